@@ -22,20 +22,14 @@ func originsFlag() cli.Flag {
 		Usage: "test by forecasts from `N` places in the past, called origins; 0 skips the test", Category: "RESULTS"}
 }
 
-// tested is a model that can be tried on its past.
-type tested interface {
-	Testable(o forecast.BacktestOptions) bool
-	Backtest(ctx context.Context, o forecast.BacktestOptions) (*forecast.Trust, error)
-}
-
 // backtest tests a model as the flags say; nil if they ask for none. Unless they ask for a test, it also returns nil if the
 // series is too long or too short for one, or if no model could be learnt at any origin, which it reports.
-func backtest(ctx context.Context, c *cli.Command, a tested, horizon int) (*forecast.Trust, error) {
+func backtest(ctx context.Context, c *cli.Command, a *forecast.Analysis, horizon int) (*forecast.Trust, error) {
 	o, asked, none := testOptions(c, horizon)
-	if none || !asked && !a.Testable(o) {
+	if none || !asked && !forecast.Testable(a) {
 		return nil, nil
 	}
-	t, err := interruptible(ctx, func() (*forecast.Trust, error) { return a.Backtest(ctx, o) })
+	t, err := interruptible(ctx, func() (*forecast.Trust, error) { return forecast.TestPast(ctx, a, o) })
 	if err != nil && !asked && ctx.Err() == nil { // the forecast is there all the same, untested
 		say(c, "no test of the past: %s", message(err))
 		return nil, nil

@@ -579,7 +579,7 @@ func setPeriods(c *cli.Command, s *forecast.Series, o *forecast.Options) error {
 		if o.Kernels != nil { // named kernels take any period
 			break
 		}
-		if err := s.CheckPeriod(period, *o); err != nil {
+		if err := forecast.CheckPeriod(s, period, *o); err != nil {
 			return usageError{fmt.Errorf("--period: %s", message(err))}
 		}
 	}
@@ -627,7 +627,7 @@ func trainSeries(
 ) (*forecast.Analysis, error) {
 	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil {
 		if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
-			plan = plan.WithTests(s, settings, tests)
+			plan = forecast.WithTests(plan, s, settings, tests)
 		}
 		if tell && !c.Bool("quiet") && (plan.Seconds+plan.Tests >= announced || plan.Over) {
 			say(c, "%v.", plan)

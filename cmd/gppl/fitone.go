@@ -140,7 +140,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		return out, err
 	}
 	if out.trust != nil {
-		out.a.Calibrate(out.trust)
+		out.trust.Calibrate(out.a)
 	}
 	if out.levels = levels(c); steps > 0 {
 		out.f, err = interruptible(ctx, func() (*forecast.Forecast, error) { return out.a.ForecastContext(ctx, steps) })
@@ -148,7 +148,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 			return out, err
 		}
 	}
-	out.r, err = interruptible(ctx, func() (*forecast.Residuals, error) { return out.a.ResidualsContext(ctx) })
+	out.r, err = interruptible(ctx, func() (*forecast.Residuals, error) { return forecast.CheckResiduals(ctx, out.a) })
 	if ctx.Err() != nil {
 		return out, ctx.Err()
 	}

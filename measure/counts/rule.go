@@ -113,5 +113,5 @@ func ahead(ctx context.Context, path, likelihood string) (p forecast.Predictive,
 	if err != nil {
 		return nil, false, err
 	}
-	return f.Predictive(), s.Counting != nil, nil
+	return forecast.PredictiveOf(f), s.Counting != nil, nil
 }

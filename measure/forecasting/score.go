@@ -119,10 +119,10 @@ func one(ctx context.Context, g competition.Group, s competition.Series, options
 			return err
 		}
 		if backtest {
-			if o.trust, err = a.Backtest(ctx, forecast.BacktestOptions{Horizon: len(s.Test)}); err != nil {
+			if o.trust, err = forecast.TestPast(ctx, a, forecast.BacktestOptions{Horizon: len(s.Test)}); err != nil {
 				return err
 			}
-			a.Calibrate(o.trust)
+			o.trust.Calibrate(a)
 		}
 		f, err := a.Forecast(len(s.Test))
 		if err != nil {

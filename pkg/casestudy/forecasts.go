@@ -335,11 +335,11 @@ func forecastAgain(ctx context.Context, d competition.Detail) (v picture, err er
 	if err != nil {
 		return v, err
 	}
-	trust, err := a.Backtest(ctx, forecast.BacktestOptions{Horizon: len(s.Test)})
+	trust, err := forecast.TestPast(ctx, a, forecast.BacktestOptions{Horizon: len(s.Test)})
 	if err != nil {
 		return v, err
 	}
-	a.Calibrate(trust)
+	trust.Calibrate(a)
 	p, err := a.Predict(x[n:])
 	if err != nil {
 		return v, err

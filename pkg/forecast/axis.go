@@ -357,3 +357,16 @@ func (s *Series) checkDates(dates bool, line int, x float64) error {
 	}
 	return nil
 }
+
+// Next returns the x of a number of steps beyond the last observation: if there are regressors, the next at which they are known.
+// It is an error if these are fewer.
+func (s *Series) Next(steps int) ([]float64, error) {
+	if s.Known == nil {
+		return s.after(s.X[len(s.X)-1], steps), nil
+	}
+	ahead := s.Ahead()
+	if len(ahead) < steps {
+		return nil, s.unknown(s.Known.Names[0], s.Axis.after(s.Known.X[len(s.Known.X)-1], s.Step, 1))
+	}
+	return ahead[:steps], nil
+}

@@ -48,7 +48,7 @@ func TestBounds(t *testing.T) {
 		if name := a.Name(); !strings.HasSuffix(name, ", of the log odds") {
 			t.Error(name)
 		}
-		trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 10})
+		trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestBounds(t *testing.T) {
 					}
 				}
 			}
-			for i, d := range f.Predictive().LogDensity(f.Mean) {
+			for i, d := range PredictiveOf(f).LogDensity(f.Mean) {
 				if math.IsNaN(d) || d < -20 {
 					t.Errorf("the log density of the median of step %d is %v", i, d)
 				}

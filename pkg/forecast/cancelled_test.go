@@ -54,7 +54,7 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		return err
 	})
 	add("Analysis.ResidualsContext", func(ctx context.Context) error {
-		_, err := fresh().ResidualsContext(ctx)
+		_, err := CheckResiduals(ctx, fresh())
 		return err
 	})
 	add("Analysis.WithNoiseContext", func(ctx context.Context) error {

@@ -64,7 +64,7 @@ func TestNewCandidate(t *testing.T) {
 		if c := a.Candidates[last]; c.Kernel != "HeldLevel" || c.Weight != 0.1 || c.kind != (heldLevel{}) {
 			t.Fatalf("member %d is %s with a weight of %v", last, c.Kernel, c.Weight)
 		}
-		if got := walkWeight(a); math.Abs(got-0.9*walkMost) > 1e-12 {
+		if got := walkWeight(a.Candidates); math.Abs(got-0.9*walkMost) > 1e-12 {
 			t.Errorf("the walk has a weight of %v, want %v", got, 0.9*walkMost)
 		}
 		if _, note, summary := a.Candidates[last].FixedWeight(); note != "a note" || summary != "a summary" {
@@ -73,7 +73,7 @@ func TestNewCandidate(t *testing.T) {
 		if f, err := a.Forecast(4); err != nil || f.Parts[len(f.Parts)-1].Weight != 0.1 {
 			t.Errorf("it has no part in the forecast: %v", err)
 		}
-		r, err := a.relearning(BacktestOptions{Horizon: 4})
+		r, err := relearningOf(a, BacktestOptions{Horizon: 4})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestNewCandidate(t *testing.T) {
 		if err != nil || past.members[len(past.members)-1].kind != (heldLevel{}) || (reused == "") != (a.options != nil) {
 			t.Errorf("the past is forecast by %d models (%q, %v)", len(past.members), reused, err)
 		}
-		if v, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 4}); err != nil || (v.Knew == "") != (a.options != nil) {
+		if v, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 4}); err != nil || (v.Knew == "") != (a.options != nil) {
 			t.Errorf("%+v, %v", v, err)
 		}
 	}

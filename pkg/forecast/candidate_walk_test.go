@@ -14,8 +14,8 @@ import (
 )
 
 // walkWeight is the weight of the random walk in a forecast; 0 without one.
-func walkWeight(a *Analysis) float64 {
-	for _, c := range a.Candidates {
+func walkWeight(candidates []Candidate) float64 {
+	for _, c := range candidates {
 		if c.kind == candidate(randomWalk{}) {
 			return c.Weight
 		}
@@ -45,8 +45,8 @@ func walked(t *testing.T, n int) *Series {
 func TestWalk(t *testing.T) {
 	s := walked(t, 30)
 	a := automatic(t, s, Options{})
-	if walkWeight(a) != walkMost {
-		t.Fatalf("the random walk has a weight of %v: %+v", walkWeight(a), a.Candidates)
+	if walkWeight(a.Candidates) != walkMost {
+		t.Fatalf("the random walk has a weight of %v: %+v", walkWeight(a.Candidates), a.Candidates)
 	}
 	var total float64
 	for _, c := range a.Candidates {
@@ -81,7 +81,7 @@ func TestWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(f, again, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" || walkWeight(loaded) != walkMost {
+	if diff := cmp.Diff(f, again, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" || walkWeight(loaded.Candidates) != walkMost {
 		t.Error(diff)
 	}
 	rng := rand.New(rand.NewPCG(9, 0))
@@ -93,8 +93,8 @@ func TestWalk(t *testing.T) {
 		"white":  {steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
 		"priors": {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: gppl.LogNormalWithin(0.1, 10)}}}},
 	} {
-		if a := automatic(t, none.s, none.o); walkWeight(a) != 0 {
-			t.Errorf("%s: a random walk has a weight of %v", name, walkWeight(a))
+		if a := automatic(t, none.s, none.o); walkWeight(a.Candidates) != 0 {
+			t.Errorf("%s: a random walk has a weight of %v", name, walkWeight(a.Candidates))
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestSeasonalWalk(t *testing.T) {
 	season := func(i int) float64 { return 8 * math.Sin(2*math.Pi*float64(i)/period) }
 	levels := walked(t, n+period).Y
 	a := automatic(t, steps(t, n, 0.3, func(i int) float64 { return levels[i] + season(i) }), Options{Periods: []float64{period}})
-	if got, want := walkWeight(a), walkShare(n); got != want {
+	if got, want := walkWeight(a.Candidates), walkShare(n); got != want {
 		t.Fatalf("the walk has a weight of %v, want %v: %+v", got, want, a.Candidates)
 	}
 	if !slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return c.Kernel == walkName+" + LocPer" }) {
@@ -150,14 +150,11 @@ func TestSeasonalWalk(t *testing.T) {
 
 // TestWalkFailure: a random walk that cannot be trained has no part in the forecast, and is seen where it would have stood.
 func TestWalkFailure(t *testing.T) {
-	a := &Analysis{
-		Candidates: []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: "Matern32"}},
-		members:    []*member{{weight: 1}},
-	}
-	a.addFixed(&trial{Candidate: Candidate{Kernel: walkName, Error: "no value"}})
+	out := &outcome{candidates: []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: "Matern32"}}, averaged: []*averaged{{weight: 1}}}
+	out.addFixed(&trial{Candidate: Candidate{Kernel: walkName, Error: "no value"}}, 0)
 	want := []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: walkName, Error: "no value"}, {Kernel: "Matern32"}}
-	if diff := cmp.Diff(want, a.Candidates, cmpopts.IgnoreUnexported(Candidate{})); diff != "" || len(a.members) != 1 || walkWeight(a) != 0 {
-		t.Errorf("%s, %d members, a share of %v", diff, len(a.members), walkWeight(a))
+	if diff := cmp.Diff(want, out.candidates, cmpopts.IgnoreUnexported(Candidate{})); diff != "" || len(out.averaged) != 1 || walkWeight(out.candidates) != 0 {
+		t.Errorf("%s, %d members, a share of %v", diff, len(out.averaged), walkWeight(out.candidates))
 	}
 }
 

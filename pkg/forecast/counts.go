@@ -271,5 +271,3 @@ func (l centred) Guess(y, size float64) float64    { return l.Likelihood.Guess(y
 func (l centred) Mean(size, z float64) float64     { return l.Likelihood.Mean(size, z+l.by) }
 func (l centred) Variance(size, z float64) float64 { return l.Likelihood.Variance(size, z+l.by) }
 func (l centred) CDF(y, size, z float64) float64   { return l.Likelihood.CDF(y, size, z+l.by) }
-
-var _ Predictive = predictedCounts{}

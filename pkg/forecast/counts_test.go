@@ -126,14 +126,14 @@ func TestCountsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 6})
+		trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if trust.Verdict == "" || trust.N != 30 || trust.Spread > 3 {
 			t.Errorf("%s: %+v", likelihood, trust)
 		}
-		a.Calibrate(trust)
+		trust.Calibrate(a)
 		var b bytes.Buffer
 		if err := a.Encode(&b); err != nil {
 			t.Fatal(err)

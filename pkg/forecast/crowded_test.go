@@ -123,7 +123,7 @@ func TestSpread(t *testing.T) {
 	if got := len(even.spread(600, 400).X); got != 400 {
 		t.Errorf("of 400 at different places %d are left", got)
 	}
-	if e := crowded.extentOf(50, 1); e.span != 99 {
+	if e := extentOf(crowded, 50, 1); e.span != 99 {
 		t.Errorf("50 rows at one x have the extent %v", e)
 	}
 }

@@ -27,6 +27,24 @@ type effort struct {
 	scouts bool
 }
 
+// within returns the effort with parameters learnt from no more than n observations of an uneven series.
+func (e effort) within(n int) effort {
+	e.mostUneven = n
+	return e
+}
+
+// asDeepAs returns the effort with all terms of another, and with parameters learnt from as many observations, for one finalist.
+func (e effort) asDeepAs(of effort) effort {
+	e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists =
+		of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
+	return e
+}
+
+// effortNamed returns the index of an effort among efforts; -1 if there is none of that name.
+func effortNamed(name string) int {
+	return slices.IndexFunc(efforts, func(e effort) bool { return e.name == name })
+}
+
 // margin is the distance behind the best, in nats, at which a model is dropped.
 func (e effort) margin() float64 {
 	if e.scouts {
@@ -190,7 +208,7 @@ func (e effort) searchedOn(s *Series, o Options) (most, every int) {
 		periods = auto.ClearPeriods(gppl.Data{X: gppl.Scalars(late.X), Y: late.Y}, 2)
 	}
 	if s.dense() {
-		return most, s.thinnedTo(most, periods)
+		return most, thinnedTo(s, most, periods)
 	}
 	for _, period := range periods {
 		most = max(most, min(2*e.searched, int(math.Round(4*period/s.Step))))
@@ -212,7 +230,7 @@ const mostEvery = 8
 
 // thinnedTo returns every so that one in every of the latest observations of a long uneven series, most in all, span four of each
 // period of which that leaves two to a period.
-func (s *Series) thinnedTo(most int, periods []float64) (every int) {
+func thinnedTo(s *Series, most int, periods []float64) (every int) {
 	const wanted, left = 4, 2
 	every = 1
 	if s.Counting != nil || len(periods) == 0 {
@@ -474,7 +492,7 @@ func (t *trainer) byDense(m gppl.Model) bool {
 
 // CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must
 // span at least leastPeriods of it, and the period must be longer than as many steps.
-func (s *Series) CheckPeriod(period float64, o Options) error {
+func CheckPeriod(s *Series, period float64, o Options) error {
 	plan := PlanFit(s, o)
 	searched := plan.Every * plan.Searched
 	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]

@@ -362,7 +362,7 @@ func TestBudgetSpent(t *testing.T) {
 		if spent := a.Untried > 0; spent != (noise == 0) {
 			t.Errorf("%s: %d models were not tried, of a plan of %v", name, a.Untried, PlanFit(s, o))
 		}
-		trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8})
+		trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 8})
 		if err != nil {
 			t.Fatal(err)
 		}

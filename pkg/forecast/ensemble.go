@@ -12,18 +12,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// member is one of the models that forecasts average.
+// member is one of the models that forecasts average, with what it is of the data once these are conditioned on.
 type member struct {
-	kind      candidate
-	model     gppl.Model
-	log       bool
-	weight    float64
-	scale     *yScale
-	posterior conditioned
-	// draws are models with parameters drawn from their posterior, equally weighted; if there are none, model stands alone.
-	draws      []gppl.Model
+	averaged
+	scale      *yScale
+	posterior  conditioned
 	posteriors []conditioned // of draws
-	shape      float64       // of the likelihood of counts; 0 for none
 }
 
 // given returns the member's models conditioned on the data, equally weighted: those of the draws or, without draws, of model.
@@ -66,7 +60,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			if err != nil {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
-			model, wider := posterior.Model(), func(j int) float64 { return a.Series.wider(a.Widen, x[j]) }
+			model, wider := posterior.Model(), func(j int) float64 { return wider(a.Series, a.Widen, x[j]) }
 			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp,
 				Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
 			nugget := gppl.Nugget(model.Kernel) // a part of the variance of f, and of the noise
@@ -77,7 +71,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			}
 			if s := a.Series; s.Student != nil {
 				typical := s.typicalError(false)
-				out = append(out, s.Student.spreadNoise(p, noise/(typical*typical), wider)...)
+				out = append(out, spreadNoise(s.Student, p, noise/(typical*typical), wider)...)
 				continue
 			}
 			out = append(out, p)
@@ -91,7 +85,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 }
 
 // wider returns the factor on variances at x: that of widened bands beyond the last observation, otherwise 1.
-func (s *Series) wider(widen, x float64) float64 {
+func wider(s *Series, widen, x float64) float64 {
 	if widen > 1 && x > s.X[len(s.X)-1] {
 		return widen * widen
 	}
@@ -155,6 +149,17 @@ func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (
 		f.LatentVar, f.NoisyVar = spread(ctx, parts, true), spread(ctx, parts, false)
 	}
 	return f.banded(ctx)
+}
+
+// logDensity returns the log density of a new observation at each x, at y.
+func (f *Forecast) logDensity(y []float64) []float64 {
+	out, m := make([]float64, len(y)), make(mixture, len(f.Parts))
+	for i := range out {
+		m.set(f.Parts, i, false)
+		_, density := m.distribution(y[i])
+		out[i] = math.Log(density)
+	}
+	return out
 }
 
 // banded sets the ends of the 95 % band.
@@ -239,7 +244,7 @@ func (m mixture) quantile(p, lo, hi float64) float64 {
 
 // spreadNoise returns a part once for each Gaussian of Student-t noise with the given squared scale; the variance at the j-th
 // place is wider(j) times that of the Gaussian.
-func (s *Student) spreadNoise(p Part, scale2 float64, wider func(j int) float64) (parts []Part) {
+func spreadNoise(s *Student, p Part, scale2 float64, wider func(j int) float64) (parts []Part) {
 	variances, weights := observe.StudentNoise{Nu: s.Nu, Scale2: scale2}.Mixture(studentParts)
 	for c, noise := range variances {
 		q := p

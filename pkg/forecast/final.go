@@ -114,7 +114,7 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 			return err
 		}
 	}
-	p.extent = p.series.extentOf(p.rows, p.series.Step)
+	p.extent = extentOf(p.series, p.rows, p.series.Step)
 	for i := range p.scales {
 		if c := p.scales[i].counts; c != nil {
 			c.compared, c.trained = true, true

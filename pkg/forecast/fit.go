@@ -4,115 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-// Options say how candidates are trained. The zero value is recommended.
-//
-// If kernels are named, the likelihood is exact up to MaxExact observations. Beyond, it stays exact if every candidate can be
-// evaluated fast enough: by a state space or a Toeplitz factor in about a second on at most the latest 200 000 observations, or
-// in a fifth of a second on the latest 10 000 or more; or by any engine but the dense one in a quarter of a second, where
-// training begins, on the latest 5000 or more. Otherwise one projected likelihood trains and compares all candidates, on the
-// latest 10 000, 5000 or 2500, with the residual energy (gppl.NewResidual) and the same Spectral projections. Its values are
-// comparable with one another, but not with an exact NLL; Analysis.Projections is then above 0. NLL and BIC are those of the
-// observations that were used (Analysis.TrainedOn). Predictions are conditioned as those of any series.
-type Options struct {
-	Kernels []string // in the form that ParseKernel reads; nil: found automatically
-	Log     string   // one of Logs; "" means auto
-	Trend   string   // one of Trends; "" means auto
-	// Shifts, one of ShiftModes, says what happens to changes of level and slope that the observations show. "" means auto, which
-	// only reports them for named kernels, whose likelihoods are compared with those of other programs. Changes of Series.Shifted
-	// are always in the mean.
-	Shifts   string
-	Periods  []float64 // fixed periods of seasons, in the unit of the axis; nil: from the calendar or detected
-	NoSeason bool      // no seasons
-	// Priors of parameters are in the units of the file (see ParsePrior). Training then maximises the posterior. If Kernels is nil,
-	// each replaces the weak prior of the parameters with its name or role.
-	Priors       []gppl.ParamPrior
-	RandomStarts int // extra random starts of a named kernel, around the best of the search
-	Seed         uint64
-	MaxExact     int // 0 means 6000
-	Progress     func(Progress)
-	// Budget bounds the predicted time of the search. If Kernels is nil, 0 means a minute and at most the standard effort (PlanFit).
-	// For named kernels it is divided among the candidates, each of which takes fewer random starts and evaluations, or is refused
-	// (BudgetError); 0 means no limit up to a day.
-	Budget time.Duration
-	// Memory bounds, in bytes, the predicted memory of Fit and of predictions: engines that would take more are not chosen, and if
-	// no other way is left the error is a *gppl.MemoryError. 0 means no limit but that of gppl.WithMemory.
-	Memory float64
-
-	// origin says that the fit is of what was known at an origin, so that nobody needs its standard errors.
-	origin bool
-	// effort is that of the automatic policy at an origin, whatever time it takes, without averaging over parameters; nil: by the
-	// budget.
-	effort *effort
-}
-
-// Progress reports how far a comparison has come.
-type Progress struct {
-	Candidate    string
-	Index, Count int     // of the candidate, from 0; in the automatic search, about how much of Count is done
-	Evaluations  int     // of the likelihood so far, over all candidates
-	Best         float64 // the lowest NLL of this candidate in its present stage; +Inf if there is none yet
-	Stage        string  // TestOfPast: Index of Count origins of Analysis.Backtest are done
-	Elapsed      time.Duration
-}
-
-// TestOfPast is the stage of Progress in which Analysis.Backtest learns anew at each origin.
-const TestOfPast = "test of the past"
-
-// progress reports how far a comparison has come. Several trainings may report at once.
-type progress struct {
-	to    func(Progress) // nil for none; calls do not overlap
-	began time.Time
-
-	mu sync.Mutex // guards the fields below
-	// candidates tried and their expected number, or hundredths of the work, and evaluations over all candidates
-	index, count, evaluations int
-	done, end, each           float64 // see upTo
-}
-
-// upTo begins a stage that ends at a hundredth of the work and takes equal steps.
-func (p *progress) upTo(hundredth, steps int) {
-	p.count, p.done, p.end = 100, max(p.done, p.end), float64(hundredth)
-	p.each = (p.end - p.done) / float64(max(1, steps))
-	p.index = int(p.done)
-}
-
-// advance moves one step within the stage. Additional steps do not move beyond its end.
-func (p *progress) advance() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done = min(p.done+p.each, p.end)
-	p.index = int(p.done)
-}
-
-// settings returns s with reports of the progress of a training.
-func (p *progress) settings(candidate, stage string, s gppl.Settings) gppl.Settings {
-	last := 0
-	s.Progress = func(g gppl.Progress) {
-		if g.Evaluations < last { // a further training
-			last = 0
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.evaluations += g.Evaluations - last
-		last = g.Evaluations
-		p.report(candidate, stage, g.Best)
-	}
-	return s
-}
-
-func (p *progress) report(candidate, stage string, best float64) {
-	if p.to != nil {
-		p.to(Progress{Candidate: candidate, Index: p.index, Count: p.count, Stage: stage,
-			Evaluations: p.evaluations, Best: best, Elapsed: time.Since(p.began)})
-	}
-}
 
 // Analysis is a series with the model that was learnt from it. Its methods, except Calibrate and LimitMemory, are safe for
 // concurrent use, and their answers do not depend on earlier calls. Its fields, except Widen, must not be changed.
@@ -148,7 +43,23 @@ type Analysis struct {
 
 // alone returns the best model as the only member of the forecast.
 func (a *Analysis) alone() []*member {
-	return []*member{{kind: a.Candidates[0].kind, model: a.Result.Model, log: a.Log, weight: 1}}
+	return []*member{{averaged: *alone(a.Candidates[0], a.Result, a.Log)}}
+}
+
+// analysisOf returns the analysis of a series with what a search by some options found.
+func analysisOf(s *Series, o Options, found *outcome) *Analysis {
+	a := &Analysis{
+		Series: s, Scaling: found.scaling, Candidates: found.candidates, Result: found.result, Log: found.log,
+		Chosen: found.chosen, Effort: found.effort, Untried: found.untried, Projections: found.projections,
+		seasons: o.Periods, options: &o, memory: o.Memory, trained: found.trained, computed: new(computed),
+	}
+	if a.Chosen == ByEvidence {
+		a.given, a.Widen = o.Priors, a.ShortBands()
+	}
+	for _, m := range found.averaged {
+		a.members = append(a.members, &member{averaged: *m})
+	}
+	return a
 }
 
 // Name returns the name of the best model: its kernel, trend and scale.
@@ -198,17 +109,23 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit := fitNamed
-	if len(o.Kernels) == 0 || s.Counting != nil {
-		fit = fitPolicy
+	found, err := search(ctx, s, o)
+	if err != nil {
+		return nil, err
 	}
-	a, err := fit(ctx, s, o)
-	if err != nil || a == nil {
-		return a, err
-	}
-	a.seasons, a.options = o.Periods, &o
+	a := analysisOf(s, o, found)
 	if a.shiftMode() == ShiftsUsed {
-		return a.withFound(ctx, fit)
+		return a.withFound(ctx)
 	}
 	return a, nil
+}
+
+// ShortBands returns the factor on standard deviations beyond the last observation in the automatic search, √(1 + (11/n)²) for
+// a series of n observations, up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
+//
+// A short series shows little of what will happen to it, and the model that fits it best errs more than it predicts. The 11 was
+// chosen on the yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those with fewer than
+// 20 observations hold 88 and 91 % of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
+func (a *Analysis) ShortBands() float64 {
+	return shortBands(a.Chosen, len(a.Series.X))
 }

@@ -397,7 +397,7 @@ func TestFit(t *testing.T) {
 		}
 	})
 	t.Run("innovations are one-step predictions", func(t *testing.T) {
-		r, err := a.Residuals()
+		r, err := CheckResiduals(t.Context(), a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -502,7 +502,7 @@ func TestTrend(t *testing.T) {
 			t.Errorf("at %v: the components from %s on sum to %v, the posterior is %v", x[i], terms[0].Name, sum, p.Mean[i])
 		}
 	}
-	if r, err := a.Residuals(); err != nil || r.LjungBoxP < 0.001 || math.Abs(r.SD-1) > 0.3 {
+	if r, err := CheckResiduals(t.Context(), a); err != nil || r.LjungBoxP < 0.001 || math.Abs(r.SD-1) > 0.3 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for i := range s.Y {
@@ -716,7 +716,7 @@ func TestChangePointFit(t *testing.T) {
 	if at := change.Location; math.Abs(at-22) > 3 {
 		t.Errorf("the change is learnt at %v, it is at 22", at)
 	}
-	r, err := a.Residuals()
+	r, err := CheckResiduals(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -295,7 +295,7 @@ func kernelName(k gppl.Kernel) string {
 }
 
 // extentOf returns the step of a series, and the range of its latest observations or, if that is below two steps, of all.
-func (s *Series) extentOf(rows int, step float64) extent {
+func extentOf(s *Series, rows int, step float64) extent {
 	const least = 2
 	n := len(s.X)
 	span := s.X[n-1] - s.X[n-rows]

@@ -110,3 +110,21 @@ func (a *Analysis) quick(ctx context.Context, limit time.Duration) bool {
 	_, seconds := loss.Cost(a.Result.Model)
 	return seconds < limit.Seconds()
 }
+
+// Periodogram compares the standardised series with what the model expects, frequency by frequency.
+func (a *Analysis) Periodogram() (*gppl.Periodogram, error) {
+	return a.PeriodogramContext(context.Background())
+}
+
+// PeriodogramContext is Periodogram that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) PeriodogramContext(ctx context.Context) (*gppl.Periodogram, error) {
+	data, err := a.standardised(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	p, err := gppl.NewPeriodogramContext(ctx, a.Result.Model, data)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	return p, nil
+}

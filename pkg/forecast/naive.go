@@ -35,7 +35,7 @@ func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	x := timeline.Steps(n + horizon)
 	past := &Series{X: x[:n], Y: train, Step: 1}
 	square := mean(n-season, func(i int) float64 { d := train[i+season] - train[i]; return d * d })
-	return past.repeated(x[n:], float64(season), square), nil
+	return repeated(past, x[n:], float64(season), square), nil
 }
 
 // seasonalYardstick is SeasonalNaive as a yardstick.
@@ -46,9 +46,9 @@ func seasonalYardstick(y []float64, season int) Yardstick {
 	return Yardstick{Name: "seasonal naive", Season: season, Forecast: forecast}
 }
 
-// yardsticks returns the forecasts that one of the series must beat: the last value, the last value with drift, and a repetition
+// yardsticksOf returns the forecasts that one of the series must beat: the last value, the last value with drift, and a repetition
 // for each of the periods, if n observations span more than one of it. They use the data and the calendar, but no model.
-func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
+func yardsticksOf(s *Series, n int, periods []float64) []Yardstick {
 	of := func(name string, season int, forecast func(past *Series, x []float64) Gaussian) Yardstick {
 		return Yardstick{Name: name, Season: season, Forecast: func(_ context.Context, train, test Window) (Predictive, error) {
 			return forecast(s.part(train.From, train.To), s.X[test.From:test.To]), nil
@@ -56,14 +56,14 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 	}
 	all := []Yardstick{
 		of("repeating the last value", 0, func(past *Series, x []float64) Gaussian {
-			return past.repeated(x, 0, past.squareApart(0))
+			return repeated(past, x, 0, squareApart(past, 0))
 		}),
-		of("extending the line from the first value to the last", 0, (*Series).drifting),
+		of("extending the line from the first value to the last", 0, drifting),
 	}
 	for _, p := range periods {
 		if steps := int(math.Round(p / s.Step)); steps > 1 && steps < n {
-			all = append(all, of("repeating the last "+s.lastSeason(p, steps), steps, func(past *Series, x []float64) Gaussian {
-				return past.repeated(x, p, past.squareApart(p))
+			all = append(all, of("repeating the last "+lastSeason(s, p, steps), steps, func(past *Series, x []float64) Gaussian {
+				return repeated(past, x, p, squareApart(past, p))
 			}))
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 
 // lastSeason names a period for use after "the last": year, 10 days, 19 years or, if x are other numbers, 12 steps. A
 // bare 12 would have no unit.
-func (s *Series) lastSeason(period float64, steps int) string {
+func lastSeason(s *Series, period float64, steps int) string {
 	name, unnamed := strings.CutPrefix(s.Axis.Season(period), unnamedSeason)
 	if unnamed && !s.Axis.Dates && s.Axis.Unit != "year" {
 		return text.Count(steps, "step")
@@ -82,7 +82,7 @@ func (s *Series) lastSeason(period float64, steps int) string {
 
 // naiveSeasons returns the periods of the yardsticks: those that the user named and those of the calendar or, only if there are
 // neither, the strongest seasons of the first n observations. None is learnt by a model.
-func (a *Analysis) naiveSeasons(n int) (periods []float64) {
+func naiveSeasons(a *Analysis, n int) (periods []float64) {
 	const same = 0.01
 	s := a.Series
 	for _, p := range append(slices.Clone(a.seasons), s.calendarPeriods()...) {
@@ -102,29 +102,29 @@ func (a *Analysis) naiveSeasons(n int) (periods []float64) {
 
 // repeated forecasts x by naive from all observations, with a variance of square for each period ahead, or for each step if
 // period is 0.
-func (s *Series) repeated(x []float64, period, square float64) Gaussian {
+func repeated(s *Series, x []float64, period, square float64) Gaussian {
 	n := len(s.X)
-	g := Gaussian{s.naive(x, n, period), make([]float64, len(x))}
+	g := Gaussian{naiveOf(s, x, n, period), make([]float64, len(x))}
 	for i := range x {
-		g.Variance[i] = square * s.ahead(x[i], cmp.Or(period, s.Step))
+		g.Variance[i] = square * periodsAhead(s, x[i], cmp.Or(period, s.Step))
 	}
 	return g
 }
 
-// ahead returns how many lengths x is beyond the last observation, rounded up, at least 1.
-func (s *Series) ahead(x, length float64) float64 {
+// periodsAhead returns how many lengths x is beyond the last observation, rounded up, at least 1.
+func periodsAhead(s *Series, x, length float64) float64 {
 	const rounding = 1e-6 // of a step
 	return max(1, math.Ceil((x-s.X[len(s.X)-1])/length-rounding*s.Step/length))
 }
 
 // drifting forecasts x on the line through the first and the last observation, with the variance k·σ²·(1 + k/(n − 1)) after
 // k steps, σ² the mean square of single steps (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
-func (s *Series) drifting(x []float64) Gaussian {
+func drifting(s *Series, x []float64) Gaussian {
 	n := len(s.X)
-	slope, square := (s.Y[n-1]-s.Y[0])/(s.X[n-1]-s.X[0]), s.squareApart(0)
+	slope, square := (s.Y[n-1]-s.Y[0])/(s.X[n-1]-s.X[0]), squareApart(s, 0)
 	g := Gaussian{make([]float64, len(x)), make([]float64, len(x))}
 	for i, v := range x {
-		k := s.ahead(v, s.Step)
+		k := periodsAhead(s, v, s.Step)
 		g.Mu[i], g.Variance[i] = s.Y[n-1]+slope*(v-s.X[n-1]), k*square*(1+k/float64(n-1))
 	}
 	return g
@@ -132,12 +132,12 @@ func (s *Series) drifting(x []float64) Gaussian {
 
 // squareApart returns the mean square difference of observations a period apart, or of neighbours if period is 0; 0 if there are
 // none.
-func (s *Series) squareApart(period float64) float64 {
+func squareApart(s *Series, period float64) float64 {
 	var sum, count float64
 	for i := 1; i < len(s.X); i++ {
 		j, ok := i-1, true
 		if period > 0 {
-			j, ok = s.periodsBefore(s.X[i], i, period)
+			j, ok = periodsBefore(s, s.X[i], i, period)
 		}
 		if ok {
 			sum, count = sum+(s.Y[i]-s.Y[j])*(s.Y[i]-s.Y[j]), count+1
@@ -146,14 +146,14 @@ func (s *Series) squareApart(period float64) float64 {
 	return sum / max(1, count)
 }
 
-// naive returns the reference forecast at each x from the first n observations: the value the fewest whole periods before or, if
+// naiveOf returns the reference forecast at each x from the first n observations: the value the fewest whole periods before or, if
 // there is none or period is 0, the last value. It goes by x, not by the number of observations, since in a series with gaps
 // these drift from the day of the week.
-func (s *Series) naive(x []float64, n int, period float64) []float64 {
+func naiveOf(s *Series, x []float64, n int, period float64) []float64 {
 	y := make([]float64, len(x))
 	for i, v := range x {
 		y[i] = s.Y[n-1]
-		if j, ok := s.periodsBefore(v, n, period); ok {
+		if j, ok := periodsBefore(s, v, n, period); ok {
 			y[i] = s.Y[j]
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Series) naive(x []float64, n int, period float64) []float64 {
 }
 
 // periodsBefore returns the index, below n, of the observation the fewest whole periods before x, at most a step off.
-func (s *Series) periodsBefore(x float64, n int, period float64) (index int, ok bool) {
+func periodsBefore(s *Series, x float64, n int, period float64) (index int, ok bool) {
 	if period <= 0 {
 		return 0, false
 	}

@@ -49,20 +49,20 @@ func TestNaiveByDate(t *testing.T) {
 			return 10*float64(d.Weekday()) + float64(len(at))/1e3*float64(d.YearDay()%2)
 		})
 		week := 7 * unitSeconds["day"] / unitSeconds[s.Axis.Unit]
-		for i, y := range s.naive(s.X[n:], n, week) {
+		for i, y := range naiveOf(s, s.X[n:], n, week) {
 			if want := 10 * float64(at[n+i].Weekday()); y < want || y > want+1 {
 				t.Errorf("n = %d: naive's forecast for %v is %v, want %v", n, at[n+i].Format("Mon 2006-01-02"), y, want)
 			}
 		}
 	}
 	s := steps(t, 6, 0, func(i int) float64 { return float64(i * i) })
-	if got := s.naive([]float64{4, 5, 6, 7}, 4, 3); !slices.Equal(got, []float64{1, 4, 9, 1}) {
+	if got := naiveOf(s, []float64{4, 5, 6, 7}, 4, 3); !slices.Equal(got, []float64{1, 4, 9, 1}) {
 		t.Errorf("the latest season of three goes on as %v", got)
 	}
-	if got := s.naive([]float64{4, 5}, 4, 0); !slices.Equal(got, []float64{9, 9}) {
+	if got := naiveOf(s, []float64{4, 5}, 4, 0); !slices.Equal(got, []float64{9, 9}) {
 		t.Errorf("the last value goes on as %v", got)
 	}
-	if got := s.naive([]float64{4, 9}, 4, 30); !slices.Equal(got, []float64{9, 9}) {
+	if got := naiveOf(s, []float64{4, 9}, 4, 30); !slices.Equal(got, []float64{9, 9}) {
 		t.Errorf("a season longer than the series goes on as %v", got)
 	}
 }
@@ -103,8 +103,8 @@ func TestYardsticks(t *testing.T) {
 		"too long": {seven, []float64{250}, 200, nil, nil},
 	} {
 		a := &Analysis{Series: test.s, seasons: test.named,
-			members: []*member{{model: gppl.Model{Kernel: learnt, Noise: 0.1}, weight: 1}}}
-		got := test.s.yardsticks(test.n, a.naiveSeasons(test.n))
+			members: []*member{{averaged: averaged{model: gppl.Model{Kernel: learnt, Noise: 0.1}, weight: 1}}}}
+		got := yardsticksOf(test.s, test.n, naiveSeasons(a, test.n))
 		var names []string
 		var seasons []int
 		for _, y := range got[2:] {
@@ -117,11 +117,11 @@ func TestYardsticks(t *testing.T) {
 	// What they forecast, with variances that grow.
 	line := steps(t, 20, 0, func(i int) float64 { return 3 + 2*float64(i) })
 	ahead := steps(t, 24, 0, func(i int) float64 { return 3 + 2*float64(i) })
-	if g := line.drifting(ahead.X[20:]); !slices.Equal(g.Mu, ahead.Y[20:]) ||
+	if g := drifting(line, ahead.X[20:]); !slices.Equal(g.Mu, ahead.Y[20:]) ||
 		math.Abs(g.Variance[3]/g.Variance[0]-4*(1+4./19)/(1+1./19)) > 1e-12 {
 		t.Errorf("a line goes on as %v", g)
 	}
-	if g := line.repeated(ahead.X[20:], 0, line.squareApart(0)); g.Mu[3] != 41 ||
+	if g := repeated(line, ahead.X[20:], 0, squareApart(line, 0)); g.Mu[3] != 41 ||
 		!slices.Equal(g.Variance, []float64{4, 8, 12, 16}) {
 		t.Errorf("the last value goes on as %v", g)
 	}

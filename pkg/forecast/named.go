@@ -24,14 +24,14 @@ type comparison struct {
 	trainer
 	series     *Series
 	bothScales bool // the best kernel is tried on the logarithm too
-	analysis   *Analysis
+	outcome    *outcome
 	models     map[string]trained // by the name of the candidate, with the transforms of training
 	failures   []error
 }
 
-// fitNamed trains the named kernels, and the best of them with other trends and on the logarithm, and keeps the one with the
+// searchNamed trains the named kernels, and the best of them with other trends and on the logarithm, and keeps the one with the
 // lowest BIC.
-func fitNamed(ctx context.Context, s *Series, o Options) (*Analysis, error) {
+func searchNamed(ctx context.Context, s *Series, o Options) (*outcome, error) {
 	c, err := newComparison(ctx, s, o)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s),
 			progress: &progress{to: o.Progress, began: time.Now(), count: len(kernels)}},
 		series: s, bothScales: !always && o.mayBeLog(s),
-		analysis: &Analysis{Series: s, memory: o.Memory, computed: new(computed)}, models: map[string]trained{},
+		outcome: &outcome{chosen: ByBIC}, models: map[string]trained{},
 	}
 	c.count += len(c.otherTrends())
 	looks := 1
@@ -89,7 +89,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 		return nil, err
 	}
 	if c.omega != nil {
-		_, c.analysis.Projections = c.omega.Dims()
+		_, c.outcome.projections = c.omega.Dims()
 	}
 	return c, nil
 }
@@ -115,14 +115,14 @@ func (c *comparison) try(ctx context.Context, k gppl.Kernel, starts []gppl.Model
 		c.models[out.Name()] = r
 	}
 	out.Evaluations, out.Seconds = c.evaluations-before, time.Since(began).Seconds()
-	c.analysis.Candidates = append(c.analysis.Candidates, out)
+	c.outcome.candidates = append(c.outcome.candidates, out)
 	c.index++
 	return nil
 }
 
 // best returns the best candidate so far, trained; ok is false if it could not be trained.
 func (c *comparison) best() (r trained, ok bool) {
-	r, ok = c.models[c.analysis.Candidates[0].Name()]
+	r, ok = c.models[c.outcome.candidates[0].Name()]
 	return r, ok
 }
 
@@ -154,7 +154,7 @@ func (c *comparison) tryLogarithm(ctx context.Context) error {
 	if err := c.look(ctx, c.series, true); err != nil {
 		return err
 	}
-	if err := c.setTrend(c.analysis.Candidates[0].Trend); err != nil {
+	if err := c.setTrend(c.outcome.candidates[0].Trend); err != nil {
 		return err
 	}
 	c.carry(best, searched)
@@ -190,10 +190,10 @@ func (c *comparison) carry(on trained, searched []*auto.Starts) {
 	c.found[kernelName(on.Model.Kernel)] = found
 }
 
-// finish returns the analysis with the best candidate.
-func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
-	a := c.analysis
-	best := &a.Candidates[0]
+// finish returns the outcome with the best candidate.
+func (c *comparison) finish(ctx context.Context) (*outcome, error) {
+	out := c.outcome
+	best := &out.candidates[0]
 	if best.Error != "" {
 		if limit := firstLimit(c.failures); limit != nil {
 			return nil, limit
@@ -205,15 +205,15 @@ func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
 			return nil, err
 		}
 	}
-	a.Scaling, a.Log, a.trained = c.scaling, c.log, c.data.Len()
-	a.Result = plain(c.models[best.Name()].Result)
-	a.members = a.alone()
-	return a, nil
+	out.scaling, out.log, out.trained = c.scaling, c.log, c.data.Len()
+	out.result = plain(c.models[best.Name()].Result)
+	out.averaged = []*averaged{alone(*best, out.result, out.log)}
+	return out, nil
 }
 
 // rank sorts the candidates by BIC, failures last.
 func (c *comparison) rank() {
-	slices.SortStableFunc(c.analysis.Candidates, func(p, q Candidate) int { return p.before(q, p.BIC, q.BIC) })
+	slices.SortStableFunc(c.outcome.candidates, func(p, q Candidate) int { return p.before(q, p.BIC, q.BIC) })
 }
 
 // firstLimit returns the first error about a limit of memory or time; nil if there is none.

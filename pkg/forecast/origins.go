@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"time"
 )
@@ -31,6 +29,7 @@ type relearning struct {
 	// options are those of Fit at each origin; nil means that structure and parameters are those of the whole series, because of
 	// why.
 	options *Options
+	effort  string // of the search at each origin; "" if kernels are named
 	why     string
 	done    *originsDone
 }
@@ -51,10 +50,10 @@ func (d *originsDone) add(n int) {
 	}
 }
 
-// relearning plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the
+// relearningOf plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the
 // origins is the widest with which all together are predicted to take no longer than the fit: at most as wide as that of the fit,
 // and at least that of leastEffort, or quick in a short series.
-func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
+func relearningOf(a *Analysis, o BacktestOptions) (r relearning, err error) {
 	n := len(a.Series.X)
 	defer func() {
 		if err != nil {
@@ -79,27 +78,27 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		r.why = budgetSpent
 		return r, nil
 	}
-	at := *a.options
-	at.origin, at.Progress, at.Shifts = true, nil, a.shiftMode()
+	at := a.options.atOrigin()
+	at.Progress, at.Shifts = nil, a.shiftMode()
 	at.Budget /= time.Duration(cmp.Or(o.Origins, defaultOrigins)) // all origins together may take as long as the fit
 	r.options = &at
 	if a.Chosen == ByBIC {
 		at.Budget = namedBudget
 		return r, nil
 	}
-	search, err := o.pastSearch(a.Series, at, a.Effort, a.trained)
+	past, err := o.pastSearch(a.Series, at, a.Effort, a.TrainedOn())
 	if err != nil {
 		return r, err
 	}
-	e, _ := search.widest()
-	r.plan, at.effort = search.plan, &e
+	e, _ := past.widest()
+	r.plan, r.effort, at = past.plan, e.name, at.withEffort(e)
 	return r, nil
 }
 
 // WithTests adds the predicted time of the tests of the past that follow a fit to its plan.
-func (p Plan) WithTests(s *Series, o Options, tests BacktestOptions) Plan {
-	if search, err := tests.complete().pastSearch(s, o, p.Effort, p.Trained); err == nil {
-		_, p.Tests = search.widest()
+func WithTests(p Plan, s *Series, o Options, tests BacktestOptions) Plan {
+	if past, err := tests.complete().pastSearch(s, o, p.Effort, p.Trained); err == nil {
+		_, p.Tests = past.widest()
 	}
 	return p
 }
@@ -125,8 +124,8 @@ func (o BacktestOptions) pastSearch(s *Series, at Options, fit string, trained i
 	}
 	p.last = s.part(0, n-p.plan.Horizon)
 	p.last.Even = s.Even
-	p.fit = slices.IndexFunc(efforts, func(e effort) bool { return e.name == fit })
-	p.seconds = planOf(s, at, efforts[p.fit]).Seconds
+	p.fit = effortNamed(fit)
+	p.seconds = PlanFit(s, at.withEffort(efforts[p.fit])).Seconds
 	p.most = p.fit
 	switch {
 	case n >= telling:
@@ -142,13 +141,11 @@ func (o BacktestOptions) pastSearch(s *Series, at Options, fit string, trained i
 
 // at returns an effort as it is at an origin, and its predicted time at the last one.
 func (p pastSearch) at(i int) (e effort, seconds float64) {
-	e = efforts[i]
-	e.mostUneven = p.trained
-	if of := efforts[p.fit]; i < p.fit && p.least > 0 {
-		e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists =
-			of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
+	e = efforts[i].within(p.trained)
+	if i < p.fit && p.least > 0 {
+		e = e.asDeepAs(efforts[p.fit])
 	}
-	return e, planOf(p.last, p.options, e).Seconds
+	return e, PlanFit(p.last, p.options.withEffort(e)).Seconds
 }
 
 // widest returns the widest search with which all origins together take no longer than the fit, and their predicted time.
@@ -166,7 +163,7 @@ func (p pastSearch) widest() (e effort, seconds float64) {
 func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *Analysis, reused string, err error) {
 	defer r.done.add(1)
 	if r.options == nil {
-		past, err = a.reusedAt(ctx, train)
+		past, err = a.asOf(ctx, train.From, train.To)
 		return past, r.why, err
 	}
 	s, err := a.Series.knownIn(train.From, train.To)
@@ -175,91 +172,11 @@ func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *
 	}
 	past, err = Fit(ctx, s, *r.options)
 	if long := (*BudgetError)(nil); errors.As(err, &long) {
-		past, err = a.reusedAt(ctx, train)
+		past, err = a.asOf(ctx, train.From, train.To)
 		return past, "learning again at each origin takes too long", err
 	}
 	if err != nil {
 		return nil, "", err
 	}
 	return past, "", past.condition(ctx)
-}
-
-// knownIn returns the observations from ≤ i < to as a series of their own: with its own step, and with regressors and holidays
-// learnt from it.
-func (s *Series) knownIn(from, to int) (*Series, error) {
-	p := s.part(from, to)
-	p.whole, p.Source, p.YUnit = nil, s.Source, s.YUnit
-	const fewest = 3
-	if distinct := distinct(p.X); distinct < fewest {
-		return nil, fmt.Errorf("%d observations at %d different x are not a series", to-from, distinct)
-	}
-	p.spacing()
-	if s.Known != nil {
-		known := Known{Names: s.Known.Names, X: s.Known.X, Values: s.Known.Values}
-		if err := known.standardise(p.X); err != nil {
-			return nil, err
-		}
-		known.group(p.X)
-		p.Known = &known
-	}
-	p.Shifts = p.givenShifts(s.Shifts)
-	if s.Holidays != nil {
-		return p, p.LearnHolidays(s.Holidays.Country)
-	}
-	return p, nil
-}
-
-// reusedAt returns the analysis as of the observations of train, with the structure and the parameters of the whole series.
-func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, err error) {
-	if err := a.condition(ctx); err != nil {
-		return nil, err
-	}
-	from := max(train.From, train.To-a.remembers())
-	past = &Analysis{Series: a.Series.part(from, train.To), Result: a.Result, computed: new(computed)}
-	for _, m := range a.members {
-		v, err := newYScale(past.Series, 0, train.To-from, m.log)
-		if err != nil {
-			return nil, err
-		}
-		// The model was trained on values with another standardisation.
-		model := rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2))
-		if v, err = v.linearised(ctx, model, m.shape); err != nil {
-			return nil, err
-		}
-		p, _, err := conditionOn(ctx, model, v.data, windowLength, a.room(), &past.windows)
-		if err != nil {
-			return nil, err
-		}
-		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight,
-			scale: &v, posterior: p, shape: m.shape})
-	}
-	return past, nil
-}
-
-// remembers returns the number of observations before an origin that a model of the whole series is conditioned on.
-func (a *Analysis) remembers() int {
-	if a.Series.dense() {
-		return fewUneven
-	}
-	return min(remembered, a.conditionsOn())
-}
-
-// followed forecasts observations of the whole series by an analysis as of an earlier origin.
-func (a *Analysis) followed(ctx context.Context, whole *Series, test Window) (Predictive, error) {
-	x := whole.X[test.From:test.To]
-	if whole.Errors != nil && whole.Student == nil { // weights are unknown in advance
-		a.ahead = whole.Errors[test.From:test.To]
-	}
-	if c := whole.Counting; c != nil && c.Sizes != nil {
-		a.sizes = c.Sizes[test.From:test.To]
-	}
-	parts, err := a.parts(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	f, err := forecastOf(ctx, x, make([]string, len(x)), parts)
-	if err != nil {
-		return nil, err
-	}
-	return f.Predictive(), nil
 }

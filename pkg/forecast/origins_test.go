@@ -42,7 +42,7 @@ func TestNothingLeaks(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := automatic(t, s, Options{})
-		r, err := a.relearning(BacktestOptions{Horizon: horizon, Origins: 1})
+		r, err := relearningOf(a, BacktestOptions{Horizon: horizon, Origins: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestOriginPlans(t *testing.T) {
 		told := ""
 		progress := func(p Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }
 		a := &Analysis{Series: s, Chosen: ByEvidence, Effort: "standard", options: &Options{Progress: progress}}
-		r, err := a.relearning(BacktestOptions{Horizon: 12, Origins: test.asked})
+		r, err := relearningOf(a, BacktestOptions{Horizon: 12, Origins: test.asked})
 		if err != nil {
 			t.Fatal(err)
 		}

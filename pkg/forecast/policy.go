@@ -55,13 +55,16 @@ type policy struct {
 	*progress
 }
 
-// fitPolicy finds structure and parameters as Fit says.
-func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
+// search finds a model of the series: among all structures or, if kernels are named, among those.
+func search(ctx context.Context, s *Series, o Options) (*outcome, error) {
+	if len(o.Kernels) > 0 && s.Counting == nil {
+		return searchNamed(ctx, s, o)
+	}
 	p, err := searchPolicy(ctx, s, o)
 	if err != nil {
 		return nil, err
 	}
-	return p.analysis()
+	return p.outcome()
 }
 
 // searchPolicy returns the trials of a search, the best first.
@@ -75,7 +78,7 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	case p.plan.Every > 1:
 		compared, from = s.thinned(from, p.plan.Every), 0
 	}
-	p.extent = compared.extentOf(len(compared.X)-from, compared.Step)
+	p.extent = extentOf(compared, len(compared.X)-from, compared.Step)
 	if err := p.setScales(compared, from); err != nil {
 		return nil, err
 	}
@@ -343,20 +346,18 @@ func (p *policy) rank() {
 	slices.SortStableFunc(p.trials, func(a, b *trial) int { return a.before(b.Candidate, a.score, b.score) })
 }
 
-// analysis returns the best model with standard errors, and the members of the average.
-func (p *policy) analysis() (*Analysis, error) {
+// outcome returns the best model with standard errors, and the members of the average.
+func (p *policy) outcome() (*outcome, error) {
 	best := p.trials[0]
 	if best.Error != "" {
 		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
 	v := p.scales[best.scale]
-	a := &Analysis{
-		Series: p.series, Scaling: v.scaling, trained: p.rows, Log: v.log, Chosen: ByEvidence, memory: p.options.Memory,
-		Effort: p.plan.Effort, given: p.options.Priors, computed: new(computed),
+	out := &outcome{
+		scaling: v.scaling, trained: p.rows, log: v.log, chosen: ByEvidence, effort: p.plan.Effort, untried: p.untried,
 	}
-	a.Widen, a.Untried = a.ShortBands(), p.untried
 	for _, t := range p.trials {
-		a.Candidates = append(a.Candidates, t.Candidate)
+		out.candidates = append(out.candidates, t.Candidate)
 	}
 	v, err := v.linearised(p.ctx, best.model, best.shape) // from here on
 	if err != nil {
@@ -377,7 +378,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	if v.counts != nil {
 		r.Value, r.Reason = best.NLL-r.LogPrior, "by Laplace's method"
 	}
-	a.Result = r
+	out.result = r
 	var total float64
 	for i, t := range p.trials {
 		w := math.Exp(best.score - t.score)
@@ -388,15 +389,16 @@ func (p *policy) analysis() (*Analysis, error) {
 		if i == 0 {
 			model = r.Model
 		}
-		a.members = append(a.members, &member{kind: t.kind, model: model, log: p.scales[t.scale].log, weight: w, shape: t.shape})
+		out.averaged = append(out.averaged,
+			&averaged{kind: t.kind, model: model, log: p.scales[t.scale].log, weight: w, shape: t.shape})
 		total += w
 	}
-	for i, m := range a.members {
+	for i, m := range out.averaged {
 		m.weight /= total
-		a.Candidates[i].Weight = m.weight
+		out.candidates[i].Weight = m.weight
 	}
 	if len(p.series.X) <= drawn && p.options.effort == nil {
-		for i, m := range a.members {
+		for i, m := range out.averaged {
 			if m.weight < worthDrawing {
 				continue
 			}
@@ -405,7 +407,7 @@ func (p *policy) analysis() (*Analysis, error) {
 			}
 		}
 	}
-	return a, p.tryFixed(a.addFixed)
+	return out, p.tryFixed(func(t *trial) { out.addFixed(t, len(p.series.X)) })
 }
 
 // tryFixed trains the candidates whose share is fixed, and visits those that take part in the forecast or could not be trained.
@@ -423,19 +425,19 @@ func (p *policy) tryFixed(visit func(*trial)) error {
 }
 
 // addFixed gives a candidate its fixed share of the forecast, and lists it after the other averaged candidates. One that could
-// not be trained gets no share; the list shows its error.
-func (a *Analysis) addFixed(t *trial) {
-	at := len(a.members)
+// not be trained gets no share; the list shows its error. The series has n observations.
+func (out *outcome) addFixed(t *trial, n int) {
+	at := len(out.averaged)
 	if t.Error == "" {
-		share, _ := t.kind.share(len(a.Series.X))
-		for i, m := range a.members {
+		share, _ := t.kind.share(n)
+		for i, m := range out.averaged {
 			m.weight *= 1 - share
-			a.Candidates[i].Weight = m.weight
+			out.candidates[i].Weight = m.weight
 		}
 		t.Weight = share
-		a.members = append(a.members, &member{kind: t.kind, model: t.model, log: t.Log, weight: share, shape: t.shape})
+		out.averaged = append(out.averaged, &averaged{kind: t.kind, model: t.model, log: t.Log, weight: share, shape: t.shape})
 	}
-	a.Candidates = slices.Insert(a.Candidates, at, t.Candidate)
+	out.candidates = slices.Insert(out.candidates, at, t.Candidate)
 }
 
 const (
@@ -449,7 +451,7 @@ const (
 
 // draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is
 // too narrow. A member whose draws are unreliable keeps the learnt values.
-func (p *policy) draw(m *member, t *trial) error {
+func (p *policy) draw(m *averaged, t *trial) error {
 	v, err := p.scales[t.scale].linearised(p.ctx, m.model, m.shape)
 	if err != nil {
 		return err

@@ -109,7 +109,7 @@ func TestPolicyGrowth(t *testing.T) {
 	}
 
 	t.Run("saved and loaded", func(t *testing.T) {
-		a.Calibrate(&Trust{Widen: 1.3})
+		(&Trust{Widen: 1.3}).Calibrate(a)
 		var file bytes.Buffer
 		if err := a.Encode(&file); err != nil {
 			t.Fatal(err)
@@ -326,7 +326,7 @@ func TestBacktest(t *testing.T) {
 	season := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/12) }
 	o := Options{Periods: []float64{12}}
 	a := automatic(t, steps(t, 96, 0.5, season), o)
-	good, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 12, Origins: 5})
+	good, err := TestPast(context.Background(), a, BacktestOptions{Horizon: 12, Origins: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,11 +334,11 @@ func TestBacktest(t *testing.T) {
 		"You can use this forecast: in 5 tests on the past, each learnt anew by a quick search, 12 steps ahead, the 95 % bands held") {
 		t.Errorf("%+v", good)
 	}
-	few, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	few, err := TestPast(context.Background(), a, BacktestOptions{Horizon: 12})
 	if err != nil || few.Origins != 2 || few.Known != 72 {
 		t.Errorf("%+v, %v", few, err)
 	}
-	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(),
+	named, err := TestPast(context.Background(), automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}),
 		BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
@@ -349,25 +349,25 @@ func TestBacktest(t *testing.T) {
 	// The level rests, and then jumps once a season.
 	jump := func(i int) float64 { return season(i) + 8*math.Floor(max(0, float64(i-60))/12) }
 	a = automatic(t, steps(t, 120, 0.5, jump), o)
-	bad, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	bad, err := TestPast(context.Background(), a, BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if bad.Widen <= good.Widen {
 		t.Errorf("bands are widened by %v and %v", good.Widen, bad.Widen)
 	}
-	short, err := automatic(t, steps(t, 20, 0.5, season), Options{}).Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	short, err := TestPast(context.Background(), automatic(t, steps(t, 20, 0.5, season), Options{}), BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if short.Word != Untested || !strings.Contains(short.Verdict, "This forecast is untested: 20 observations are too few") {
 		t.Errorf("%+v", short)
 	}
-	held, err := a.Backtest(context.Background(), BacktestOptions{Holdout: 18})
+	held, err := TestPast(context.Background(), a, BacktestOptions{Holdout: 18})
 	if err != nil || held.Origins != 1 || held.N != 18 || held.Word != Untested {
 		t.Errorf("%+v, %v", held, err)
 	}
-	if _, err := a.Backtest(context.Background(), BacktestOptions{Holdout: 118}); err == nil {
+	if _, err := TestPast(context.Background(), a, BacktestOptions{Holdout: 118}); err == nil {
 		t.Error("118 of 120 observations were held out")
 	}
 }

@@ -8,9 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -184,19 +181,6 @@ func (a *Analysis) ForecastContext(ctx context.Context, steps int) (*Forecast, e
 	return a.PredictContext(ctx, x)
 }
 
-// Next returns the x of a number of steps beyond the last observation: if there are regressors, the next at which they are known.
-// It is an error if these are fewer.
-func (s *Series) Next(steps int) ([]float64, error) {
-	if s.Known == nil {
-		return s.after(s.X[len(s.X)-1], steps), nil
-	}
-	ahead := s.Ahead()
-	if len(ahead) < steps {
-		return nil, s.unknown(s.Known.Names[0], s.Axis.after(s.Known.X[len(s.Known.X)-1], s.Step, 1))
-	}
-	return ahead[:steps], nil
-}
-
 // Fitted predicts on an even grid of the given size between two places of the axis.
 func (a *Analysis) Fitted(from, to float64, points int) (*Forecast, error) {
 	return a.FittedContext(context.Background(), from, to, points)
@@ -228,7 +212,17 @@ func (f *Forecast) QuantileContext(ctx context.Context, p float64) (quantiles []
 	if !plainGaussian(f.Parts) {
 		return quantilesWithin(ctx, f.Parts, p, false), nil
 	}
-	return Gaussian{f.Mean, f.NoisyVar}.Quantile(p), nil
+	return gaussianQuantile(f.Mean, f.NoisyVar, p), nil
+}
+
+// gaussianQuantile returns μ + σ·Φ⁻¹(p) for each of some values.
+func gaussianQuantile(mu, variance []float64, p float64) []float64 {
+	z := numeric.NormalQuantile(p)
+	q := make([]float64, len(mu))
+	for i, m := range mu {
+		q[i] = m + z*math.Sqrt(variance[i])
+	}
+	return q
 }
 
 // LatentBand returns the ends of the 95 % band of f at each x: the quantiles of the mixture if the forecast is not a plain
@@ -238,8 +232,7 @@ func (f *Forecast) LatentBand() (lo, hi []float64) {
 	case f.Counts != nil:
 		panic("forecast: LatentBand of counts")
 	case plainGaussian(f.Parts):
-		g := Gaussian{f.Mean, f.LatentVar}
-		return g.Quantile(0.025), g.Quantile(0.975)
+		return gaussianQuantile(f.Mean, f.LatentVar, 0.025), gaussianQuantile(f.Mean, f.LatentVar, 0.975)
 	}
 	return quantiles(f.Parts, 0.025, true), quantiles(f.Parts, 0.975, true)
 }
@@ -290,22 +283,6 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 
 // cell formats a number for a table.
 func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
-
-func harmless(r rune) rune {
-	if unicode.IsControl(r) && r != '\n' && r != '\t' {
-		return unicode.ReplacementChar
-	}
-	return r
-}
-
-// formula reports whether a spreadsheet reads a cell as a formula, by its first character after what a spreadsheet skips.
-func formula(cell string) bool {
-	if _, err := strconv.ParseFloat(cell, 64); err == nil {
-		return false
-	}
-	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, func(r rune) bool { return r == ' ' || r == '\ufeff' }))
-	return strings.ContainsRune("=+-@\t\r\n＝＋－＠", first)
-}
 
 // Note says in which respect the posterior is not exact; "" if it is exact.
 func (a *Analysis) Note() string {

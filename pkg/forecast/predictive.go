@@ -49,8 +49,8 @@ func (g Gaussian) each(y []float64, f func(y, mu, v float64) float64) []float64 
 	return values
 }
 
-// Predictive returns the distributions of the forecast, of new observations.
-func (f *Forecast) Predictive() Predictive {
+// PredictiveOf returns the distributions of the forecast, of new observations.
+func PredictiveOf(f *Forecast) Predictive {
 	if f.Counts != nil {
 		return predictedCounts{f.Counts}
 	}
@@ -71,13 +71,7 @@ func (p predicted) LogDensity(y []float64) []float64 {
 	if plainGaussian(p.f.Parts) {
 		return Gaussian{p.f.Mean, p.f.NoisyVar}.LogDensity(y)
 	}
-	out, m := make([]float64, len(y)), make(mixture, len(p.f.Parts))
-	for i := range out {
-		m.set(p.f.Parts, i, false)
-		_, density := m.distribution(y[i])
-		out[i] = math.Log(density)
-	}
-	return out
+	return p.f.logDensity(y)
 }
 
 // CRPS is computed from quantiles, exactly for a Gaussian.
@@ -95,6 +89,8 @@ func (p predicted) CRPS(y []float64) []float64 {
 
 // predictedCounts is a forecast of counts as a Predictive.
 type predictedCounts struct{ *observe.Counts }
+
+var _ Predictive = predictedCounts{}
 
 // Mean returns the medians, the point forecasts with the least absolute error.
 func (p predictedCounts) Mean() []float64 { return p.Counts.Quantile(0.5) }

@@ -162,32 +162,6 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 	return nil
 }
 
-// Belief is a prior of the best model, in the units of the file, with its density at the learnt value.
-type Belief struct {
-	Name  string  `json:"name"`
-	Prior string  `json:"prior"`
-	Log   float64 `json:"log_density"` // of the prior at the learnt value, in nats, for the standardised series
-}
-
-// Beliefs returns the given priors that apply to the best model; nil if there are none.
-func (a *Analysis) Beliefs() (out []Belief) {
-	priors := a.Result.Priors
-	if a.Chosen == ByEvidence {
-		priors = priorsOf(a.Result.Model, a.given, a.Scaling.Scale)
-	}
-	for _, p := range priors {
-		b := Belief{Name: p.Name}
-		for _, q := range a.Result.Params {
-			if q.Name == p.Name {
-				b.Log, _ = p.Prior.LogDensity(q.Value)
-				b.Prior = described(standardisedPrior(p.Prior, q.Unit, 1/a.Scaling.Scale))
-			}
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
 // described returns the text of a prior; for a log-normal one, whose mu is a logarithm, with its median and range.
 func described(p gppl.Prior) string {
 	l, ok := p.(gppl.LogNormal)
@@ -198,6 +172,3 @@ func described(p gppl.Prior) string {
 	half := l.Sigma / unit
 	return fmt.Sprintf("%v (median %.4g, 98 %% between %.4g and %.4g)", l, math.Exp(l.Mu), math.Exp(l.Mu-half), math.Exp(l.Mu+half))
 }
-
-// NLL returns the negative log likelihood of y under the best model, in nats, without priors.
-func (a *Analysis) NLL() float64 { return a.Candidates[0].NLL }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -81,4 +83,20 @@ func WriteCSV(w io.Writer, rows [][]string) error {
 	}
 	table.Flush()
 	return table.Error()
+}
+
+// formula reports whether a spreadsheet reads a cell as a formula, by its first character after what a spreadsheet skips.
+func formula(cell string) bool {
+	if _, err := strconv.ParseFloat(cell, 64); err == nil {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(cell, func(r rune) bool { return r == ' ' || r == '\ufeff' }))
+	return strings.ContainsRune("=+-@\t\r\n＝＋－＠", first)
+}
+
+func harmless(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return unicode.ReplacementChar
+	}
+	return r
 }

@@ -69,7 +69,7 @@ func TestRegressor(t *testing.T) {
 				"price is known from 2010-01 to 2015-06, not at 2015-07") || !strings.Contains(err.Error(), "ReadOptions.Future") {
 				t.Errorf("beyond what is known: %v", err)
 			}
-			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 6})
+			trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 6})
 			if err != nil || trust.Relative > 0.4 {
 				t.Errorf("the past was not forecast by the regressor: %+v, %v", trust, err)
 			}
@@ -88,7 +88,7 @@ func TestRegressor(t *testing.T) {
 			if diff := cmp.Diff(f.Mean, again.Mean); diff != "" {
 				t.Errorf("the model that was saved forecasts otherwise:\n%s", diff)
 			}
-			if _, err := a.Residuals(); err != nil {
+			if _, err := CheckResiduals(t.Context(), a); err != nil {
 				t.Error(err)
 			}
 		})
@@ -227,7 +227,7 @@ func TestKnownErrors(t *testing.T) {
 	if extra := f.NoisyVar[0] - f.LatentVar[0]; extra < 0.9 || extra > 1.3 { // the median of the errors is 1
 		t.Errorf("a new observation has a variance of %v beside that of f", extra)
 	}
-	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8, Origins: 5})
+	trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 8, Origins: 5})
 	if err != nil || trust.Coverage < 0.85 || trust.Coverage == 1 {
 		t.Errorf("bands of the past, with the errors of what came: %+v, %v", trust, err)
 	}
@@ -282,11 +282,11 @@ func TestRelativeErrors(t *testing.T) {
 					t.Errorf("in another unit the forecast is %v, not %v", f.Mean[i], first.Mean[i])
 				}
 			}
-			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8, Origins: 5})
+			trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 8, Origins: 5})
 			if err != nil || trust.Coverage < 0.85 || trust.Coverage == 1 {
 				t.Errorf("bands of the past, with the errors of what came: %+v, %v", trust, err)
 			}
-			if r, err := a.Residuals(); err != nil || math.Abs(r.SD-1) > 0.15 {
+			if r, err := CheckResiduals(t.Context(), a); err != nil || math.Abs(r.SD-1) > 0.15 {
 				t.Errorf("innovations: %+v, %v", r, err)
 			}
 			path := filepath.Join(t.TempDir(), "model.json")

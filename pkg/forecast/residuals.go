@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/text"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // ErrCounts says that observations are counts, shares or events.
@@ -42,28 +41,23 @@ type Residuals struct {
 	JarqueBeraP float64
 }
 
-// Residuals checks the model by its innovations. It takes n³/3 flops for n up to 2500.
-func (a *Analysis) Residuals() (*Residuals, error) { return a.ResidualsContext(context.Background()) }
-
-// ResidualsContext is Residuals that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) ResidualsContext(ctx context.Context) (*Residuals, error) {
-	return a.residuals(ctx, checked)
+// CheckResiduals checks the model by its innovations. It takes n³/3 flops for n up to 2500. It ends soon after ctx has, with an
+// error that wraps ctx's.
+func CheckResiduals(ctx context.Context, a *Analysis) (*Residuals, error) {
+	return residualsOf(ctx, a, checked)
 }
 
-// residuals checks the latest observations, at most most.
-func (a *Analysis) residuals(ctx context.Context, most int) (*Residuals, error) {
+// residualsOf checks the latest observations, at most most.
+func residualsOf(ctx context.Context, a *Analysis, most int) (*Residuals, error) {
 	if a.Series.Counting != nil {
 		return nil, ErrCounts
 	}
-	if _, err := a.room().windows(min(most, len(a.Series.X))); err != nil {
-		return nil, err
-	}
-	f, err := a.factorise(ctx, most)
+	x, e, err := a.innovations(ctx, most)
 	if err != nil {
 		return nil, err
 	}
-	r := checkWhite(f.innovations())
-	r.X, r.Of = f.x, len(a.Series.X)
+	r := checkWhite(e)
+	r.X, r.Of = x, len(a.Series.X)
 	return r, nil
 }
 
@@ -149,22 +143,4 @@ func (r *Residuals) largestLag() int {
 		}
 	}
 	return at + 1
-}
-
-// Periodogram compares the standardised series with what the model expects, frequency by frequency.
-func (a *Analysis) Periodogram() (*gppl.Periodogram, error) {
-	return a.PeriodogramContext(context.Background())
-}
-
-// PeriodogramContext is Periodogram that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) PeriodogramContext(ctx context.Context) (*gppl.Periodogram, error) {
-	data, err := a.standardised(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	p, err := gppl.NewPeriodogramContext(ctx, a.Result.Model, data)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	return p, nil
 }

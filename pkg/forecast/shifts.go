@@ -90,7 +90,7 @@ func (a *Analysis) usedShifts(ctx context.Context) (all []ShiftSize, err error) 
 		return nil, err
 	}
 	for _, c := range a.Series.Shifts {
-		s := c.unsized(a)
+		s := unsized(c, a)
 		b, ok := learnt[shiftPrefix+c.text(a.Series.Axis)]
 		if !ok {
 			continue
@@ -109,7 +109,7 @@ func (a *Analysis) Found() bool {
 }
 
 // unsized is the shift without its size.
-func (c Shift) unsized(a *Analysis) ShiftSize {
+func unsized(c Shift, a *Analysis) ShiftSize {
 	s := ShiftSize{Kind: "level", X: c.At, When: a.Series.Axis.Text(c.At), Log: a.Log, Chance: c.Chance}
 	if c.Slope {
 		s.Kind = "slope"

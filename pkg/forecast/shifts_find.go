@@ -173,14 +173,12 @@ func (search *shiftSearch) leave(drop func(i int) bool) {
 
 // extent is the extent of the scanned observations.
 func (search shiftSearch) extent() extent {
-	return search.a.Series.extentOf(search.n, search.a.Series.Step)
+	return extentOf(search.a.Series, search.n, search.a.Series.Step)
 }
 
 // withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
 // which it keeps as missed.
-func (a *Analysis) withFound(
-	ctx context.Context, fit func(context.Context, *Series, Options) (*Analysis, error),
-) (*Analysis, error) {
+func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 	_, best, err := a.searchShifts(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("forecast: looking for changes: %w", ctx.Err())
@@ -188,12 +186,12 @@ func (a *Analysis) withFound(
 	if a.missed = err; err != nil || len(best.shifts) == len(a.Series.Shifts) {
 		return a, nil
 	}
-	with, err := fit(ctx, a.Series.withShifts(best.shifts), *a.options)
+	s := a.Series.withShifts(best.shifts)
+	found, err := search(ctx, s, *a.options)
 	if err != nil {
 		return nil, err
 	}
-	with.seasons, with.options = a.seasons, a.options
-	return with, nil
+	return analysisOf(s, *a.options, found), nil
 }
 
 // with returns the analysis of the series with some shifts, and its observations on the scale of the best model.
@@ -450,7 +448,7 @@ func (search shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
 		column := shift.column(f.x)
 		white := f.whiten(column)
 		unit := scale * shift.Scale
-		s := shift.unsized(search.a)
+		s := unsized(shift, search.a)
 		s.Size, s.StdErr = unit*floats.Dot(column, f.alpha), unit*math.Sqrt(max(0, 1-floats.Dot(white, white)))
 		s.Used = slices.Contains(search.a.Series.Shifts, shift)
 		out = append(out, s)

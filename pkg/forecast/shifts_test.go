@@ -222,7 +222,7 @@ func TestShiftsUsed(t *testing.T) {
 		if j < 0 || d.Columns[j][at-1] != 0 || math.Abs(d.Columns[j][at]-size) > 2 {
 			t.Errorf("%s: components %v", name, d.Names)
 		}
-		if _, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 20}); err != nil {
+		if _, err := TestPast(context.Background(), a, BacktestOptions{Horizon: 20}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -268,7 +268,7 @@ func TestShiftsAuto(t *testing.T) {
 		if len(shifts) != 1 || math.Abs(shifts[0].X-float64(c.n/2)) > 1 || shifts[0].Used != c.used || a.Found() != c.used {
 			t.Errorf("n = %d, %+v: %+v", c.n, c.o, shifts)
 		}
-		again, err := a.relearning(BacktestOptions{Horizon: 20})
+		again, err := relearningOf(a, BacktestOptions{Horizon: 20})
 		if err != nil || again.options.Shifts != a.shiftMode() {
 			t.Errorf("n = %d, %+v: origins learn by %q (%v)", c.n, c.o, again.options.Shifts, err)
 		}
@@ -280,7 +280,7 @@ func TestShiftsMissed(t *testing.T) {
 	a := automatic(t, steps(t, 60, 1, func(int) float64 { return 50 }), Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := a.withFound(ctx, fitPolicy); !errors.Is(err, context.Canceled) {
+	if _, err := a.withFound(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
 	}
 	a.missed = errors.New("no factor")

@@ -30,7 +30,7 @@ func TestShortBands(t *testing.T) {
 			t.Errorf("kernels %q: bands are %v times as wide, want %v; within the series the variance is %v and %v",
 				kernels, got, want, within, ahead(3.5))
 		}
-		if a.Calibrate(&Trust{Widen: 1.5}); math.Abs(a.Widen-1.5*want) > 1e-15 {
+		if (&Trust{Widen: 1.5}).Calibrate(a); math.Abs(a.Widen-1.5*want) > 1e-15 {
 			t.Errorf("kernels %q: calibrated to %v, want %v", kernels, a.Widen, 1.5*want)
 		}
 	}

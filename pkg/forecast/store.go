@@ -75,7 +75,7 @@ type storedSeries struct {
 	Relative  bool      `json:"relative_errors,omitempty"`
 }
 
-func (s *Series) stored() storedSeries {
+func storedOf(s *Series) storedSeries {
 	return storedSeries{s.Source, s.Axis, s.YName, s.YUnit, s.X, s.Y, s.Errors, s.ErrorName, s.Relative}
 }
 
@@ -114,7 +114,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 			members = append(members, of)
 		}
 	}
-	series := s.stored()
+	series := storedOf(s)
 	series.X, series.Y = []float64{}, []float64{} // writeStored writes them
 	b, err := json.Marshal(stored{
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
@@ -269,7 +269,7 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
-		of := &member{kind: a.Candidates[i].kind, model: m.Model.Model, log: m.Log, weight: m.Weight, shape: m.Shape}
+		of := &member{averaged: averaged{kind: a.Candidates[i].kind, model: m.Model.Model, log: m.Log, weight: m.Weight, shape: m.Shape}}
 		for _, drawn := range m.Draws {
 			of.draws = append(of.draws, drawn.Model)
 		}
@@ -357,11 +357,11 @@ func (o storedSeries) check() error {
 			return fmt.Errorf("the error of observation %d is %v", i, e)
 		}
 	}
-	return o.Axis.check()
+	return checkAxis(o.Axis)
 }
 
-// check returns an error for an axis that no series can have.
-func (a Axis) check() error {
+// checkAxis returns an error for an axis that no series can have.
+func checkAxis(a Axis) error {
 	if a.Dates && unitSeconds[a.Unit] == 0 {
 		return fmt.Errorf("dates in the unit %q", a.Unit)
 	}

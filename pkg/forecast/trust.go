@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/text"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // Trust compares forecasts of the recent past, at the requested horizon, with what followed, and judges the forecast.
@@ -83,7 +82,7 @@ const (
 	unseen, exactly = 1e-6, 1000
 )
 
-// Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function
+// TestPast forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function
 // Backtest for the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same options,
 // from the observations before the origin alone; regressors are known in advance. The search there may be narrower
 // (Trust.Effort), so that all origins together are predicted to take no longer than the fit, unless even the least search takes
@@ -99,15 +98,15 @@ const (
 //
 // Bands that were slightly too narrow do not count against it: Calibrate widens them. The verdict cannot foresee what the past
 // does not show, such as a change of level after the last observation.
-func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
+func TestPast(ctx context.Context, a *Analysis, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
 	o = o.complete()
-	again, err := a.relearning(o)
+	again, err := relearningOf(a, o)
 	if err != nil {
 		return nil, err
 	}
 	plan := again.plan
-	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostTrained, Options{Memory: a.memory}.atOnce(a.Series, n)
+	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostTrained, a.atOnce(n)
 	if err := a.condition(ctx); err != nil { // not at several origins at once
 		return nil, err
 	}
@@ -121,9 +120,13 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		mu.Lock()
 		reused[train.To] = why
 		mu.Unlock()
-		return past.followed(ctx, a.Series, test)
-	}, a.Series.yardsticks(plan.First, a.naiveSeasons(plan.First))...)
-	t, err := a.Series.trust(ctx, r, plan, o.Horizon, err)
+		f, err := past.following(ctx, a.Series, test.From, test.To)
+		if err != nil {
+			return nil, err
+		}
+		return PredictiveOf(f), nil
+	}, yardsticksOf(a.Series, plan.First, naiveSeasons(a, plan.First))...)
+	t, err := trustIn(ctx, a.Series, r, plan, o.Horizon, err)
 	if err != nil {
 		return nil, err
 	}
@@ -132,10 +135,10 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 			t.Knew = reusedAll
 		}
 	}
-	if again.options != nil && again.options.effort != nil && again.options.effort.name != a.Effort {
-		t.Effort = again.options.effort.name
+	if again.effort != a.Effort {
+		t.Effort = again.effort
 	}
-	if checks, err := a.residuals(ctx, lastChecked); err == nil && !t.exact {
+	if checks, err := residualsOf(ctx, a, lastChecked); err == nil && !t.exact {
 		t.missed = checks.broken()
 	}
 	if t.missed != "" && a.Series.Student == nil {
@@ -156,9 +159,9 @@ func (o BacktestOptions) complete() BacktestOptions {
 	return o
 }
 
-// trust compares the forecasts of a backtest of the series, which ended with err, with what followed; asked is the requested
+// trustIn compares the forecasts of a backtest of the series, which ended with err, with what followed; asked is the requested
 // horizon. Origins without a forecast are left out of r.
-func (s *Series) trust(ctx context.Context, r *Report, plan BacktestPlan, asked int, err error) (*Trust, error) {
+func trustIn(ctx context.Context, s *Series, r *Report, plan BacktestPlan, asked int, err error) (*Trust, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -270,37 +273,11 @@ func widening(squares []float64) float64 {
 	return max(1, math.Sqrt(sum/float64(before+len(squares))))
 }
 
-// Calibrate widens the bands of later forecasts of the analysis by Trust.Widen, beyond the widening for a short series.
-func (a *Analysis) Calibrate(t *Trust) { a.Widen = a.ShortBands() * t.Widen }
-
-// ShortBands returns the factor on standard deviations beyond the last observation in the automatic search, √(1 + (11/n)²) for
-// a series of n observations, up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
-//
-// A short series shows little of what will happen to it, and the model that fits it best errs more than it predicts. The 11 was
-// chosen on the yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those with fewer than
-// 20 observations hold 88 and 91 % of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
-func (a *Analysis) ShortBands() float64 {
-	const short = 11
-	n := float64(len(a.Series.X))
-	if a.Chosen != ByEvidence || n > brief {
-		return 1
-	}
-	return math.Sqrt(1 + short*short/(n*n))
-}
+// Calibrate widens the bands of later forecasts of an analysis by Widen, beyond the widening for a short series.
+func (t *Trust) Calibrate(a *Analysis) { a.Widen = a.ShortBands() * t.Widen }
 
 // Testable reports whether a backtest is possible, and fast enough to run without being requested.
-func (a *Analysis) Testable(o BacktestOptions) bool {
+func Testable(a *Analysis) bool {
 	n := len(a.Series.X)
 	return a.Projections == 0 && n-max(4, n/3) >= 1
-}
-
-// rescaled multiplies the variances of a model by c, except fixed ones, those of further factors of a product.
-func rescaled(m gppl.Model, c float64) gppl.Model {
-	theta := m.Values()
-	for i, p := range m.Params() {
-		if (p.Role == gppl.RoleVariance || p.Role == gppl.RoleNoise) && !p.IsFixed() {
-			theta[i] *= c
-		}
-	}
-	return m.WithParams(theta)
 }

@@ -264,8 +264,7 @@ func (a *Analysis) with(r *newRows, count int) *Analysis {
 	s.spacing()
 	b.Series, b.members, b.options, b.ahead, b.sizes, b.computed = &s, nil, nil, nil, nil, new(computed)
 	for _, m := range a.members {
-		b.members = append(b.members, &member{kind: m.kind, model: m.model, log: m.log, weight: m.weight,
-			draws: m.draws, shape: m.shape})
+		b.members = append(b.members, &member{averaged: m.averaged})
 	}
 	return &b
 }

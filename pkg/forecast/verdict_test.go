@@ -187,7 +187,7 @@ func TestVerdicts(t *testing.T) {
 		// which nothing before foretold
 	} {
 		a := automatic(t, steps(t, test.n, 0, test.y), Options{Periods: test.periods})
-		v, err := a.Backtest(t.Context(), BacktestOptions{Horizon: test.horizon})
+		v, err := TestPast(t.Context(), a, BacktestOptions{Horizon: test.horizon})
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -207,7 +207,7 @@ func TestExactSeason(t *testing.T) {
 	}
 	a := automatic(t, steps(t, 200, 0, func(i int) float64 { return 1.5 * float64(i%13) }),
 		Options{Log: "never", Trend: "none", Periods: []float64{13}, Budget: time.Second})
-	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 26})
+	trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 26})
 	if err != nil {
 		t.Fatal(err)
 	}

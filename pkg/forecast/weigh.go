@@ -17,13 +17,13 @@ func (o *Options) weigh(ctx context.Context, s *Series) (*Series, error) {
 		return s, nil
 	}
 	o.Log = "never"
-	return s.weighted(ctx)
+	return weighted(ctx, s)
 }
 
 // weighted returns the series with the degrees of freedom of its noise and the weights w of its observations, as relative errors
 // w^−½. Models then learn the noise as the squared scale σ² of the distribution; an observation has σ²/w. Both come from a
 // first model, a Matérn 3/2 with a linear trend, which a state space takes in O(n): observe.FitRobust.
-func (s *Series) weighted(ctx context.Context) (*Series, error) {
+func weighted(ctx context.Context, s *Series) (*Series, error) {
 	if s.Counting != nil || s.Bounds != nil || s.Errors != nil && s.Student.Nu == 0 {
 		return nil, errors.New("forecast: Student-t noise is not combined with counts, bounds or known errors")
 	}

@@ -140,25 +140,6 @@ func (v yScale) errorsOf(errors, y []float64, unit float64) []float64 {
 	return out
 }
 
-// typicalError returns the median known error of y or log y over the observations that models were learnt from. For a part of a
-// series it is that of the whole series, so that models with relative errors can be used on any part.
-func (s *Series) typicalError(log bool) float64 {
-	if s.whole != nil {
-		return s.whole.typicalError(log)
-	}
-	learnt := s.Errors[:s.learnt()]
-	if !log {
-		return median(learnt)
-	}
-	var errs []float64
-	for i, e := range learnt {
-		if slope := math.Exp(s.warp().logSlope(s.Y[i])); slope < math.Inf(1) { // not NaN either
-			errs = append(errs, e*slope)
-		}
-	}
-	return median(errs)
-}
-
 // positive reports whether all y have a logarithm.
 func positive(y []float64) bool {
 	return !slices.ContainsFunc(y, func(v float64) bool { return !(v > 0) })

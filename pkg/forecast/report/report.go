@@ -115,7 +115,7 @@ func HTML(
 	} else if effects != nil {
 		c.Effects = table(effects)
 	}
-	if r, problem := a.ResidualsContext(ctx); ctx.Err() != nil {
+	if r, problem := forecast.CheckResiduals(ctx, a); ctx.Err() != nil {
 		return ctx.Err()
 	} else if problem != nil {
 		c.NoResiduals = strings.TrimPrefix(problem.Error(), "forecast: ")

@@ -135,7 +135,7 @@ func TestShow(t *testing.T) {
 		}
 	})
 	t.Run("text", func(t *testing.T) {
-		r, err := a.Residuals()
+		r, err := forecast.CheckResiduals(t.Context(), a)
 		if err != nil {
 			t.Fatal(err)
 		}

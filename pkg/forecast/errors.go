@@ -1,0 +1,22 @@
+package forecast
+
+import "math"
+
+// typicalError returns the median known error of y or log y over the observations that models were learnt from. For a part of a
+// series it is that of the whole series, so that models with relative errors can be used on any part.
+func (s *Series) typicalError(log bool) float64 {
+	if s.whole != nil {
+		return s.whole.typicalError(log)
+	}
+	learnt := s.Errors[:s.learnt()]
+	if !log {
+		return median(learnt)
+	}
+	var errs []float64
+	for i, e := range learnt {
+		if slope := math.Exp(s.warp().logSlope(s.Y[i])); slope < math.Inf(1) { // not NaN either
+			errs = append(errs, e*slope)
+		}
+	}
+	return median(errs)
+}

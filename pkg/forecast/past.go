@@ -1,0 +1,84 @@
+package forecast
+
+import (
+	"context"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// asOf returns the analysis as of the observations from ≤ i < to, with the structure and the parameters of the whole series.
+func (a *Analysis) asOf(ctx context.Context, from, to int) (past *Analysis, err error) {
+	if err := a.condition(ctx); err != nil {
+		return nil, err
+	}
+	from = max(from, to-a.remembers())
+	past = &Analysis{Series: a.Series.part(from, to), Result: a.Result, computed: new(computed)}
+	for _, m := range a.members {
+		v, err := newYScale(past.Series, 0, to-from, m.log)
+		if err != nil {
+			return nil, err
+		}
+		// The model was trained on values with another standardisation.
+		model := rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2))
+		if v, err = v.linearised(ctx, model, m.shape); err != nil {
+			return nil, err
+		}
+		p, _, err := conditionOn(ctx, model, v.data, windowLength, a.room(), &past.windows)
+		if err != nil {
+			return nil, err
+		}
+		as := m.averaged
+		as.model, as.draws = model, nil
+		past.members = append(past.members, &member{averaged: as, scale: &v, posterior: p})
+	}
+	return past, nil
+}
+
+// remembers returns the number of observations before an origin that a model of the whole series is conditioned on.
+func (a *Analysis) remembers() int {
+	if a.Series.dense() {
+		return fewUneven
+	}
+	return min(remembered, a.conditionsOn())
+}
+
+// following forecasts the observations from ≤ i < to of the whole series by an analysis as of an earlier origin. The caller must
+// not use the analysis for anything else.
+func (a *Analysis) following(ctx context.Context, whole *Series, from, to int) (*Forecast, error) {
+	x := whole.X[from:to]
+	if whole.Errors != nil && whole.Student == nil { // weights are unknown in advance
+		a.ahead = whole.Errors[from:to]
+	}
+	if c := whole.Counting; c != nil && c.Sizes != nil {
+		a.sizes = c.Sizes[from:to]
+	}
+	parts, err := a.parts(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	return forecastOf(ctx, x, make([]string, len(x)), parts)
+}
+
+// rescaled multiplies the variances of a model by c, except fixed ones, those of further factors of a product.
+func rescaled(m gppl.Model, c float64) gppl.Model {
+	theta := m.Values()
+	for i, p := range m.Params() {
+		if (p.Role == gppl.RoleVariance || p.Role == gppl.RoleNoise) && !p.IsFixed() {
+			theta[i] *= c
+		}
+	}
+	return m.WithParams(theta)
+}
+
+// innovations returns the standardised innovations e = L⁻¹z of the latest observations, at most most, and their x.
+func (a *Analysis) innovations(ctx context.Context, most int) (x, e []float64, err error) {
+	if _, err := a.room().windows(min(most, len(a.Series.X))); err != nil {
+		return nil, nil, err
+	}
+	f, err := a.factorise(ctx, most)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.x, f.innovations(), nil
+}
