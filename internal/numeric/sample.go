@@ -22,3 +22,28 @@ func SortedQuantile(values []float64, p float64) float64 {
 func Median(values []float64) float64 {
 	return SortedQuantile(slices.Sorted(slices.Values(values)), 0.5)
 }
+
+// UpperMedian returns the median of values in any order, of an even number the upper of the two in the middle. It panics for none.
+func UpperMedian(values []float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}
+
+// Autocorrelation returns the autocorrelation of e, with the given mean, at the lags 1, …, lags: 0 if e is constant.
+func Autocorrelation(e []float64, mean float64, lags int) []float64 {
+	rho := make([]float64, lags)
+	var total float64
+	for _, v := range e {
+		total += (v - mean) * (v - mean)
+	}
+	for h := range rho {
+		for i := h + 1; i < len(e); i++ {
+			rho[h] += (e[i] - mean) * (e[i-h-1] - mean)
+		}
+		if total > 0 {
+			rho[h] /= total
+		}
+	}
+	return rho
+}

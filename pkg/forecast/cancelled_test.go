@@ -24,10 +24,10 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	more := &newRows{x: x[learnt:], y: y[learnt:]}
-	fresh := func() *Analysis { return few.with(more, len(more.x)) }
+	more := &Further{X: x[learnt:], Y: y[learnt:]}
+	fresh := func() *Analysis { return few.with(more, len(more.X)) }
 	if n > maxDense { // of which components are computed at most
-		more = &newRows{x: x[learnt:maxDense], y: y[learnt:maxDense]}
+		more = &Further{X: x[learnt:maxDense], Y: y[learnt:maxDense]}
 	}
 	ahead := x[n-learnt:]
 	add := func(name string, run func(ctx context.Context) error) {
@@ -70,7 +70,7 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		return err
 	})
 	add("Analysis.Extend", func(ctx context.Context) error {
-		_, _, err := few.Extend(ctx, more.x, more.y, nil)
+		_, _, err := few.Extend(ctx, more.X, more.Y, nil)
 		return err
 	})
 	return calls

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -183,7 +184,7 @@ func guessCounting(y []float64) *Counting {
 	if len(y) < leastCounts || slices.ContainsFunc(y, func(v float64) bool { return v < 0 || v != math.Trunc(v) }) {
 		return nil
 	}
-	middle, n := median(y), float64(len(y))
+	middle, n := numeric.UpperMedian(y), float64(len(y))
 	ratio := scatter(y, 1)
 	switch most := slices.Max(y); {
 	case most == 1:

@@ -58,7 +58,7 @@ func (e effort) margin() float64 {
 var efforts = []effort{
 	{"quick", 150, 1, 400, 250, 0, 2, 40, true},
 	{"short", 250, 2, 800, 400, 0, 3, 60, false},
-	{"standard", 400, 3, 1500, 700, 0, 4, 60, false},
+	{"standard", 400, 3, decisiveRows, 700, 0, 4, 60, false},
 	{"wide", 800, 4, 3000, 1200, 0, 5, 100, false},
 	{"widest", 1500, 5, 6000, 2000, 0, 6, 200, false},
 }

@@ -1,6 +1,10 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/internal/numeric"
+)
 
 // typicalError returns the median known error of y or log y over the observations that models were learnt from. For a part of a
 // series it is that of the whole series, so that models with relative errors can be used on any part.
@@ -10,7 +14,7 @@ func (s *Series) typicalError(log bool) float64 {
 	}
 	learnt := s.Errors[:s.learnt()]
 	if !log {
-		return median(learnt)
+		return numeric.UpperMedian(learnt)
 	}
 	var errs []float64
 	for i, e := range learnt {
@@ -18,5 +22,5 @@ func (s *Series) typicalError(log bool) float64 {
 			errs = append(errs, e*slope)
 		}
 	}
-	return median(errs)
+	return numeric.UpperMedian(errs)
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // fewestEven is the length of the shortest series whose nearly equal steps count as equal; in a shorter one they may be chance.
@@ -113,7 +115,7 @@ func medianStep(x []float64) float64 {
 	for i := range steps {
 		steps[i] = x[i+1] - x[i]
 	}
-	return median(steps)
+	return numeric.UpperMedian(steps)
 }
 
 // Numbers from fromYear to toYear may be years.

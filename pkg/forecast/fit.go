@@ -43,7 +43,7 @@ type Analysis struct {
 
 // alone returns the best model as the only member of the forecast.
 func (a *Analysis) alone() []*member {
-	return []*member{{averaged: *alone(a.Candidates[0], a.Result, a.Log)}}
+	return []*member{{averaged: a.Candidates[0].averaged(a.Result.Model, a.Log, 1)}}
 }
 
 // analysisOf returns the analysis of a series with what a search by some options found.

@@ -207,7 +207,8 @@ func (c *comparison) finish(ctx context.Context) (*outcome, error) {
 	}
 	out.scaling, out.log, out.trained = c.scaling, c.log, c.data.Len()
 	out.result = plain(c.models[best.Name()].Result)
-	out.averaged = []*averaged{alone(*best, out.result, out.log)}
+	alone := best.averaged(out.result.Model, out.log, 1)
+	out.averaged = []*averaged{&alone}
 	return out, nil
 }
 

@@ -32,9 +32,18 @@ type averaged struct {
 	shape float64 // of the likelihood of counts; 0 for none
 }
 
-// alone returns the best model as the only one of the forecast.
-func alone(best Candidate, r *gppl.Result, log bool) *averaged {
-	return &averaged{kind: best.kind, model: r.Model, log: log, weight: 1}
+// averaged returns a model of the candidate as one of those that forecasts average.
+func (c Candidate) averaged(model gppl.Model, log bool, weight float64) averaged {
+	return averaged{kind: c.kind, model: model, log: log, weight: weight}
+}
+
+// restore completes candidates that were read from a file.
+func restore(candidates []Candidate, chosen Criterion) {
+	for i := range candidates {
+		if candidates[i].kind = candidate(asked{}); chosen == ByEvidence {
+			candidates[i].kind = candidateNamed(candidates[i].Kernel)
+		}
+	}
 }
 
 // shortBands is Analysis.ShortBands for n observations.

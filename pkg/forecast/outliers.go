@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -81,7 +82,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		out.List = append(out.List, Outlier{i, s.Axis.Text(s.X[i]), s.Y[i], probability, i > n-beside && i < n-1})
 	}
 	if s.Student != nil {
-		nu, typical := s.Student.Nu, median(s.Errors)
+		nu, typical := s.Student.Nu, numeric.UpperMedian(s.Errors)
 		tail := distuv.StudentsT{Sigma: 1, Nu: nu}
 		for i := from; i < n; i++ {
 			if e := s.Errors[i]; e > farOff*typical { // w = 1/e² = (ν+1)/(ν+z²)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
@@ -70,7 +71,7 @@ func checkWhite(e []float64) *Residuals {
 	lags := max(1, min(40, len(e)/5))
 	r.LjungBoxLags = min(lags, 20)
 	near := nearMedian(e)
-	r.Autocorrelation = autocorrelation(near, stat.Mean(near, nil), lags)
+	r.Autocorrelation = numeric.Autocorrelation(near, stat.Mean(near, nil), lags)
 	for i, rho := range r.Autocorrelation[:r.LjungBoxLags] {
 		r.LjungBox += n * (n + 2) * rho * rho / (n - float64(i+1))
 	}
@@ -85,7 +86,7 @@ func checkWhite(e []float64) *Residuals {
 // million is clipped.
 func nearMedian(e []float64) []float64 {
 	const far, normal = 5, 1.4826 // σ over the median distance
-	middle := median(e)
+	middle := numeric.UpperMedian(e)
 	if bound := far * normal * medianDistance(e); bound > 0 {
 		e = slices.Clone(e)
 		for i, v := range e {

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // seasonPeaks returns the lags, from 2 to a third of n, at which the autocorrelation of the differences of y has peaks beyond
@@ -20,7 +22,7 @@ func seasonPeaks(y []float64) (lags []int) {
 	for i := range d {
 		d[i] = y[i+1] - y[i]
 	}
-	rho := autocorrelation(d, stat.Mean(d, nil), min(n/3, longest)+1)
+	rho := numeric.Autocorrelation(d, stat.Mean(d, nil), min(n/3, longest)+1)
 	for k := 1; k+1 < len(rho); k++ { // of lag k + 1
 		if rho[k] > rho[k-1] && rho[k] >= rho[k+1] && rho[k] > max(strong, beyond/math.Sqrt(float64(n))) {
 			lags = append(lags, k+1)
@@ -32,21 +34,3 @@ func seasonPeaks(y []float64) (lags []int) {
 
 // remembered is the number of observations before an origin that a forecast of the past is conditioned on.
 const remembered = 3000
-
-// autocorrelation returns the autocorrelation of e, with the given mean, at the lags 1, …, lags: 0 if e is constant.
-func autocorrelation(e []float64, mean float64, lags int) []float64 {
-	rho := make([]float64, lags)
-	var total float64
-	for _, v := range e {
-		total += (v - mean) * (v - mean)
-	}
-	for h := range rho {
-		for i := h + 1; i < len(e); i++ {
-			rho[h] += (e[i] - mean) * (e[i-h-1] - mean)
-		}
-		if total > 0 {
-			rho[h] /= total
-		}
-	}
-	return rho
-}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -552,7 +553,7 @@ func (s *Series) Notes() []string {
 			of = "errors of the observations relative to one another"
 		}
 		notes = append(notes, fmt.Sprintf("%s has the %s, from %.4g to %.4g. For new observations the bands assume the median, %.4g.",
-			s.ErrorName, of, slices.Min(s.Errors), slices.Max(s.Errors), median(s.Errors)))
+			s.ErrorName, of, slices.Min(s.Errors), slices.Max(s.Errors), numeric.UpperMedian(s.Errors)))
 	}
 	if s.closed != nil && s.Known == nil {
 		notes = append(notes, s.closed.note())
@@ -628,13 +629,6 @@ func distinct(x []float64) (count int) {
 		}
 	}
 	return count
-}
-
-// median returns the median of values, of which there is at least one; of an even number, the upper of the two in the middle.
-func median(values []float64) float64 {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	return sorted[len(sorted)/2]
 }
 
 // Addition is a file whose observations were added to a series after its models were learnt.

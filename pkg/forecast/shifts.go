@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // ShiftModes are the values of Options.Shifts: use puts shifts that are found into the mean of the forecast, report leaves them
@@ -77,7 +79,7 @@ func (a *Analysis) sizedShifts(ctx context.Context) (all []ShiftSize, err error)
 	for i, s := range all {
 		if s.Log && s.Kind == "level" && a.Series.Bounds == nil {
 			at, _ := slices.BinarySearch(a.Series.X, s.X)
-			all[i].InY = median(a.Series.Y[max(0, at-24):max(1, at)]) * math.Expm1(s.Size)
+			all[i].InY = numeric.UpperMedian(a.Series.Y[max(0, at-24):max(1, at)]) * math.Expm1(s.Size)
 		}
 	}
 	return all, nil

@@ -171,9 +171,14 @@ func (search *shiftSearch) leave(drop func(i int) bool) {
 	b.Series, b.trained, b.computed, search.a = &s, search.n, new(computed), &b
 }
 
-// extent is the extent of the scanned observations.
-func (search shiftSearch) extent() extent {
-	return extentOf(search.a.Series, search.n, search.a.Series.Step)
+// retraining trains the models of the search.
+func (search shiftSearch) retraining() retraining {
+	a := search.a
+	given := a.given
+	if a.Chosen == ByBIC {
+		given = a.Result.Priors
+	}
+	return newRetraining(a.Series, search.n, a.Candidates[0], a.Chosen, given)
 }
 
 // withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
@@ -212,7 +217,7 @@ func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (
 	v.data = latest(v.data, search.n)
 	models, trends := []gppl.Model{from}, []string{search.a.Candidates[0].Trend}
 	if fewer && search.n <= cheapShifts && search.a.Chosen == ByEvidence {
-		models = append(models, search.simpler(from, search.extent())...)
+		models = append(models, search.retraining().simpler(from)...)
 		if trends[0] != "none" {
 			trends = append(trends, "none")
 		}
@@ -220,89 +225,17 @@ func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (
 	best.value = math.Inf(1)
 	for _, trend := range trends {
 		for _, m := range models {
-			to, err := search.trainOne(v, m, trend, best.value)
+			model, value, err := search.retraining().train(search.ctx, v, m, trend, best.value)
 			if err != nil {
 				return best, err
 			}
-			if to.value < best.value {
-				best = to
+			if value < best.value {
+				best = shifted{model: model, value: value}
 			}
 		}
 	}
 	best.shifts = shifts
 	return best, nil
-}
-
-// simpler returns models with one term less (noise if there is no other), and with a smoother term in its place.
-func (search shiftSearch) simpler(m gppl.Model, e extent) (all []gppl.Model) {
-	terms := termsOf(m.Kernel)
-	first := 0 // of the removable terms
-	if of, ok := search.a.Candidates[0].kind.(walker); ok && of.lasts() {
-		first = 1
-	}
-	for i := first; i < len(terms); i++ {
-		others := slices.Delete(slices.Clone(terms), i, i+1)
-		sums := [][]gppl.Kernel{others}
-		for _, smoother := range []string{"Matern32", "SE"} {
-			if !hasPeriod(terms[i]) && kernelName(terms[i]) != smoother {
-				sums = append(sums, append(slices.Clone(others), (stationary{}).signal(smoother, e, false)))
-			}
-		}
-		for _, sum := range sums {
-			all = append(all, modelOfTerms(sum, m))
-		}
-	}
-	return all
-}
-
-// modelOfTerms returns a model of terms, or of noise alone if there are none, with the fixed periods of another model.
-func modelOfTerms(terms []gppl.Kernel, other gppl.Model) gppl.Model {
-	if len(terms) == 0 {
-		terms = []gppl.Kernel{whiteTerm}
-	}
-	m := gppl.Model{Kernel: sumOf(terms), Noise: max(other.Noise, startNoise)}.FixRedundant()
-	if terms[0] == gppl.Kernel(whiteTerm) {
-		m = m.Fix(m.Params()[0].Name)
-	}
-	for _, p := range m.Params() {
-		for _, q := range other.Params() {
-			if p.Role == gppl.RolePeriod && q.Role == gppl.RolePeriod && q.IsFixed() && q.Value == p.Value {
-				m = m.Fix(p.Name)
-			}
-		}
-	}
-	return m
-}
-
-// trainOne trains a model of observations with shifts and a trend. Its evidence is not computed if it is surely above enough.
-func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string, enough float64) (c shifted, err error) {
-	best := search.a.Candidates[0]
-	mean, given, scale := policyMean, search.a.given, v.scaling.Scale
-	if search.a.Chosen == ByBIC {
-		mean = func(_ candidate, trend string, x gppl.Inputs) (gppl.Mean, error) { return meanOf(trend, x) }
-		given, scale = search.a.Result.Priors, 1
-	}
-	if m.Mean, err = mean(best.kind, trend, v.data.X); err != nil {
-		return c, err
-	}
-	e := search.extent()
-	priors := beliefsOf(best.kind, m, e, given, scale)
-	if search.a.Chosen == ByBIC {
-		clear(priors.weak)
-		priors.chosen = 0
-	}
-	const evaluations = 60
-	r, _, err := trainWithPriors(search.ctx, v, m, priors, e.span,
-		gppl.Settings{GradientTolerance: searchGradient, MaxEvaluations: evaluations, NoStandardErrors: true})
-	if err != nil {
-		return c, err
-	}
-	loss, err := gppl.NewExact(r.Model, v.data, gppl.WithTolerance(trainTolerance))
-	if err != nil {
-		return c, err
-	}
-	found, err := evidenceOf(loss, r.Model.Values(), priors, v.data.Len(), enough)
-	return shifted{model: r.Model, value: found.nats}, err
 }
 
 // factor returns the factor of the model with some shifts in its mean.
@@ -345,7 +278,7 @@ func withoutShifts(m gppl.Mean, but []Shift) gppl.Mean {
 func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 	nulls := []gppl.Model{from.model}
 	if search.n <= cheapShifts && search.a.Chosen == ByEvidence {
-		if m, ok := search.seasonsAlone(from.model); ok {
+		if m, ok := seasonsAlone(from.model); ok {
 			plain, err := search.trained(from.shifts, m, false)
 			if err != nil {
 				return nil, err
@@ -380,12 +313,6 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 		best.shifts[len(best.shifts)-1].Chance = max(least, math.SmallestNonzeroFloat64)
 	}
 	return best, nil
-}
-
-// seasonsAlone returns the model of the terms with periods and noise; ok is false if there are no other terms.
-func (search shiftSearch) seasonsAlone(m gppl.Model) (seasons gppl.Model, ok bool) {
-	terms := slices.DeleteFunc(termsOf(m.Kernel), func(t gppl.Kernel) bool { return !hasPeriod(t) })
-	return modelOfTerms(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
 }
 
 // judge trains the model with one more shift, at the place where this finds it, and returns the chance of one as clear.

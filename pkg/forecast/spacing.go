@@ -14,8 +14,12 @@ func regular(x []float64) bool {
 // errors of their own or are counts.
 func (s *Series) dense() bool {
 	n := len(s.X)
-	return n > fewUneven && (s.Errors != nil || s.Counting != nil || !regular(s.X[max(0, n-efforts[standard].trained):]))
+	return n > fewUneven && (s.Errors != nil || s.Counting != nil || !regular(s.X[max(0, n-decisiveRows):]))
 }
+
+// decisiveRows is the number of latest observations whose spacing decides whether a series is regular: those from which a search
+// of standard effort learns parameters.
+const decisiveRows = 1500
 
 // fewUneven replaces remembered for a series whose likelihood is dense (Series.dense).
 const fewUneven = 700

@@ -13,7 +13,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -79,7 +78,7 @@ func storedOf(s *Series) storedSeries {
 	return storedSeries{s.Source, s.Axis, s.YName, s.YUnit, s.X, s.Y, s.Errors, s.ErrorName, s.Relative}
 }
 
-// series is the inverse of stored, without spacing.
+// series is the inverse of storedOf; Series.restore completes it.
 func (o storedSeries) series() *Series {
 	return &Series{
 		Source: o.Source, Axis: o.Axis, YName: o.YName, YUnit: o.YUnit,
@@ -235,21 +234,18 @@ func decode(b []byte) (*Analysis, error) {
 	if j.Version == whole {
 		j.Trained = len(j.X)
 		if j.Weak {
-			j.Effort = cmp.Or(j.Effort, efforts[standard].name)
+			j.Effort = cmp.Or(j.Effort, "standard")
 		}
-	}
-	if err := j.check(); err != nil {
-		return nil, err
 	}
 	s := j.series()
 	s.Known, s.Holidays, s.Shifts, s.Counting = j.Known, j.Holidays, j.Shifts, j.Counting
 	s.Bounds, s.Student, s.Added = j.Bounds, j.Student, j.Added
-	if s.Counting != nil {
-		if err := s.checkCounting(s.Y); err != nil {
-			return nil, err
-		}
+	if err := s.restore(); err != nil {
+		return nil, err
 	}
-	s.spacing()
+	if err := j.check(); err != nil {
+		return nil, err
+	}
 	a := &Analysis{
 		Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result.Result, trained: j.Trained, Log: j.Log,
 		Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), seasons: j.Periods,
@@ -263,13 +259,10 @@ func decode(b []byte) (*Analysis, error) {
 		return nil, err
 	}
 	a.Scaling = v.scaling
-	for i := range a.Candidates {
-		if a.Candidates[i].kind = candidate(asked{}); j.Weak {
-			a.Candidates[i].kind = candidateNamed(a.Candidates[i].Kernel)
-		}
-	}
+	restore(a.Candidates, a.Chosen)
 	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
-		of := &member{averaged: averaged{kind: a.Candidates[i].kind, model: m.Model.Model, log: m.Log, weight: m.Weight, shape: m.Shape}}
+		of := &member{averaged: a.Candidates[i].averaged(m.Model.Model, m.Log, m.Weight)}
+		of.shape = m.Shape
 		for _, drawn := range m.Draws {
 			of.draws = append(of.draws, drawn.Model)
 		}
@@ -283,22 +276,9 @@ func decode(b []byte) (*Analysis, error) {
 
 // check returns an error for contents that no analysis can have.
 func (j *stored) check() error {
-	if err := cmp.Or(j.storedSeries.check(), j.Known.check(), j.Holidays.check(j.Axis), checkShifts(j.Shifts),
-		j.Bounds.checkAll(j.Y)); err != nil {
-		return err
-	}
 	for _, p := range j.Periods {
 		if !(p > 0 && p <= largest) {
 			return fmt.Errorf("a period of %v", p)
-		}
-	}
-	if j.Student != nil && (!(j.Student.Nu >= 1 && j.Student.Nu <= 1e3) || j.Errors == nil) {
-		return fmt.Errorf("%v degrees of freedom of Student-t noise, and %d weights", j.Student.Nu, len(j.Errors))
-	}
-	learnt := len(j.X)
-	for _, added := range j.Added {
-		if learnt -= added.Observations; added.Observations < 1 || learnt < 5 {
-			return fmt.Errorf("%d observations were added, of %d", added.Observations, len(j.X))
 		}
 	}
 	if j.Trained < 2 {
@@ -315,7 +295,7 @@ func (j *stored) check() error {
 		if !(m.Weight > 0 && m.Weight <= 1) {
 			return fmt.Errorf("the weight of member %d is %v", i, m.Weight)
 		}
-		if m.Log && j.Bounds == nil && !positive(j.Y) {
+		if m.Log && j.Bounds == nil && !(slices.Min(j.Y) > 0) {
 			return fmt.Errorf("member %d is a model of the logarithm, and not all y are positive", i)
 		}
 		total += m.Weight
@@ -325,51 +305,6 @@ func (j *stored) check() error {
 	}
 	if len(j.Members) > 0 && math.Abs(total-1) > 1e-6 {
 		return fmt.Errorf("the weights of the members add up to %v", total)
-	}
-	return nil
-}
-
-// check returns an error for contents that no series can have.
-func (o storedSeries) check() error {
-	x, y := o.X, o.Y
-	if len(x) != len(y) {
-		return fmt.Errorf("%d x and %d y", len(x), len(y))
-	}
-	if !slices.IsSorted(x) {
-		return errors.New("x is not ascending")
-	}
-	for i := range x {
-		if math.Abs(x[i]) > largest || math.Abs(y[i]) > largest {
-			return fmt.Errorf("observation %d is (%v, %v), beyond ±%g", i, x[i], y[i], largest)
-		}
-	}
-	if err := enough(dataset.Series{X: x, Y: y}); err != nil {
-		return err
-	}
-	if o.Errors != nil && len(o.Errors) != len(x) {
-		return fmt.Errorf("%d x and %d errors", len(x), len(o.Errors))
-	}
-	if o.Relative && o.Errors == nil {
-		return errors.New("there are no errors that could be relative")
-	}
-	for i, e := range o.Errors {
-		if !(e > 0 && e <= largest) {
-			return fmt.Errorf("the error of observation %d is %v", i, e)
-		}
-	}
-	return checkAxis(o.Axis)
-}
-
-// checkAxis returns an error for an axis that no series can have.
-func checkAxis(a Axis) error {
-	if a.Dates && unitSeconds[a.Unit] == 0 {
-		return fmt.Errorf("dates in the unit %q", a.Unit)
-	}
-	if a.Day < 0 || a.Day > 31 || a.Day > 0 && (a.Unit != "year" || !a.Dates) {
-		return fmt.Errorf("months that begin at day %d, of dates in the unit %q", a.Day, a.Unit)
-	}
-	if a.Months < 0 || a.Months > 1200 {
-		return fmt.Errorf("steps of %d months", a.Months)
 	}
 	return nil
 }

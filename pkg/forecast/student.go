@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
@@ -22,7 +23,7 @@ const (
 
 // note describes in a sentence how the values scatter.
 func (s *Student) note(errs []float64) string {
-	far, typical := 0, median(errs)
+	far, typical := 0, numeric.UpperMedian(errs)
 	for _, e := range errs {
 		if e > farOff*typical {
 			far++

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
@@ -241,12 +242,12 @@ func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
 
 // medianDistance returns the median distance of y from its median, which outliers hardly move.
 func medianDistance(y []float64) float64 {
-	middle := median(y)
+	middle := numeric.UpperMedian(y)
 	distances := make([]float64, len(y))
 	for i, v := range y {
 		distances[i] = math.Abs(v - middle)
 	}
-	return median(distances)
+	return numeric.UpperMedian(distances)
 }
 
 // relative returns a mean error divided by that of the naive forecast. A naive error up to none and another up to exactly times

@@ -243,7 +243,7 @@ func TestUpdateFromFiles(t *testing.T) {
 			if whole.Known != nil {
 				whole.Known.Centre, whole.Known.Scale = s.Known.Centre, s.Known.Scale
 			}
-			want := a.with(&newRows{}, 0)
+			want := a.with(&Further{}, 0)
 			want.Series = whole
 			at := []float64{whole.X[3], whole.X[all-1], whole.X[all-1] + 1./12, whole.X[all-1] + 0.25}
 			wantForecast, err := want.Predict(at)

@@ -88,7 +88,7 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 		v.data, err = v.data.WithRelativeErrors(v.errorsOf(s.Errors[from:to], y, s.typicalError(v.log)))
 	case s.Errors != nil:
 		errs := v.errorsOf(s.Errors[from:to], y, v.scaling.Scale)
-		v.typical = median(errs)
+		v.typical = numeric.UpperMedian(errs)
 		v.data, err = v.data.WithErrors(errs)
 	}
 	if err != nil {
