@@ -60,9 +60,7 @@ func TestCountForecastsCalibrated(t *testing.T) {
 		for i := range series {
 			rnd := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			x, y, sizes := drawnCounts(rnd, likelihood, n+ahead)
-			s := countSeries(t, likelihood, x, y, sizes).part(0, n)
-			s.spacing()
-			s.whole = nil
+			s := testkit.Must(countSeries(t, likelihood, x, y, sizes).knownIn(0, n))(t)
 			a, err := Fit(t.Context(), s, Options{Budget: 1})
 			if err != nil {
 				t.Fatal(err)

@@ -64,7 +64,7 @@ func TestCrowded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if first := s.X[len(s.X)-a.TrainedOn()]; distinct(s.X[len(s.X)-a.TrainedOn():]) < min(distinct(s.X), 20) {
+			if first := s.X[len(s.X)-a.TrainedOn()]; places(s.X[len(s.X)-a.TrainedOn():]) < min(places(s.X), 20) {
 				t.Errorf("learnt from x = %v on, of %v", first, s.X[0])
 			}
 			at := slices.Compact(slices.Clone(x))
@@ -108,8 +108,8 @@ func TestSpread(t *testing.T) {
 	}
 	for _, most := range []int{400, 150, 101, 100, 60} {
 		few := crowded.spread(0, most)
-		if n, places := len(few.X), distinct(few.X); n != most || places != min(most, 100) {
-			t.Errorf("at most %d: %d rows at %d places", most, n, places)
+		if n, at := len(few.X), places(few.X); n != most || at != min(most, 100) {
+			t.Errorf("at most %d: %d rows at %d places", most, n, at)
 		}
 		if !slices.IsSorted(few.X) || !slices.IsSorted(few.Y) || !slices.Equal(few.Y, few.Errors) ||
 			!slices.Equal(few.Y, few.Counting.Sizes) || few.Step != crowded.Step {
@@ -167,3 +167,6 @@ func TestSeasonWithoutNoise(t *testing.T) {
 		}
 	}
 }
+
+// places returns the number of different x, ascending.
+func places(x []float64) int { return len(slices.Compact(slices.Clone(x))) }

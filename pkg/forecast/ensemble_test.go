@@ -13,7 +13,7 @@ import (
 // logIf is the warp of a model of log y, or none.
 func logIf(log bool) warp {
 	if log {
-		return logarithm{}
+		return (&Series{}).warp()
 	}
 	return nil
 }
@@ -149,8 +149,8 @@ func TestLevels(t *testing.T) {
 // observation.
 func TestLatentBand(t *testing.T) {
 	parts := []Part{
-		{Weight: 0.6, warp: logarithm{}, Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
-		{Weight: 0.4, warp: logarithm{}, Mean: []float64{0.5}, LatentVar: []float64{0.5}, NoisyVar: []float64{1}},
+		{Weight: 0.6, warp: (&Series{}).warp(), Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
+		{Weight: 0.4, warp: (&Series{}).warp(), Mean: []float64{0.5}, LatentVar: []float64{0.5}, NoisyVar: []float64{1}},
 	}
 	f := forecasted(t, []float64{1}, []string{"1"}, parts)
 	lo, hi := f.LatentBand()

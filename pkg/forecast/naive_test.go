@@ -48,7 +48,10 @@ func TestNaiveByDate(t *testing.T) {
 		s := dated(t, at, func(d time.Time) float64 {
 			return 10*float64(d.Weekday()) + float64(len(at))/1e3*float64(d.YearDay()%2)
 		})
-		week := 7 * unitSeconds["day"] / unitSeconds[s.Axis.Unit]
+		week, err := s.ParsePeriod("7d")
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, y := range naiveOf(s, s.X[n:], n, week) {
 			if want := 10 * float64(at[n+i].Weekday()); y < want || y > want+1 {
 				t.Errorf("n = %d: naive's forecast for %v is %v, want %v", n, at[n+i].Format("Mon 2006-01-02"), y, want)

@@ -27,18 +27,16 @@ func TestNothingLeaks(t *testing.T) {
 		func(int) float64 { return 0 },
 		func(i int) float64 { return 100 + 50*math.Sin(float64(i)) + float64(i) }, // other structure and scale
 	} {
-		s := steps(t, n, 0, y(after))
-		k, err := newKnown([]string{"r"}, rowsOfRegressor(n, func(i int) float64 {
+		rows := "x,y,r\n"
+		for i, v := range steps(t, n, 0, y(after)).Y {
+			r := math.Cos(float64(i))
 			if i >= known {
-				return float64(i) + 5*after(i)
+				r = float64(i) + 5*after(i)
 			}
-			return math.Cos(float64(i))
-		}))
-		if err != nil {
-			t.Fatal(err)
+			rows += fmt.Sprintf("%d,%v,%v\n", i, v, r)
 		}
-		s.Known = k
-		if err := k.standardise(s.X); err != nil {
+		s, err := Read(file(t, rows), ReadOptions{Regressors: []string{"r"}})
+		if err != nil {
 			t.Fatal(err)
 		}
 		a := automatic(t, s, Options{})
@@ -61,13 +59,6 @@ func TestNothingLeaks(t *testing.T) {
 	if len(past[0].members) != len(past[1].members) || past[0].Series.Known.Scale[0] != past[1].Series.Known.Scale[0] {
 		t.Errorf("%d and %d members", len(past[0].members), len(past[1].members))
 	}
-}
-
-func rowsOfRegressor(n int, of func(i int) float64) (rows []knownRow) {
-	for i := range n {
-		rows = append(rows, knownRow{x: float64(i), values: []float64{of(i)}})
-	}
-	return rows
 }
 
 // TestOriginPlans: the search at the origins is narrower the longer the series, and a short series has fewer origins unless their

@@ -400,7 +400,7 @@ func TestParsePeriod(t *testing.T) {
 }
 
 func TestQuantile(t *testing.T) {
-	parts := []Part{{Weight: 1, warp: logarithm{}, Mean: []float64{2}, LatentVar: []float64{0.01}, NoisyVar: []float64{0.25}}}
+	parts := []Part{{Weight: 1, warp: (&Series{}).warp(), Mean: []float64{2}, LatentVar: []float64{0.01}, NoisyVar: []float64{0.25}}}
 	if q := quantiles(parts, 0.975, false)[0]; math.Abs(math.Log(q)-2-Quantile95*0.5) > 1e-9 {
 		t.Errorf("the quantile of a log-normal is exp %v", math.Log(q))
 	}

@@ -14,7 +14,7 @@ var ofParts = cmp.AllowUnexported(Part{})
 func TestWarps(t *testing.T) {
 	odds := &Bounds{Lo: -1, Hi: 3}
 	for w, values := range map[warp][]float64{
-		logarithm{}:                         {1e-9, 0.3, 1, 700},
+		(&Series{}).warp():                  {1e-9, 0.3, 1, 700},
 		odds:                                {-1 + 1e-5, 0, 2, 3 - 1e-5},
 		&Bounds{Lo: -1, Hi: 3, Beyond: 0.1}: {-1, 0, 2, 3},
 	} {
@@ -38,7 +38,7 @@ func TestWarps(t *testing.T) {
 	for _, c := range []struct {
 		p    Part
 		z, y float64
-	}{{Part{}, 2, 2}, {Part{warp: logarithm{}}, 2, math.Exp(2)}, {Part{warp: odds}, 0, 1}} {
+	}{{Part{}, 2, 2}, {Part{warp: (&Series{}).warp()}, 2, math.Exp(2)}, {Part{warp: odds}, 0, 1}} {
 		if y := c.p.Value(c.z); math.Abs(y-c.y) > 1e-15 {
 			t.Errorf("%+v: %v is %v, want %v", c.p, c.z, y, c.y)
 		}
