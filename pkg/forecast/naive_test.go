@@ -21,7 +21,7 @@ func dated(t *testing.T, at []time.Time, y func(time.Time) float64) *Series {
 	}
 	axis := dateAxis("date", seconds)
 	for i := range at {
-		x[i], v[i] = axis.fromSeconds(seconds[i]), y(at[i])
+		x[i], v[i] = axis.X(at[i]), y(at[i])
 	}
 	s, err := NewSeries(axis, x, v)
 	if err != nil {
