@@ -54,3 +54,12 @@ func (a *Analysis) coefficients(ctx context.Context) (map[string]gppl.Coefficien
 	}
 	return all, nil
 }
+
+// Effect is the learnt coefficient of a regressor or a holiday: a unit of it, or the holiday, adds Value to y, or log y if Log is
+// set.
+type Effect struct {
+	Name   string  `json:"name"`
+	Value  float64 `json:"value"`
+	StdErr float64 `json:"std_err"`       // given the kernel's parameters and the noise
+	Log    bool    `json:"log,omitempty"` // of log y
+}

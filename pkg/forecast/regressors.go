@@ -184,15 +184,6 @@ func (s *Series) Ahead() []float64 {
 	return s.Known.X[i:]
 }
 
-// Effect is the learnt coefficient of a regressor or a holiday: a unit of it, or the holiday, adds Value to y, or log y if Log is
-// set.
-type Effect struct {
-	Name   string  `json:"name"`
-	Value  float64 `json:"value"`
-	StdErr float64 `json:"std_err"`       // given the kernel's parameters and the noise
-	Log    bool    `json:"log,omitempty"` // of log y
-}
-
 // withRegressors adds the regressors of x to a mean, each with its own coefficient; nil parts are none.
 func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.Mean {
 	for _, name := range x.ColumnNames() {
