@@ -11,7 +11,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -23,7 +23,8 @@ type rowsOf func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error)
 // readCSV adds a csv file.
 func (f *sumFile) readCSV(ctx context.Context, in io.Reader, path string, p *part) error {
 	o := f.Options.Columns.Within(f.Options.Header)
-	return f.add(ctx, path, p, dataset.CSVProblem.Error, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
+	word := func(e dataset.CSVProblem) string { return e.Text(sumflags.Word) }
+	return f.add(ctx, path, p, word, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
 		return forecast.Stream(in, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
 	})
 }
@@ -76,7 +77,7 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 		return err
 	}
 	for _, remark := range forecast.Remarks(rep) {
-		log.Warnf(ctx, "%s: %s", path, flagwords.Of(remark))
+		log.Warnf(ctx, "%s: %s", path, remark.Words(sumflags.Word))
 	}
 	for _, row := range bad.Problems {
 		log.Warnf(ctx, "%s, %s", path, word(row))
@@ -90,8 +91,10 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 	return nil
 }
 
-// giveRange says what to give instead of a look at the files; internal/flagwords names the flags.
-const giveRange = "give a SumsRange or a SumsHeader"
+// giveRange says what to give instead of a look at the files.
+var giveRange = dataset.Message{
+	Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}},
+}
 
 // LookAt returns the range of files on this machine: of csv files from a first look ([forecast.LookAt]), of Parquet files from
 // the statistics of their row groups, without a margin.
@@ -112,7 +115,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 			err = axis.Add(path, rep)
 		}
 		if err != nil {
-			return r, fmt.Errorf("%s: %w: %s", path, err, giveRange)
+			return r, fmt.Errorf("%s: %w: %w", path, err, giveRange)
 		}
 		r.Dates = r.Dates || rep.Dates()
 	}
@@ -126,7 +129,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 		lo[1], hi[1] = min(lo[1], t.Centre-t.Largest), max(hi[1], t.Centre+t.Largest)
 	}
 	if !(hi[0] > lo[0]) || !(hi[1] > lo[1]) {
-		return r, fmt.Errorf("x is from %v to %v, y from %v to %v: there is nothing to learn; %s", lo[0], hi[0], lo[1], hi[1],
+		return r, fmt.Errorf("x is from %v to %v, y from %v to %v: there is nothing to learn; %w", lo[0], hi[0], lo[1], hi[1],
 			giveRange)
 	}
 	r.Lo, r.Hi, r.Centre = lo[0], hi[0], 0.5*lo[1]+0.5*hi[1]

@@ -23,7 +23,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -133,7 +134,7 @@ func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) 
 		err = f.readCSV(ctx, in, path, p)
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "dataset: "))
+		return 0, nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(dataset.Words(err, sumflags.Word), "dataset: "))
 	}
 	return int(h.Sum32() % keys), p, nil
 }
@@ -152,7 +153,7 @@ func (m *merge) AddInput(all, p *part) (*part, error) { return m.MergeAccumulato
 
 func (m *merge) MergeAccumulators(all, p *part) (*part, error) {
 	if err := all.axis.Join(p.axis); err != nil {
-		return nil, fmt.Errorf("%s: %s", p.axis.File, flagwords.Of(err.Error()))
+		return nil, fmt.Errorf("%s: %s", p.axis.File, dataset.Words(err, sumflags.Word))
 	}
 	return all, all.sums.Merge(p.sums)
 }

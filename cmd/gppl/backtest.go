@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
@@ -73,8 +74,8 @@ best naive forecast of the same observations: the last value, with or without dr
 			if t == nil {
 				return usageError{fmt.Errorf("--origins 0: there is nothing to test")}
 			}
-			return show(ctx, c, func() any { return report.Describe(a, nil, nil, t) },
-				func(w io.Writer) error { return report.Backtest(w, a, t) })
+			return show(ctx, c, func() any { return report.Describe(a, nil, nil, t, sumflags.Word) },
+				func(w io.Writer) error { return report.Backtest(w, a, t, sumflags.Word) })
 		},
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -163,8 +163,8 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	if t := o.trust; t != nil {
 		r.Use, r.Coverage, r.Relative, r.Verdict = t.Word, &t.Coverage, &t.Relative, t.Verdict
 	}
-	if lead := flagwords.Of(o.a.Series.Lead()); lead != "" {
-		r.Notes = append([]string{lead}, r.Notes...)
+	if lead, _ := o.a.Series.Messages(); lead.Format != "" {
+		r.Notes = append([]string{lead.Words(sumflags.Word)}, r.Notes...)
 	}
 	if d := report.Doubt(o.a); d != "" {
 		r.Notes = append(r.Notes, d)

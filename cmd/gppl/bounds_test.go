@@ -72,7 +72,7 @@ func TestBoundsInTheShell(t *testing.T) {
 		t.Errorf("--log logit prints other than --bounds 0,1:\n%s\n%s\n%s", outputs[0], outputs[1], outputs[2])
 	}
 	if code, _, stderr := gppl("fit", path, "-q", "--log", "logit"); code == exitOK ||
-		!strings.Contains(stderr, "is beyond the bounds, 0 and 1: --bounds says what y cannot leave") {
+		!strings.Contains(stderr, "--bounds says what y cannot leave: 48 things are wrong:\n  line 2: 95.26 is beyond the bounds, 0 and 1\n") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if code, stdout, stderr := gppl("fit", path, "-q", "--bounds", "0,100", "--kernel", "Matern32, SE", "--trend", "none",

@@ -283,8 +283,8 @@ func compareCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return show(ctx, c, func() any { return report.Describe(a, nil, nil, nil) },
-				func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil) })
+			return show(ctx, c, func() any { return report.Describe(a, nil, nil, nil, sumflags.Word) },
+				func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil, sumflags.Word) })
 		},
 	}
 }

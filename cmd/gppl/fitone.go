@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/files"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -157,7 +158,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	}
 	if c.Bool("live") {
 		if out.program, err = loadProgram(); errors.Is(err, errNoProgram) {
-			out.notes = append(out.notes, "no live figure in the report: "+err.Error())
+			out.notes = append(out.notes, "no live figure in the report: "+dataset.Words(err, sumflags.Word))
 		} else if err != nil {
 			return out, err
 		}
@@ -177,7 +178,7 @@ func (o *fitted) report(ctx context.Context, w io.Writer) error {
 			return err
 		}
 	}
-	return report.HTML(ctx, w, o.a, o.f, o.trust, o.program)
+	return report.HTML(ctx, w, o.a, o.f, o.trust, o.program, sumflags.Word)
 }
 
 // write writes the requested files.
@@ -279,8 +280,8 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 		return err
 	}
 	failed := err
-	err = show(ctx, c, func() any { return report.Describe(o.a, o.f, o.r, o.trust) },
-		func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written) })
+	err = show(ctx, c, func() any { return report.Describe(o.a, o.f, o.r, o.trust, sumflags.Word) },
+		func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written, sumflags.Word) })
 	if err = cmp.Or(err, failed); err == nil && o.written == nil && !c.Bool("json") {
 		fmt.Fprintln(c.Root().ErrWriter, "No file was written. --report FILE.html writes a page with figures, "+
 			"--figure FILE.svg a figure, --model FILE.json the model, --out FILE.csv the forecast.")

@@ -26,8 +26,8 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -78,8 +78,8 @@ func listed(err error) string {
 	if !errors.As(err, &rows) || len(rows.Problems) < 2 {
 		return message(err)
 	}
-	before, _, _ := strings.Cut(err.Error(), rows.Error())
-	title, lines := rows.Lines(dataset.Setting.String)
+	before, _, _ := strings.Cut(dataset.Words(err, sumflags.Word), dataset.Words(rows, sumflags.Word))
+	title, lines := rows.Lines(sumflags.Word)
 	text := message(errors.New(before + title))
 	for _, line := range lines {
 		text += "\n  " + message(errors.New(line))
@@ -117,7 +117,7 @@ var functions = []string{
 // message returns the text of an error with flags for settings, without the names of packages and functions in front, on one line
 // of at most 500 characters unless it lists the places where a recording was searched.
 func message(err error) string {
-	sentence := err.Error()
+	sentence := dataset.Words(err, sumflags.Word)
 	for {
 		rest := sentence
 		for _, name := range functions {
@@ -132,7 +132,7 @@ func message(err error) string {
 		return sentence
 	}
 	const most = 500
-	sentence = text.Printable(strings.ReplaceAll(flagwords.Of(sentence), "\n", "; "))
+	sentence = text.Printable(strings.ReplaceAll(sentence, "\n", "; "))
 	if runes := []rune(sentence); len(runes) > most {
 		sentence = string(runes[:most-1]) + "…"
 	}

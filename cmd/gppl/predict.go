@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -87,7 +88,7 @@ func predictCommand() *cli.Command {
 				say(c, "warning: %s", note)
 			}
 			csv := func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis, levels(c)...) }
-			return printPredictions(ctx, c, len(f.X), csv, report.Describe(a, f, nil, nil))
+			return printPredictions(ctx, c, len(f.X), csv, report.Describe(a, f, nil, nil, sumflags.Word))
 		},
 	}
 }

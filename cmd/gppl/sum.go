@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -286,7 +285,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, remark := range forecast.Remarks(rep) {
-		say(s.command, "warning: %s: %s", name, flagwords.Of(remark))
+		say(s.command, "warning: %s: %s", name, remark.Words(sumflags.Word))
 	}
 	s.rows += rep.Rows
 	s.skipped += rep.Skipped
@@ -307,7 +306,7 @@ func (s *summer) show(b *dataset.CSVBlock) {
 // tell prints which rows were left out, and the speed.
 func (s *summer) tell(sums *sums.Sums) {
 	for _, row := range s.first {
-		say(s.command, "%s, %v", row.file, row)
+		say(s.command, "%s, %s", row.file, row.Text(sumflags.Word))
 	}
 	if more := s.bad - len(s.first); more > 0 {
 		say(s.command, "and %d more", more)

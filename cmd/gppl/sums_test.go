@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -250,7 +250,8 @@ func TestSumNumberDates(t *testing.T) {
 		if *info.First != float64(day.Unix()) || *info.Last != float64(day.Unix()+99*86400) || info.Observations != 100 {
 			t.Errorf("%s: sums from %v to %v", name, *info.First, *info.Last)
 		}
-		if s.Axis.Text(s.X[0]) != "2024-01-31" || !strings.Contains(remarks, flagwords.Of(s.Notes()[1])) {
+		_, notes := s.Messages()
+		if said := notes[1].Words(sumflags.Word); s.Axis.Text(s.X[0]) != "2024-01-31" || !strings.Contains(remarks, said) {
 			t.Errorf("%s: gppl fit starts at %s with the remarks %q, gppl sum has %q", name, s.Axis.Text(s.X[0]), s.Notes(), remarks)
 		}
 		dates := bytesOf(t, out)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 // Code is a value that may stand for a missing one, as -999 does.
@@ -108,25 +109,38 @@ func (s *Series) stuck() (from, to int, ok bool) {
 // Lead returns what a reader must know first of a series: that numbers may be a thousand times as large, a date may be wrong, or
 // values may stand for missing ones; "" if none of this is suspected.
 func (s *Series) Lead() string {
-	lead, _ := s.suspect()
-	return strings.TrimSpace(s.guess + " " + lead)
+	lead, _ := s.Messages()
+	return lead.String()
 }
 
-// suspect returns the lead of a series, and why tests of its past say little until this is settled; "" if there is none.
-func (s *Series) suspect() (lead, why string) {
+// lead is Lead with its settings.
+func (s *Series) lead() dataset.Message {
+	var all []any
+	for _, m := range s.guess {
+		all = append(all, m)
+	}
+	if lead, why := s.suspect(); why != "" {
+		all = append(all, lead)
+	}
+	return joined(all)
+}
+
+// suspect returns what may be wrong with the values of a series, and why tests of its past say little until this is settled; ""
+// for nothing.
+func (s *Series) suspect() (lead dataset.Message, why string) {
 	const coded = "it was learnt from values that may stand for missing ones, and tested on them"
 	if i := s.lonely(); i >= 0 {
 		from, to, name := 0, len(s.X)-2, cmp.Or(s.Axis.Name, "x")
 		if i == 0 {
 			from, to = 1, len(s.X)-1
 		}
-		return fmt.Sprintf("The %s of one observation is %s, far from all others, which lie between %s and %s: "+
+		return message("The %s of one observation is %s, far from all others, which lie between %s and %s: "+
 				"if it is wrong, correct or remove its line.", name, s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to])),
 			fmt.Sprintf("the %s of one observation may be wrong", name)
 	}
 	codes := codesIn(s.Y)
 	if len(codes) == 0 {
-		return "", ""
+		return lead, ""
 	}
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, y := range s.Y {
@@ -134,18 +148,19 @@ func (s *Series) suspect() (lead, why string) {
 			least, most = min(least, y), max(most, y)
 		}
 	}
-	var counts, settings []string
+	var counts []string
+	var settings []any
 	for i, c := range codes {
 		cell := fmt.Sprintf("%s of %s %s %v", text.Count(c.Times, "value"), s.YName, text.Are(c.Times), c.Value)
 		if i > 0 {
 			cell = fmt.Sprintf("%d %s %v", c.Times, text.Are(c.Times), c.Value)
 		}
-		counts, settings = append(counts, cell), append(settings, fmt.Sprintf("ReadOptions.Missing: %v", c.Value))
+		counts, settings = append(counts, cell), append(settings, dataset.Setting{Field: "Missing", Value: fmt.Sprint(c.Value)})
 	}
 	what := "it stands for a missing value"
 	if len(codes) > 1 {
 		what = "they stand for missing values"
 	}
-	return fmt.Sprintf("%s, far from all others, which lie between %v and %v. If %s, add %s.",
-		strings.Join(counts, ", "), least, most, what, strings.Join(settings, " ")), coded
+	return message("%s, far from all others, which lie between %v and %v. If %s, add %v.",
+		strings.Join(counts, ", "), least, most, what, joined(settings)), coded
 }

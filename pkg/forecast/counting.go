@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -90,8 +89,8 @@ func (s *Series) checkCounting(y []float64) error {
 		return fmt.Errorf("%d sizes of %d observations", len(c.Sizes), len(y))
 	}
 	if c.Likelihood == "binomial" && c.Sizes == nil {
-		return errors.New("a binomial distribution needs the number of trials of each observation: " +
-			"name their column by ReadOptions.Size")
+		return message("a binomial distribution needs the number of trials of each observation: name their column by %v",
+			dataset.Setting{Field: "Size", Value: "COLUMN"})
 	}
 	for i, v := range y {
 		if err := c.check(v, c.size(i)); err != nil {
@@ -118,7 +117,7 @@ func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, orde
 	switch o.Likelihood {
 	case "", "gaussian", "student":
 		if o.Size != "" {
-			return errors.New("sizes are those of counts or of shares: ReadOptions.Likelihood says which")
+			return message("sizes are those of counts or of shares: %v says which", dataset.Setting{Field: "Likelihood"})
 		}
 		if o.Likelihood == "student" {
 			s.Student = new(Student)
@@ -152,15 +151,16 @@ var countingNames = map[string]string{
 }
 
 // note says in a sentence how the values are modelled.
-func (c *Counting) note(name string) string {
-	text := fmt.Sprintf("%s is modelled as %s", name, countingNames[c.Likelihood])
+func (c *Counting) note(name string) dataset.Message {
+	as, sizes := message("%s is modelled as %s", name, countingNames[c.Likelihood]), ""
 	if c.Because != "" {
-		text += ", since " + c.Because + ": ReadOptions.Likelihood: \"gaussian\" models them as any other values"
+		as = message("%v, since %s: %v models them as any other values", as, c.Because,
+			dataset.Setting{Field: "Likelihood", Value: "gaussian"})
 	}
 	if c.SizeName != "" {
-		text += fmt.Sprintf(". Their sizes are in column %s; the forecast uses the last, %v", c.SizeName, c.Sizes[len(c.Sizes)-1])
+		sizes = fmt.Sprintf(". Their sizes are in column %s; the forecast uses the last, %v", c.SizeName, c.Sizes[len(c.Sizes)-1])
 	}
-	return text + "."
+	return message("%v%s.", as, sizes)
 }
 
 // fewCounts is the median below which whole numbers may be counts whose distribution is far from normal. A normal one at 20 or

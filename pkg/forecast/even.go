@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 // fewestEven is the length of the shortest series whose nearly equal steps count as equal; in a shorter one they may be chance.
@@ -37,7 +38,7 @@ func (s *Series) takeEven() {
 		return
 	}
 	s.Axis.Decimals = min(digits, mostDecimals)
-	s.remarks = append(s.remarks, said+" ReadOptions.Time: \"number\" takes x as it is.")
+	s.remarks = append(s.remarks, message("%s %v takes x as it is.", said, dataset.Setting{Field: "Time", Value: "number"}))
 }
 
 // mostDecimals is the largest number of decimals to which x may be rounded, and with which an even x is written.

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func TestTakeEven(t *testing.T) {
 	} {
 		s := &Series{X: slices.Clone(c.x)}
 		s.takeEven()
-		notes := strings.Join(s.remarks, " ")
+		notes := strings.Trim(fmt.Sprint(s.remarks), "[]")
 		if (notes == "") != (c.note == "") || !strings.Contains(notes, c.note) {
 			t.Errorf("%s: notes %q, want %q", name, notes, c.note)
 			continue

@@ -106,12 +106,12 @@ func TestReadDoubts(t *testing.T) {
 		"several":      {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i%20, y) }, map[string]bool{several: true}},
 		"some doubled": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", min(i, 35), y) }, nil},
 		"code": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, -999)) },
-			map[string]bool{code + " -999": true}},
+			map[string]bool{code + ` "-999"`: true}},
 		"high code": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, 9999)) },
-			map[string]bool{code + " 9999": true}},
+			map[string]bool{code + ` "9999"`: true}},
 		"one code": {func(i int, y float64) string {
 			return fmt.Sprintf("%d,%.3f\n", i, coded(20*i, y, y)+map[bool]float64{true: -999 - y}[i == 7])
-		}, map[string]bool{code + " -999": true}},
+		}, map[string]bool{code + ` "-999"`: true}},
 		"one far off": {func(i int, y float64) string {
 			return fmt.Sprintf("%d,%.3f\n", i, y+map[bool]float64{true: -990}[i == 7])
 		}, nil},
@@ -124,7 +124,7 @@ func TestReadDoubts(t *testing.T) {
 				t.Fatal(err)
 			}
 			notes := strings.Join(append(s.Notes(), s.Lead()), "\n")
-			for _, text := range []string{several, code + " -999", code + " 9999", code} {
+			for _, text := range []string{several, code + ` "-999"`, code + ` "9999"`, code} {
 				if want := test.want[text] || text == code && len(test.want) > 0 &&
 					!test.want[several]; strings.Contains(notes, text) != want {
 					t.Errorf("%q: %v, in %q", text, !want, notes)
@@ -236,8 +236,8 @@ func TestReadRemarks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(s.remarks, " "); test.want == "" && got != "" ||
-				!strings.Contains(strings.Join(s.Notes(), " "), test.want) || s.Axis.Unit != test.unit {
+			if got := strings.Trim(fmt.Sprint(s.remarks), "[]"); test.want == "" && got != "" ||
+				!strings.Contains(got, test.want) || s.Axis.Unit != test.unit {
 				t.Errorf("remarks %q, axis %+v", got, s.Axis)
 			}
 		})

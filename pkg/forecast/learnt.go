@@ -34,14 +34,15 @@ func (a *Analysis) LearntContext(ctx context.Context) ([]Learnt, error) {
 	s := a.Series
 	for _, more := range []struct {
 		there bool
-		what  string
+		what  any
 	}{
 		{s.Counting != nil, "counts"}, {s.Bounds != nil, "bounds"}, {s.Student != nil, "noise with heavy tails"},
 		{s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"},
-		{len(s.Shifts) > 0, "changes of level, which Options.Shifts: \"never\" leaves out"},
+		{len(s.Shifts) > 0, dataset.Message{Of: "Options", Format: "changes of level, which %v leaves out",
+			Args: []any{dataset.Setting{Field: "Shifts", Value: "never"}}}},
 	} {
 		if more.there {
-			return nil, fmt.Errorf("%w: it has %s", ErrNotPlain, more.what)
+			return nil, dataset.Message{Format: "%v: it has %v", Args: []any{ErrNotPlain, more.what}}
 		}
 	}
 	const slow = 50 * time.Millisecond // in a page it takes two to ten times as long

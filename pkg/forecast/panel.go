@@ -142,7 +142,8 @@ func refusePanel(path string, o ReadOptions, rep dataset.CSVReport) error {
 	if several.Columns == nil {
 		return nil // the notes mention the repeated x, if there are any
 	}
-	var names, settings []string
+	var names []string
+	var settings []any
 	for _, at := range several.Columns {
 		name := rep.Columns[at]
 		if name == "" {
@@ -153,7 +154,7 @@ func refusePanel(path string, o ReadOptions, rep dataset.CSVReport) error {
 		if o.NoHeader || !plainName.MatchString(name) {
 			name = strconv.Itoa(at + 1)
 		}
-		settings = append(settings, fmt.Sprintf("ReadOptions.By: %q", name))
+		settings = append(settings, dataset.Setting{Field: "By", Value: name})
 	}
 	var texts []string
 	for _, text := range several.Texts {
@@ -163,11 +164,11 @@ func refusePanel(path string, o ReadOptions, rep dataset.CSVReport) error {
 	if len(several.Columns) > 1 {
 		tell, what = "tell", "columns"
 	}
-	return panelError{fmt.Errorf("forecast: %s holds %d series: %d of the %d values of x are repeated, "+
-		"and the %s %s %s their rows apart (%s, …). %s makes a series of each; ReadOptions.Pooled takes all rows for one",
+	return panelError{message("forecast: %s holds %d series: %d of the %d values of x are repeated, "+
+		"and the %s %s %s their rows apart (%s, …). %v makes a series of each; %v takes all rows for one",
 		dataset.Shown(path), several.Series, several.Repeats, several.Values,
-		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), strings.Join(settings, " "))}
+		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), joined(settings), dataset.Setting{Field: "Pooled"})}
 }
 
 // panelError is the error of a file that holds several series.
-type panelError struct{ error }
+type panelError struct{ dataset.Message }

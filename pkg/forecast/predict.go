@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -140,9 +141,10 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 				return nil, fmt.Errorf("forecast: a prediction at %s is too far away: x is up to %g in size", f.When[i], largest)
 			}
 			if a.ofLog() {
-				return nil, fmt.Errorf("forecast: the prediction at %s is out of range: the model is one of the logarithm of %s, "+
-					"whose trend or uncertainty keeps growing: predict less far ahead, or fit with Options.Log: \"never\"",
-					f.When[i], a.Series.YName)
+				return nil, dataset.Message{Of: "Options", Format: "forecast: the prediction at %s is out of range: " +
+					"the model is one of the logarithm of %s, whose trend or uncertainty keeps growing: " +
+					"predict less far ahead, or fit with %v",
+					Args: []any{f.When[i], a.Series.YName, dataset.Setting{Field: "Log", Value: "never"}}}
 			}
 			return nil, fmt.Errorf("forecast: the prediction at %s is %g with a variance of %g: "+
 				"the parameters of the model, %v, are out of the range of float64", f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)

@@ -171,10 +171,10 @@ func (s *Series) effects() int {
 
 func (s *Series) unknown(name string, at float64) error {
 	k := s.Known
-	return fmt.Errorf("forecast: %w: %s is known from %s to %s, not at %s; "+
-		"add rows with %s and %s and an empty y to the file, or name a file with such rows: ReadOptions.Future",
+	return message("forecast: %v: %s is known from %s to %s, not at %s; "+
+		"add rows with %s and %s and an empty y to the file, or name a file with such rows: %v",
 		errUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at),
-		cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
+		cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "), dataset.Setting{Field: "Future"})
 }
 
 // Ahead returns the x after the last observation at which the regressors are known. It panics if there are none.

@@ -111,10 +111,10 @@ type Series struct {
 	Absent     int       // observations that would fill the gaps at distance Step
 	Duplicates []float64 // the x that occur more than once
 
-	closed  *closedTimes // the times of the week or day that have no observations; nil for none
-	remarks []string     // on how the file was read
-	guess   string       // the remark that comes first
-	whole   *Series      // the series that this is a part of; nil if it is a whole one
+	closed  *closedTimes      // the times of the week or day that have no observations; nil for none
+	remarks []dataset.Message // on how the file was read
+	guess   []dataset.Message // the remark that comes first, if any
+	whole   *Series           // the series that this is a part of; nil if it is a whole one
 }
 
 // Stretch is a part of the axis.
@@ -187,7 +187,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
-		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: Remarks(rep), guess: guessed(rep),
+		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: remarksOf(rep), guess: guessed(rep),
 	}
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit
@@ -210,7 +210,8 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	if err := enough(s); err != nil {
 		if errors.As(err, new(constantError)) && o.Y == "" && len(rep.Columns) > 2 {
-			err = fmt.Errorf("%w (y is the column %q; ReadOptions.Y: \"NAME\" chooses another)", err, rep.Columns[rep.Y])
+			err = message("%v (y is the column %q; %v chooses another)", err, rep.Columns[rep.Y],
+				dataset.Setting{Field: "Y", Value: "NAME"})
 		}
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
 	}
@@ -225,12 +226,9 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	if o.Bounds != nil {
 		if err := wrongValues(s.Y, rep.Also, order, func(_ int, v float64) error {
-			if err := o.Bounds.holds(v); err != nil {
-				return fmt.Errorf("%w: ReadOptions.Bounds says what y cannot leave", err)
-			}
-			return nil
+			return o.Bounds.holds(v)
 		}); err != nil {
-			return nil, fmt.Errorf("forecast: %s: %w", path, err)
+			return nil, message("forecast: %s: %v says what y cannot leave: %v", path, dataset.Setting{Field: "Bounds"}, err)
 		}
 	}
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
@@ -274,7 +272,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	const exact = 100 // steps in which the median distance is known to 1 %
 	if out.Step < exact*rounding {
-		out.remarks = append(out.remarks, fmt.Sprintf("x is rounded to multiples of %s, which is coarse for observations %s apart: "+
+		out.remarks = append(out.remarks, message("x is rounded to multiples of %s, which is coarse for observations %s apart: "+
 			"measure x from the first observation.", out.Axis.Length(rounding), out.Axis.Length(out.Step)))
 	}
 	return out, nil
@@ -373,7 +371,7 @@ var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|(^|[^\pL])err|err(or)?s?([^\pL
 	`^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
 
 // unused reports an unread column whose name says that it has the standard deviations of y.
-func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
+func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []dataset.Message) {
 	taken := append([]int{rep.X, rep.Y}, slices.Concat(rep.Also.Columns, rep.Also.KeyColumns)...)
 	y := cmp.Or(rep.Columns[rep.Y], "y")
 	used := func(is func(name string) bool) bool {
@@ -381,15 +379,15 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
 	}
 	errors := o.YError != "" || used(errorName.MatchString)
 	if rep.Headless && len(rep.Columns) == 3 && rep.X == 0 && rep.Y == 1 && !slices.Contains(taken, 2) {
-		remarks = append(remarks, fmt.Sprintf(
-			"If column 3 has the standard deviations of %s, ReadOptions.YError: \"3\" makes use of them.", y))
+		remarks = append(remarks, message("If column 3 has the standard deviations of %s, %v makes use of them.",
+			y, dataset.Setting{Field: "YError", Value: "3"}))
 	}
 	for i, name := range rep.Columns {
 		switch {
 		case slices.Contains(taken, i):
 		case !errors && errorName.MatchString(name) && !errorName.MatchString(y):
-			remarks = append(remarks, fmt.Sprintf(
-				"If %s has the standard deviations of %s, ReadOptions.YError: %q makes use of them.", name, y, name))
+			remarks = append(remarks, message("If %s has the standard deviations of %s, %v makes use of them.",
+				name, y, dataset.Setting{Field: "YError", Value: name}))
 			errors = true
 		}
 	}
@@ -524,7 +522,16 @@ func (s *Series) spacing() {
 func (s *Series) YLabel() string { return text.WithUnit(s.YName, s.YUnit) }
 
 // Notes says in sentences what a reader should know besides Lead: extent, and what is missing, repeated or out of order.
-func (s *Series) Notes() []string {
+func (s *Series) Notes() (notes []string) {
+	_, all := s.Messages()
+	for _, m := range all {
+		notes = append(notes, m.String())
+	}
+	return notes
+}
+
+// Messages returns Lead, which is empty if Format is, and Notes, for a program that names settings in words of its own.
+func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	a, n := s.Axis, len(s.X)
 	spacing := "every " + strings.TrimPrefix(a.Length(s.Step), "1 ")
 	switch {
@@ -543,43 +550,43 @@ func (s *Series) Notes() []string {
 	case a.Months > 0:
 		spacing = fmt.Sprintf("every %d months", a.Months)
 	}
-	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.",
-		n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
+	say := func(format string, args ...any) { notes = append(notes, message(format, args...)) }
+	say("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)
 	if s.Student != nil && s.Errors != nil {
-		notes = append(notes, s.Student.note(s.Errors))
+		say("%s", s.Student.note(s.Errors))
 	} else if s.Errors != nil {
 		of := "standard deviations of the observations"
 		if s.Relative {
 			of = "errors of the observations relative to one another"
 		}
-		notes = append(notes, fmt.Sprintf("%s has the %s, from %.4g to %.4g. For new observations the bands assume the median, %.4g.",
-			s.ErrorName, of, slices.Min(s.Errors), slices.Max(s.Errors), numeric.UpperMedian(s.Errors)))
+		say("%s has the %s, from %.4g to %.4g. For new observations the bands assume the median, %.4g.",
+			s.ErrorName, of, slices.Min(s.Errors), slices.Max(s.Errors), numeric.UpperMedian(s.Errors))
 	}
 	if s.closed != nil && s.Known == nil {
-		notes = append(notes, s.closed.note())
+		say("%s", s.closed.note())
 	}
 	if s.Known != nil {
 		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), text.Count(len(s.Ahead()), "step"))
 		if len(s.Ahead()) == 0 {
 			where = "at the observations only: there can be no forecast"
 		}
-		notes = append(notes, fmt.Sprintf("Regressors: %s, known %s.", strings.Join(s.Known.Names, ", "), where)+s.Known.note())
+		say("Regressors: %s, known %s.%s", strings.Join(s.Known.Names, ", "), where, s.Known.note())
 	}
 	if s.Holidays != nil {
-		notes = append(notes, s.Holidays.note())
+		say("%s", s.Holidays.note())
 	}
 	if s.Counting != nil {
 		notes = append(notes, s.Counting.note(s.YName))
 	}
 	if b := s.Bounds; b != nil {
-		notes = append(notes, fmt.Sprintf("%s is modelled by its log odds between %v and %v, which bands do not leave.",
-			s.YName, b.Lo, b.Hi))
+		say("%s is modelled by its log odds between %v and %v, which bands do not leave.",
+			s.YName, b.Lo, b.Hi)
 	}
 	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
-		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", text.Count(k, "row"), text.Was(k)))
+		say("%s without a value %s left out.", text.Count(k, "row"), text.Was(k))
 	}
 	if k := s.Source.Dropped; k > 0 {
-		notes = append(notes, fmt.Sprintf("Only the last %d observations are used; %d earlier ones are left out.", n, k))
+		say("Only the last %d observations are used; %d earlier ones are left out.", n, k)
 	}
 	if k := len(s.Gaps); k > 0 {
 		said := fmt.Sprintf("%s,%s from %s to %s", text.Count(k, "gap"), text.Choose(k, "", " the longest"),
@@ -587,32 +594,31 @@ func (s *Series) Notes() []string {
 		if s.Even {
 			said += fmt.Sprintf("; %s would fill them", text.Count(s.Absent, "observation"))
 		}
-		notes = append(notes, said+". Gaps need not be filled.")
+		say("%s. Gaps need not be filled.", said)
 	}
 	switch k, distinct := len(s.Duplicates), distinct(s.X); {
 	case k > distinct/2:
-		notes = append(notes, fmt.Sprintf(
-			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. "+
-				"If a column tells several series apart, ReadOptions.By takes it; "+
-				"if the time is spread over several columns, combine them into one.",
-			k, distinct, a.Text(s.Duplicates[0])))
+		say("%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. "+
+			"If a column tells several series apart, %v takes it; "+
+			"if the time is spread over several columns, combine them into one.",
+			k, distinct, a.Text(s.Duplicates[0]), dataset.Setting{Field: "By"})
 	case k > 0:
-		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.",
-			text.Count(k, "value"), text.Are(k), a.Text(s.Duplicates[0])))
+		say("%s of x %s repeated, the first at %s. Every observation is used.",
+			text.Count(k, "value"), text.Are(k), a.Text(s.Duplicates[0]))
 	}
 	if from, to, ok := s.stuck(); ok && len(codesIn(s.Y)) == 0 {
-		notes = append(notes, fmt.Sprintf("%d observations from %s to %s are all %v, where others seldom repeat: "+
+		say("%d observations from %s to %s are all %v, where others seldom repeat: "+
 			"if the sensor was stuck, or a gap was filled, leave their values empty.",
-			to-from+1, a.Text(s.X[from]), a.Text(s.X[to]), s.Y[to]))
+			to-from+1, a.Text(s.X[from]), a.Text(s.X[to]), s.Y[to])
 	}
 	if s.neverFalls() {
-		notes = append(notes, fmt.Sprintf("%s never falls. If it is a running total, such as cases to date or a meter's reading, "+
-			"its bands do not know that and may reach below the last value: forecast what each step adds to it.", s.YName))
+		say("%s never falls. If it is a running total, such as cases to date or a meter's reading, "+
+			"its bands do not know that and may reach below the last value: forecast what each step adds to it.", s.YName)
 	}
 	if k := s.Source.Unsorted; k > 0 {
-		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", text.Count(k, "row"), text.Was(k)))
+		say("%s out of order %s sorted by x.", text.Count(k, "row"), text.Was(k))
 	}
-	return append(notes, slices.DeleteFunc(slices.Clone(s.remarks), func(r string) bool { return r == s.guess })...)
+	return s.lead(), append(notes, s.remarks...)
 }
 
 // neverFalls reports whether y may be a running total: not negative, never below the value before, and often above it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,35 +16,39 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// guessed returns the remark that all numbers may be a thousand times as large; "" if they may not.
-func guessed(rep dataset.CSVReport) string {
+// guessed returns the remark that all numbers may be a thousand times as large; nil if they may not.
+func guessed(rep dataset.CSVReport) []dataset.Message {
 	if rep.Guessed == "" {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s is read with a decimal point: if %s is %s, ReadOptions.DecimalComma reads it so.",
-		cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", ""))
+	return []dataset.Message{message("%s is read with a decimal point: if %s is %s, %v reads it so.",
+		cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", ""), dataset.Setting{Field: "DecimalComma"})}
 }
 
 // Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
-func Remarks(rep dataset.CSVReport) (remarks []string) {
+func Remarks(rep dataset.CSVReport) []dataset.Message { return append(guessed(rep), remarksOf(rep)...) }
+
+// remarksOf is Remarks without what guessed says.
+func remarksOf(rep dataset.CSVReport) (remarks []dataset.Message) {
 	say := func(holds bool, format string, args ...any) {
 		if holds {
-			remarks = append(remarks, fmt.Sprintf(format, args...))
+			remarks = append(remarks, message(format, args...))
 		}
 	}
 	x, y := rep.Columns[rep.X], rep.Columns[rep.Y]
 	say(isValue(x) && isValue(y),
-		"The first line, with %s and %s, was read as the header. If it is data, add ReadOptions.NoHeader.", x, y)
+		"The first line, with %s and %s, was read as the header. If it is data, add %v.", x, y,
+		dataset.Setting{Field: "NoHeader"})
 	x, y = cmp.Or(x, "x"), cmp.Or(y, "y")
 	say(rep.Headless, "The file has no header: its first line is a row like the others, and was read as data.")
-	say(rep.DecimalComma, "%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", y)
-	say(rep.Guessed != "", "%s", guessed(rep))
+	say(rep.DecimalComma, "%s is read with a decimal comma; %v reads it with a point.", y, dataset.Setting{Field: "DecimalPoint"})
 	say(rep.ShortYears, "Years of two digits are read as 1969 to 2068.")
 	if rep.Time == dataset.TimeNumber {
 		say(rep.Numbers != "",
 			"%s looks like %s, but the range of the sums is one of the plain numbers: they stay numbers.", x, rep.Numbers)
 	} else {
-		say(rep.Numbers != "", "%s is read as %s; ReadOptions.Time: \"number\" reads it as plain numbers.", x, rep.Numbers)
+		say(rep.Numbers != "", "%s is read as %s; %v reads it as plain numbers.", x, rep.Numbers,
+			dataset.Setting{Field: "Time", Value: "number"})
 	}
 	say(rep.Comment != 0, "Lines that begin with %c were left out as comments.", rep.Comment)
 	return remarks
@@ -82,8 +87,8 @@ func (a *OneAxis) Join(b OneAxis) error {
 		return nil
 	}
 	words := map[bool]string{true: "dates", false: "plain numbers"}
-	return fmt.Errorf("x is read as %s, and as %s in %s: "+
-		"ReadOptions.Time says how all files have it, number for plain numbers", words[b.Dates], words[a.Dates], a.File)
+	return message("x is read as %s, and as %s in %s: %v says how all files have it, number for plain numbers",
+		words[b.Dates], words[a.Dates], a.File, dataset.Setting{Field: "Time"})
 }
 
 // ParsePlace reads a number, or a date as seconds since 1970: a position on the axis that [Stream] reads.
@@ -138,8 +143,11 @@ const (
 	lookSpread = 4
 )
 
-// giveRange says what to give instead of a first look.
-const giveRange = "give a SumsRange or a SumsHeader"
+// noLook is the error of a first look that fails: the last verb of its format is for what to say instead.
+func noLook(format string, args ...any) error {
+	return dataset.Message{Of: "sums", Format: format, Args: append(args, dataset.Message{
+		Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}}})}
+}
 
 // SumsAxis is the axis of sums with the header h, for the files and tables of forecasts.
 func SumsAxis(h sums.Header) Axis {
@@ -166,7 +174,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 		})
 		if err != nil && !all { // pieces have other line numbers, and not all dates
 			if err = fileError(ctx, file, o); err == nil {
-				err = fmt.Errorf("pieces of it cannot be read apart from the rest: %s", giveRange)
+				err = noLook("pieces of it cannot be read apart from the rest: %v")
 			}
 		}
 		if err == nil {
@@ -174,15 +182,18 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 		}
 		r.Dates = r.Dates || rep.Dates()
 		if err != nil {
-			return r, fmt.Errorf("%s: %s", file, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "dataset: "), "CSV: "))
+			if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "dataset: CSV: ") {
+				err = inner
+			}
+			return r, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	if len(x) == 0 {
-		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: %s", strings.Join(files, ", "), giveRange)
+		return r, noLook("a first look at %s found no row with numbers in both columns: %v", strings.Join(files, ", "))
 	}
 	for i, v := range [][]float64{x, y} {
 		if slices.Min(v) == slices.Max(v) {
-			return r, fmt.Errorf("%c is %v in all %d rows of the first look: if other rows differ, %s", "xy"[i], v[0], len(v), giveRange)
+			return r, noLook("%c is %v in all %d rows of the first look: if other rows differ, %v", "xy"[i], v[0], len(v))
 		}
 	}
 	margin, spread, dates := lookMargin, float64(lookSpread), r.Dates
@@ -218,7 +229,7 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 		return nil, false, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s is not a regular file, so its range is not known before it is read: %s", path, giveRange)
+		return nil, false, noLook("%s is not a regular file, so its range is not known before it is read: %v", path)
 	}
 	if info.Size() <= wholeFile {
 		text, err = io.ReadAll(f)

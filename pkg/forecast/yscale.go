@@ -54,8 +54,8 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 	g := make([]float64, len(y))
 	for i, value := range y {
 		if g[i] = v.warp.forward(value); !numeric.IsFinite(g[i]) {
-			return nil, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"",
-				i, value)
+			return nil, dataset.Message{Of: "Options", Args: []any{i, value, dataset.Setting{Field: "Log", Value: "never"}},
+				Format: "forecast: observation %d is %v: only positive values have a logarithm; choose %v"}
 		}
 	}
 	return g, nil

@@ -20,10 +20,10 @@ import (
 
 	gpplbeam "github.com/projected-likelihood/gppl/beam"
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -47,7 +47,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "gppl-beam:", s)
 			os.Exit(s.Code())
 		}
-		fmt.Fprintln(os.Stderr, "gppl-beam:", text.Printable(flagwords.Of(err.Error())))
+		fmt.Fprintln(os.Stderr, "gppl-beam:", text.Printable(dataset.Words(err, sumflags.Word)))
 		os.Exit(1)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -43,7 +42,7 @@ func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) str
 	for _, w := range warnings(after) {
 		fmt.Fprintf(&b, "  %s\n", w)
 	}
-	return printableLines(flagwords.Of(briefTimes(b.String())))
+	return printableLines(briefTimes(b.String()))
 }
 
 // anomalies returns the indices of the observations with a probability below the level.
@@ -85,7 +84,7 @@ type ArrivalJSON struct {
 // DescribeArrivals returns what Arrivals says, for programs.
 func DescribeArrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) ArrivalsJSON {
 	j := ArrivalsJSON{N: len(after.Series.X), Added: len(r.Y), Already: r.Already, Drift: r.Drift,
-		Verdict: flagwords.Of(r.Drift.Verdict()), Level: level,
+		Verdict: r.Drift.Verdict(), Level: level,
 		Anomalies: append([]int{}, anomalies(r, level)...), Observations: []ArrivalJSON{}, Warnings: warnings(after)}
 	for i, y := range r.Y {
 		f := r.Forecast

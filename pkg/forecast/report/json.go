@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -69,11 +69,15 @@ type PointJSON struct {
 	Zero   *float64 `json:"p_zero,omitempty"`
 }
 
-// Describe returns the analysis for a program, with the forecast, the residual checks and the backtest if they are not nil.
-func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust) JSON {
+// Describe returns the analysis for a program, with the forecast, the residual checks and the backtest if they are not nil. word
+// names the settings in what is said of the series.
+func Describe(
+	a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, word func(dataset.Setting) string,
+) JSON {
+	lead, notes := messages(a.Series, word)
 	j := JSON{
 		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X),
-		Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()),
+		Lead: lead, Notes: notes,
 		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts,
 		Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
 		Trust: trust, Log: a.Log, Likelihood: a.Likelihood(), LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),

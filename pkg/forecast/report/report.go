@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -67,15 +67,18 @@ type content struct {
 
 // HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the
 // forecast, comparison, parameters, residual checks, spectrum and terms of a sum. With a program, which makes the page about 2 MB
-// larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis without this.
+// larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis without this. word
+// names the settings in what is said of the series.
 func HTML(
 	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program,
+	word func(dataset.Setting) string,
 ) error {
+	lead, notes := briefMessages(a.Series, word)
 	c := content{
-		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(briefTimes(a.Series.Lead())),
-		Notes: said(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(),
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: lead,
+		Notes: notes, Series: a.Series, Kernel: a.Kernel(),
 		Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
-		How:     how(a), Result: a.Result.String(), Summary: said(Summary(a, f)), Doubt: Doubt(a),
+		How:     how(a), Result: a.Result.String(), Summary: allBrief(Summary(a, f)), Doubt: Doubt(a),
 	}
 	changes, err := shiftLines(ctx, a)
 	if err != nil {
@@ -85,7 +88,7 @@ func HTML(
 	if err != nil {
 		return err
 	}
-	c.Changes = said(append(changes, outliers...))
+	c.Changes = allBrief(append(changes, outliers...))
 	figure := func(fig *viz.Figure, problem error) (h template.HTML) {
 		if err == nil {
 			err = problem
@@ -231,9 +234,9 @@ func bandLines(a *forecast.Analysis, f *forecast.Forecast) (text []string) {
 // with the bands of the forecast, which may be nil.
 func Notices(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (text []string, err error) {
 	if text, err = outlierLines(ctx, a); err != nil || f == nil {
-		return said(text), err
+		return allBrief(text), err
 	}
-	text, bands := said(text), bandLines(a, f)
+	text, bands := allBrief(text), bandLines(a, f)
 	said := strings.Join(bands, " ")
 	return append(slices.DeleteFunc(text, func(line string) bool { return strings.Contains(said, line) }), bands...), nil
 }
@@ -369,13 +372,28 @@ var utcTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 // briefTimes shortens the times in a sentence as briefTime does.
 func briefTimes(text string) string { return utcTime.ReplaceAllStringFunc(text, briefTime) }
 
-// said returns messages as readers see them, with short times (briefTimes) and flags for settings.
-func said(messages []string) []string {
-	text := make([]string, len(messages))
-	for i, m := range messages {
-		text[i] = flagwords.Of(briefTimes(m))
+// allBrief is briefTimes of each of some sentences.
+func allBrief(sentences []string) []string {
+	text := make([]string, len(sentences))
+	for i, s := range sentences {
+		text[i] = briefTimes(s)
 	}
 	return text
+}
+
+// messages are Lead and Notes of a series in which word names the settings.
+func messages(s *forecast.Series, word func(dataset.Setting) string) (lead string, notes []string) {
+	first, others := s.Messages()
+	for _, m := range others {
+		notes = append(notes, m.Words(word))
+	}
+	return first.Words(word), notes
+}
+
+// briefMessages are messages with short times.
+func briefMessages(s *forecast.Series, word func(dataset.Setting) string) (lead string, notes []string) {
+	lead, notes = messages(s, word)
+	return briefTimes(lead), allBrief(notes)
 }
 
 // brief shortens the times in a table as briefTime does, to fit on a phone. All keep seconds, or none.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -62,7 +63,7 @@ func TestShow(t *testing.T) {
 	}
 	t.Run("report", func(t *testing.T) {
 		var b strings.Builder
-		if err := HTML(context.Background(), &b, a, f, nil, nil); err != nil {
+		if err := HTML(context.Background(), &b, a, f, nil, nil, dataset.Setting.String); err != nil {
 			t.Fatal(err)
 		}
 		page := b.String()
@@ -98,7 +99,7 @@ func TestShow(t *testing.T) {
 	t.Run("live", func(t *testing.T) {
 		program := &viz.Program{Worker: "worker", Packed: "program"}
 		var b strings.Builder
-		if err := HTML(context.Background(), &b, a, f, nil, program); err != nil {
+		if err := HTML(context.Background(), &b, a, f, nil, program, dataset.Setting.String); err != nil {
 			t.Fatal(err)
 		}
 		page := html.UnescapeString(b.String())
@@ -130,7 +131,7 @@ func TestShow(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := HTML(ctx, &strings.Builder{}, a, f, nil, nil); err == nil {
+		if err := HTML(ctx, &strings.Builder{}, a, f, nil, nil, dataset.Setting.String); err == nil {
 			t.Error("a report was made after it was cancelled")
 		}
 	})
@@ -140,7 +141,7 @@ func TestShow(t *testing.T) {
 			t.Fatal(err)
 		}
 		var b strings.Builder
-		if err := Text(&b, a, f, r, nil, []string{"out.html"}); err != nil {
+		if err := Text(&b, a, f, r, nil, []string{"out.html"}, dataset.Setting.String); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"96 observations", "SE + Periodic", "2023-12", "written: out.html", "m²"} {
@@ -148,7 +149,7 @@ func TestShow(t *testing.T) {
 				t.Errorf("%q is not in\n%s", want, b.String())
 			}
 		}
-		text, err := json.Marshal(Describe(a, f, r, nil))
+		text, err := json.Marshal(Describe(a, f, r, nil, dataset.Setting.String))
 		if err != nil || !json.Valid(text) {
 			t.Error(err)
 		}
@@ -160,7 +161,7 @@ func TestShow(t *testing.T) {
 			Transform: gppl.Free{}}}
 		result.Params = append(slices.Clone(result.Params), place)
 		var got []ParameterJSON
-		for _, p := range Describe(&changed, nil, nil, nil).Parameters {
+		for _, p := range Describe(&changed, nil, nil, nil, dataset.Setting.String).Parameters {
 			switch {
 			case p.Name == "noise variance" && math.Abs(p.InUnits/a.Scaling.Variance(p.Value)-1) < 1e-12 && p.StdErr > 0 &&
 				p.Unit == "m²",
@@ -369,7 +370,7 @@ func TestPageTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Reset()
-	if err := HTML(context.Background(), &b, a, f, nil, nil); err != nil {
+	if err := HTML(context.Background(), &b, a, f, nil, nil, dataset.Setting.String); err != nil {
 		t.Fatal(err)
 	}
 	if at := regexp.MustCompile(`.{0,60}\d\dT\d\d:\d\d.{0,20}`).FindString(b.String()); at != "" {

@@ -6,21 +6,23 @@ import (
 	"io"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 // Text writes an analysis for a terminal: the verdict if the forecast was tested, doubts about a named kernel, the series, the
-// candidates and the best model; then the checks, the forecast and the names of written files, unless these are nil.
+// candidates and the best model; then the checks, the forecast and the names of written files, unless these are nil. word names
+// the settings in what is said of the series.
 func Text(
 	w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, written []string,
+	word func(dataset.Setting) string,
 ) error {
 	var b strings.Builder
 	lines := func(title string, sentences []string) { section(&b, title, sentences) }
-	if lead := a.Series.Lead(); lead != "" {
-		fmt.Fprintf(&b, "%s\n", text.Printable(flagwords.Of(briefTimes(lead))))
+	lead, notes := briefMessages(a.Series, word)
+	if lead != "" {
+		fmt.Fprintf(&b, "%s\n", text.Printable(lead))
 	}
 	if trust != nil {
 		fmt.Fprintf(&b, "%s\n", text.Printable(trust.Verdict))
@@ -28,17 +30,17 @@ func Text(
 	if d := Doubt(a); d != "" {
 		fmt.Fprintf(&b, "%s\n", text.Printable(d))
 	}
-	lines("Series", said(a.Series.Notes()))
+	lines("Series", notes)
 	changes, err := shiftLines(context.Background(), a)
 	if err != nil {
 		return err
 	}
-	lines("Changes", said(changes))
+	lines("Changes", allBrief(changes))
 	outliers, err := outlierLines(context.Background(), a)
 	if err != nil {
 		return err
 	}
-	lines("Outliers", said(outliers))
+	lines("Outliers", allBrief(outliers))
 	fmt.Fprintf(&b, "\n%s\n%s", Comparison(a), Parameters(a))
 	lines("Priors", priorLines(a))
 	if t, err := effectsTable(a); err != nil {
@@ -53,7 +55,7 @@ func Text(
 		fmt.Fprintf(&b, "\n%s", Predictions(a, f))
 	}
 	lines("Warnings", warnings(a))
-	lines("Result", said(Summary(a, f)))
+	lines("Result", allBrief(Summary(a, f)))
 	for _, path := range written {
 		fmt.Fprintf(&b, "  written: %s\n", path)
 	}
@@ -71,11 +73,11 @@ func section(b *strings.Builder, title string, sentences []string) {
 	}
 }
 
-// Backtest writes the verdict of a backtest and its table.
-func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
-	lead := a.Series.Lead()
+// Backtest writes the verdict of a backtest and its table. word names the settings in what is said of the series.
+func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust, word func(dataset.Setting) string) error {
+	lead, _ := briefMessages(a.Series, word)
 	if lead != "" {
-		lead = flagwords.Of(briefTimes(lead)) + "\n"
+		lead += "\n"
 	}
 	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, text.Printable(t.Verdict), pastTable(t))))
 	return err
