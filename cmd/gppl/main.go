@@ -26,14 +26,14 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 func main() {
-	os.Exit(run(context.WithValue(parallel.UntilSignal(), process{}, true), os.Args, os.Stdout, os.Stderr))
+	os.Exit(run(context.WithValue(machine.UntilSignal(), process{}, true), os.Args, os.Stdout, os.Stderr))
 }
 
 // The exit codes.
@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = out.err
 	}
 	var usage usageError
-	signal, signalled := parallel.EndedBy(ctx)
+	signal, signalled := machine.EndedBy(ctx)
 	switch {
 	case err == nil:
 		return exitOK

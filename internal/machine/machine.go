@@ -1,4 +1,4 @@
-// Package machine names what there is to compute with.
+// Package machine names what there is to compute with: processors, memory, and the signals that end a command.
 package machine
 
 import (

@@ -1,5 +1,5 @@
-// Package parallel is where goroutines start and end: loops spread over the processors, goroutines whose panics reach the one
-// that waits for them, and contexts that a signal ends.
+// Package parallel is where goroutines start and end: loops spread over the processors, and goroutines whose panics reach the
+// one that waits for them.
 package parallel
 
 import (

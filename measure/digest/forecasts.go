@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/measure/competition"
 )
 
 // forecasts runs gppl fit --json on the files of the gallery, with the options of their pages, and on the first series of M3's

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/machine"
 )
 
 // part is one kind of number: it returns a line for each, in an order that does not change.
@@ -44,7 +44,7 @@ func main() {
 		if *only != "" && p.name != *only {
 			continue
 		}
-		lines, err := p.lines(parallel.UntilSignal())
+		lines, err := p.lines(machine.UntilSignal())
 		if err != nil {
 			log.Fatalf("%s: %v", p.name, err)
 		}

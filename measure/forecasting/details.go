@@ -1,6 +1,6 @@
 package main
 
-import "github.com/projected-likelihood/gppl/internal/competition"
+import "github.com/projected-likelihood/gppl/measure/competition"
 
 // detailsOf returns what is stored of each series for notebook 12.
 func detailsOf(g competition.Group, outcomes []outcome) []competition.Detail {

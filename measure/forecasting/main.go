@@ -26,8 +26,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/measure/competition"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 

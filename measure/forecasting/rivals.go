@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/measure/competition"
 )
 
 // exported is a group as scripts/rivals.py reads it.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/measure/competition"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/measure/competition"
 )
 
 const (

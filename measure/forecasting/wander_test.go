@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/measure/competition"
 )
 
 // TestReportWander checks that errors are compared with those of the last value, and counted if they are less than half or more

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/files"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -47,7 +48,7 @@ func main() {
 	flag.DurationVar(&c.wait, "wait", 2*time.Minute, "with -files: end a command after this `TIME`")
 	flag.StringVar(&c.folder, "folder", "", "with -files: keep the files in this `FOLDER`, and take those that are there")
 	flag.Parse()
-	ctx := parallel.UntilSignal()
+	ctx := machine.UntilSignal()
 	s := simulation{n: int(*n), span: *span, shortest: *shortest, workers: *workers, seed: *seed}
 	err := error(nil)
 	if *files == "" {

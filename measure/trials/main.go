@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 func main() {
-	ctx := parallel.UntilSignal()
+	ctx := machine.UntilSignal()
 	flag.Parse()
 	for _, name := range flag.Args() {
 		trials, ok := experiment.Named(name, scales.FromEnvironment())

@@ -20,7 +20,7 @@ import (
 
 	gpplbeam "github.com/projected-likelihood/gppl/beam"
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -41,9 +41,9 @@ var (
 func main() {
 	flag.Parse()
 	beam.Init() // a worker does not return from it
-	ctx := parallel.UntilSignal()
+	ctx := machine.UntilSignal()
 	if err := run(ctx); err != nil {
-		if s, ok := parallel.EndedBy(ctx); ok { // Beam would hide the signal in an error of gRPC
+		if s, ok := machine.EndedBy(ctx); ok { // Beam would hide the signal in an error of gRPC
 			fmt.Fprintln(os.Stderr, "gppl-beam:", s)
 			os.Exit(s.Code())
 		}
