@@ -18,51 +18,37 @@ type Code struct {
 	Times int // occurrences
 }
 
-// missingCode reports whether programs and sensors write v for a missing value: two nines or more, with or without a sign and
-// decimals, three or more sevens or eights below 0, the ends of 16- and 32-bit integers, the fills of NetCDF, and the -127 of a
-// thermometer without contact. long is false for 99, 9.9 and -127, which are values more often.
-func missingCode(v float64) (is, long bool) {
-	digits := strings.Trim(strings.Replace(strconv.FormatFloat(math.Abs(v), 'f', -1, 64), ".", "", 1), "0")
-	const leastFill = 1e19
-	switch v {
-	case -32768, -32767, 32767, 65535, -2147483648, -2147483647, 2147483647, 4294967295, -99:
-		return true, true
-	case -127:
-		return true, false
-	}
-	same := len(digits) > 1 && strings.Trim(digits, digits[:1]) == ""
-	is = same && (digits[0] == '9' || v < 0 && len(digits) > 2 && (digits[0] == '7' || digits[0] == '8'))
-	return is || math.Abs(v) >= leastFill, is && len(digits) > 2 || math.Abs(v) >= leastFill
+// endings are the ends of integers, and what a thermometer without contact reads.
+var endings = []float64{-32768, -32767, 32767, 65535, -2147483648, -2147483647, 2147483647, 4294967295, -127}
+
+// mayBeMissing reports whether programs and sensors write v for a missing value: 99, 999, … with or without a sign and decimals,
+// −777 and −888 and longer, one of endings, or a fill of NetCDF.
+func mayBeMissing(v float64) bool {
+	const least, leastFill = 99, 1e19
+	digits := strings.Replace(strconv.FormatFloat(math.Abs(v), 'f', -1, 64), ".", "", 1)
+	same := math.Abs(v) >= least && strings.Trim(digits, digits[:1]) == ""
+	return same && (digits[0] == '9' || v <= -777 && digits[0] >= '7') || slices.Contains(endings, v) || math.Abs(v) >= leastFill
 }
 
-// codesIn returns the codes at the ends of y: further from all other values than half their range, and no more than half of them.
-// One that occurs once must be a long one, and three ranges away unless it alone is negative.
-func codesIn(y []float64) (all []Code) {
-	rest := slices.Sorted(slices.Values(y))
-	take := func(v float64, others []float64) bool {
-		is, long := missingCode(v)
-		n := len(rest) - len(others)
-		if !is || n > len(others) || n == 1 && !long {
-			return false
-		}
-		least, most := others[0], others[len(others)-1]
-		apart := max(least-v, v-most) / (most - least)
-		return apart > 3 || apart > 0.5 && (n > 1 || v < 0 && least >= 0)
-	}
-	for found := true; found && len(rest) > 1; {
-		found = false
-		lo, hi := rest[0], rest[len(rest)-1]
-		above, _ := slices.BinarySearch(rest, math.Nextafter(lo, math.Inf(1)))
-		below, _ := slices.BinarySearch(rest, hi)
-		switch {
-		case above < len(rest) && take(lo, rest[above:]):
-			all, rest, found = append(all, Code{lo, above}), rest[above:], true
-		case below > 0 && take(hi, rest[:below]):
-			all, rest, found = append(all, Code{hi, len(rest) - below}), rest[:below], true
+// codesIn returns what may stand for missing values in y, and the range of all else: codes are further from it than half its
+// length, and no more often than the rest.
+func codesIn(y []float64) (codes []Code, least, most float64) {
+	times, others := map[float64]int{}, 0
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, v := range y {
+		if mayBeMissing(v) {
+			times[v]++
+		} else {
+			least, most, others = min(least, v), max(most, v), others+1
 		}
 	}
-	slices.SortFunc(all, func(a, b Code) int { return cmp.Compare(a.Value, b.Value) })
-	return all
+	for v, n := range times {
+		if n <= others && max(least-v, v-most) > (most-least)/2 {
+			codes = append(codes, Code{v, n})
+		}
+	}
+	slices.SortFunc(codes, func(a, b Code) int { return cmp.Compare(a.Value, b.Value) })
+	return codes, least, most
 }
 
 // lonely returns the index of the first or last observation if its distance from all others suggests a wrong x; else -1.
@@ -138,15 +124,9 @@ func (s *Series) suspect() (lead dataset.Message, why string) {
 				"if it is wrong, correct or remove its line.", name, s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to])),
 			fmt.Sprintf("the %s of one observation may be wrong", name)
 	}
-	codes := codesIn(s.Y)
+	codes, least, most := codesIn(s.Y)
 	if len(codes) == 0 {
 		return lead, ""
-	}
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, y := range s.Y {
-		if !slices.ContainsFunc(codes, func(c Code) bool { return c.Value == y }) {
-			least, most = min(least, y), max(most, y)
-		}
 	}
 	var counts []string
 	var settings []any

@@ -33,7 +33,7 @@ func TestLead(t *testing.T) {
 		{"four in ten, far", 0, 60, map[int]float64{1: -99.9, 2: -99.9, 3: -99.9, 5: -99.9}, 0, "40 values of y are -99.9, far from all others, which lie between 0 and 60. If it stands for a missing value, add ReadOptions.Missing: \"-99.9\"."},
 		{"four in ten, no usual one", 0, 60, map[int]float64{1: -100, 2: -100, 3: -100, 5: -100}, 0, ""},
 		{"once", 0, 60, nil, -999, "1 value of y is -999, far from all others, which lie between 0 and 60. If it stands for a missing value, add ReadOptions.Missing: \"-999\"."},
-		{"once, not so far", -200, 200, nil, -999, ""},
+		{"once, two ranges away", -200, 200, nil, -999, "1 value of y is -999, far from all others, which lie between -200 and 200. If it stands for a missing value, add ReadOptions.Missing: \"-999\"."},
 		{"once, alone negative", 1100, 1900, nil, -99.99, "1 value of y is -99.99, far from all others, which lie between 1100 and 1900. If it stands for a missing value, add ReadOptions.Missing: \"-99.99\"."},
 		{"once, alone negative, no nines", 1100, 1900, nil, -100, ""},
 		{"once, beside negative ones", -900, 1900, nil, -999.9, ""},

@@ -606,7 +606,8 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		say("%s of x %s repeated, the first at %s. Every observation is used.",
 			text.Count(k, "value"), text.Are(k), a.Text(s.Duplicates[0]))
 	}
-	if from, to, ok := s.stuck(); ok && len(codesIn(s.Y)) == 0 {
+	codes, _, _ := codesIn(s.Y)
+	if from, to, ok := s.stuck(); ok && len(codes) == 0 {
 		say("%d observations from %s to %s are all %v, where others seldom repeat: "+
 			"if the sensor was stuck, or a gap was filled, leave their values empty.",
 			to-from+1, a.Text(s.X[from]), a.Text(s.X[to]), s.Y[to])
