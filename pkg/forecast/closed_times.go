@@ -3,6 +3,7 @@ package forecast
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,8 +18,9 @@ type closedTimes struct {
 	latest int     // the number of latest observations that show it; 0: all
 }
 
-// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day: at
-// all times or, since stock exchanges once were open on Saturdays, among the latest observations.
+// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day; one that
+// is whole minutes but for 1 % then becomes these. Of a long series the latest 1000 observations, or 20 cycles of them, tell: stock
+// exchanges once were open on Saturdays.
 func (s *Series) findClosed() *closedTimes {
 	if !s.Axis.Dates || s.Axis.Months > 0 || !s.Even {
 		return nil
@@ -27,54 +29,45 @@ func (s *Series) findClosed() *closedTimes {
 		const many = 4 // steps of a cycle to an observation, beyond which most of one would be empty
 		parts := cycle / (s.Step * unitSeconds[s.Axis.Unit])
 		n := math.Round(parts)
-		if n < 2 || n > many*float64(len(s.X)) || math.Abs(parts-n) > 0.01 {
+		jittered := math.Abs(parts-n) > 0.01
+		if n < 2 || n > many*float64(len(s.X)) || jittered && (math.Abs(parts-n) > 0.01*n || math.Mod(cycle/n, 60) != 0) {
 			continue
 		}
-		all := &closedTimes{axis: s.Axis, cycle: cycle, first: s.X[0], closed: make([]bool, int(n))}
-		open := all.find(s.X)
-		const fewest, cycles = 1000, 20 // of the latest observations
-		if latest := max(fewest, cycles*int(n)); latest < len(s.X) {
-			late := *all
-			late.closed, late.latest = make([]bool, int(n)), latest
-			if left := late.find(s.X[len(s.X)-latest:]); left > 0 && (open == 0 || left < open) {
-				return &late
+		r := &closedTimes{axis: s.Axis, cycle: cycle, first: s.X[0], closed: make([]bool, int(n))}
+		latest := min(len(s.X), max(1000, 20*int(n)))
+		if r.find(s.X[len(s.X)-latest:]) {
+			if slices.ContainsFunc(s.X, r.isClosed) {
+				r.latest = latest
 			}
-		}
-		if open > 0 {
-			return all
+			if jittered {
+				s.Step = cycle / n / unitSeconds[s.Axis.Unit]
+			}
+			return r
 		}
 	}
 	return nil
 }
 
-// find fills in what is closed, and returns how many of the n steps are open if others are not, or 0. Chance must not explain it:
-// if a share p of the open steps is missing, the probability that any step is missing in all of k cycles is at most n·pᵏ.
-func (r *closedTimes) find(x []float64) (open float64) {
-	const (
-		chance = 0.01
-		least  = 2 // cycles: once is not a pattern
-	)
-	seen := make([]float64, len(r.closed))
-	for i, v := range x {
-		if i == 0 || v > x[i-1] {
-			seen[r.phase(v)]++
-		}
-	}
+// find fills in what is closed, and reports whether some of the n steps are. Chance must not explain it: if a share p of the open
+// steps is missing, the probability that any step is missing in all of k cycles, of which there are two, is at most n·pᵏ.
+func (r *closedTimes) find(x []float64) bool {
+	const chance, least = 0.01, 2
 	cycles := math.Floor((x[len(x)-1] - x[0]) * unitSeconds[r.axis.Unit] / r.cycle)
-	var present float64
-	for i, k := range seen {
-		r.closed[i] = k == 0
-		if k > 0 {
+	n, open, present := float64(len(r.closed)), 0.0, 0.0
+	for i := range r.closed {
+		r.closed[i] = true
+	}
+	for i, v := range x {
+		if i > 0 && v == x[i-1] {
+			continue
+		}
+		if present++; r.isClosed(v) {
+			r.closed[r.phase(v)] = false
 			open++
-			present += k
 		}
 	}
-	n := float64(len(seen))
 	p := (max(0, open*cycles-present) + 1) / (open*cycles + 2)
-	if open == n || cycles < least || n*math.Pow(p, cycles) > chance {
-		return 0
-	}
-	return open
+	return open < n && cycles >= least && n*math.Pow(p, cycles) <= chance
 }
 
 // steps converts a distance on the axis to steps.

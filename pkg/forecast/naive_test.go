@@ -174,6 +174,18 @@ func TestClosedTimes(t *testing.T) {
 			t.Errorf("a step ahead is %v", d)
 		}
 	}
+	for i := range hours { // stamps a few seconds late, more in the morning: the median step is longer than an hour
+		hours[i] = hours[i].Add(time.Duration(i%9)*4*time.Second + time.Duration(i*i%7)*time.Second)
+	}
+	late := dated(t, hours, func(d time.Time) float64 { return float64(d.Hour()) })
+	for i, x := range late.after(late.X[len(hours)-1], 100) {
+		if d, want := late.Axis.Time(x), s.Axis.Time(s.after(s.X[len(hours)-1], 100)[i]); d.Sub(want).Abs() > time.Minute {
+			t.Errorf("of late stamps step %d ahead is %v, without them %v", i+1, d, want)
+		}
+	}
+	for i := range hours {
+		hours[i] = hours[i].Truncate(time.Hour)
+	}
 	last := s.X[len(hours)-1] // 17:00
 	if evening := last + 3*s.Step; s.Closed(last) || !s.Closed(evening) {
 		t.Errorf("closed at %s: %v, at %s: %v", s.Axis.Text(last), s.Closed(last), s.Axis.Text(evening), s.Closed(evening))
