@@ -26,11 +26,11 @@ func tenLines(ctx context.Context) (*gppl.Result, []float64, error) {
 		return nil, nil, err
 	}
 	model := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.Periodic{Variance: 0.1, Lengthscale: 1, Period: 1}), Noise: 0.1}.Fix("Periodic.period")
-	omega, err := gppl.NewProjection(gppl.Sphere{}, data.X, 300, 1) // 300 directions, seed 1
+	omega, err := gppl.NewProjection(ctx, gppl.Sphere{}, data.X, 300, 1) // 300 directions, seed 1
 	if err != nil {
 		return nil, nil, err
 	}
-	loss, err := gppl.NewProjected(model, data, omega) // or NewExact, NewVFE
+	loss, err := gppl.NewProjected(ctx, model, data, omega) // or NewExact, NewVFE
 	if err != nil {
 		return nil, nil, err
 	}
@@ -38,11 +38,14 @@ func tenLines(ctx context.Context) (*gppl.Result, []float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	posterior, err := gppl.NewPosterior(result.Model, data)
+	posterior, err := gppl.NewPosterior(ctx, result.Model, data)
 	if err != nil {
 		return nil, nil, err
 	}
-	mean, variance := posterior.Noisy(gppl.Scalars([]float64{2002, 2003, 2004}))
+	mean, variance, err := posterior.Noisy(ctx, gppl.Scalars([]float64{2002, 2003, 2004}))
+	if err != nil {
+		return nil, nil, err
+	}
 	ppm := scaling.Values(nil, mean)
 	fmt.Println(result, ppm, scaling.Variances(nil, variance))
 	return result, ppm, nil

@@ -272,11 +272,11 @@ func forecastSums(
 	ctx context.Context, m library.Model, s *sums.Sums, when []string, x []float64, memory float64,
 ) (*forecast.Forecast, error) {
 	centre := s.Mean()
-	post, err := library.NewSumsPosterior(m, s, centre, library.WithMemory(memory))
+	post, err := library.NewSumsPosterior(ctx, m, s, centre, library.WithMemory(memory))
 	if err != nil {
 		return nil, err
 	}
-	mean, latent, err := post.LatentContext(ctx, library.Scalars(x))
+	mean, latent, err := post.Latent(ctx, library.Scalars(x))
 	if err != nil {
 		return nil, err
 	}
@@ -299,7 +299,7 @@ func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Set
 		return fit, err
 	}
 	from := sumsStarts(kernel, s)
-	exact, err := library.NewSumsExact(from[0], s, s.Mean(), library.WithMemory(settings.Memory))
+	exact, err := library.NewSumsExact(ctx, from[0], s, s.Mean(), library.WithMemory(settings.Memory))
 	if err != nil {
 		return fit, err
 	}
@@ -307,7 +307,7 @@ func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Set
 		return fit, err
 	}
 	const few = 64
-	projected, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(settings.Memory))
+	projected, err := library.NewSumsResidual(ctx, from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(settings.Memory))
 	if err == nil {
 		settings.Projected = true
 		_, err = fit.learn(ctx, projected, from, s, settings)
@@ -348,7 +348,7 @@ func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (be
 		if err := ctx.Err(); err != nil {
 			return nil, refused, err
 		}
-		value, err := loss.ValueGrad(nil, m.Values())
+		value, err := loss.ValueGrad(ctx, nil, m.Values())
 		if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
 			refused = refusal.Reason
 		} else if err == nil && value < lowest {

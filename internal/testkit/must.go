@@ -16,6 +16,17 @@ func Must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
+// Must2 is Must for two values.
+func Must2[T, U any](v T, w U, err error) func(testing.TB) (T, U) {
+	return func(tb testing.TB) (T, U) {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v, w
+	}
+}
+
 // JSON returns v as JSON, or ends the test.
 func JSON(tb testing.TB, v any) []byte {
 	tb.Helper()

@@ -107,7 +107,11 @@ func fitRepeatedly(s casestudy.CountSeries) (a answer, err error) {
 	if err != nil {
 		return a, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	for _, v := range next.LogDensity(held.Y) {
+	logs, err := next.LogDensity(ctx, held.Y)
+	if err != nil {
+		return a, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	for _, v := range logs {
 		a.Score += v / float64(held.Len())
 	}
 	a.First, a.Status, a.Params = times[0], fmt.Sprint(fit.Status), map[string]float64{}

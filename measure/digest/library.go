@@ -32,19 +32,19 @@ type named struct {
 func losses(c gppltest.EngineCase) []named {
 	if c.Proj != nil {
 		return []named{
-			{"PL", func() (gppl.Loss, error) { return gppl.NewProjected(c.Model, c.Data, c.Proj) }},
-			{"PL + residual", func() (gppl.Loss, error) { return gppl.NewResidual(c.Model, c.Data, c.Proj) }},
+			{"PL", func() (gppl.Loss, error) { return gppl.NewProjected(context.Background(), c.Model, c.Data, c.Proj) }},
+			{"PL + residual", func() (gppl.Loss, error) { return gppl.NewResidual(context.Background(), c.Model, c.Data, c.Proj) }},
 		}
 	}
 	return []named{
-		{"exact", func() (gppl.Loss, error) { return gppl.NewExact(c.Model, c.Data) }},
+		{"exact", func() (gppl.Loss, error) { return gppl.NewExact(context.Background(), c.Model, c.Data) }},
 		{"VFE", func() (gppl.Loss, error) {
 			const inducing = 20
-			z, err := gppl.KMeans(c.Data.X, min(inducing, c.Data.Len()), 1)
+			z, err := gppl.KMeans(context.Background(), c.Data.X, min(inducing, c.Data.Len()), 1)
 			if err != nil {
 				return nil, err
 			}
-			return gppl.NewVFE(c.Model, c.Data, z, gppl.VFEOptions{})
+			return gppl.NewVFE(context.Background(), c.Model, c.Data, z, gppl.VFEOptions{})
 		}},
 	}
 }
@@ -57,7 +57,7 @@ func evaluate(build func() (gppl.Loss, error)) string {
 	}
 	theta := gppl.Values(l.Params())
 	grad := make([]float64, len(theta))
-	value, err := l.ValueGrad(grad, theta)
+	value, err := l.ValueGrad(context.Background(), grad, theta)
 	if err != nil {
 		return "error: " + err.Error()
 	}

@@ -89,11 +89,11 @@ func forecast(name string, m gppl.Model, split *show.Split) (*show.Forecast, err
 
 // fitProjected trains a model by the projected likelihood.
 func fitProjected(m gppl.Model, d gppl.Data) (*gppl.Result, error) {
-	omega, err := gppl.NewProjection(gppl.Sphere{}, d.X, projections, 1)
+	omega, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, d.X, projections, 1)
 	if err != nil {
 		return nil, err
 	}
-	loss, err := gppl.NewProjected(m, d, omega)
+	loss, err := gppl.NewProjected(context.Background(), m, d, omega)
 	if err != nil {
 		return nil, err
 	}

@@ -169,12 +169,12 @@ func (p pair) automatic(d gppl.Data) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	exact, err := gppl.NewExact(found.Model, d)
+	exact, err := gppl.NewExact(context.Background(), found.Model, d)
 	if err != nil {
 		return o, err
 	}
 	o.Status, o.Text = found.Status, found.String()
-	o.Exact, err = exact.ValueGrad(nil, found.Model.Values())
+	o.Exact, err = exact.ValueGrad(context.Background(), nil, found.Model.Values())
 	return o, err
 }
 
@@ -227,7 +227,7 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 	var ends []float64
 	best = math.Inf(1)
 	for _, start := range starts {
-		loss, err := gppl.NewExact(start, d)
+		loss, err := gppl.NewExact(context.Background(), start, d)
 		if err != nil {
 			continue
 		}

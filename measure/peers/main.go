@@ -7,6 +7,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,19 +86,19 @@ func measure(r request) (answer, error) {
 		return answer{}, err
 	}
 	start := time.Now()
-	loss, err := gppl.NewExact(m, data)
+	loss, err := gppl.NewExact(context.Background(), m, data)
 	if err != nil {
 		return answer{}, err
 	}
 	a := answer{Grad: make([]float64, len(theta))}
-	if a.Value, err = loss.ValueGrad(a.Grad, theta); err != nil {
+	if a.Value, err = loss.ValueGrad(context.Background(), a.Grad, theta); err != nil {
 		return answer{}, err
 	}
 	a.First = time.Since(start).Seconds()
 	var times []float64
 	for begin := time.Now(); len(times) < leastRuns || time.Since(begin) < longest; {
 		start := time.Now()
-		if a.Value, err = loss.ValueGrad(a.Grad, theta); err != nil {
+		if a.Value, err = loss.ValueGrad(context.Background(), a.Grad, theta); err != nil {
 			return answer{}, err
 		}
 		times = append(times, time.Since(start).Seconds())

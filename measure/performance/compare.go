@@ -132,7 +132,7 @@ func besides(p plan, build maker, engine string) (point, row, error) {
 	const reps = 3
 	runtime.ReadMemStats(&after)
 	for range reps {
-		if _, err := l.ValueGrad(grad, theta); err != nil {
+		if _, err := l.ValueGrad(context.Background(), grad, theta); err != nil {
 			return point{}, row{}, err
 		}
 	}
@@ -150,18 +150,19 @@ func explain(p plan) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	exact, err := gppl.NewExact(optima[0].model, d)
+	exact, err := gppl.NewExact(context.Background(), optima[0].model, d)
 	if err != nil {
 		return "", err
 	}
 	if err := settle(exact, p); err != nil {
 		return "", err
 	}
-	omega, err := gppl.NewProjection(gppl.Sphere{}, d.X, k, 1)
+	omega, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, d.X, k, 1)
 	if err != nil {
 		return "", err
 	}
-	projected, err := gppl.NewProjected(gppl.Model{Kernel: gppl.Laplace{Variance: 0.92592, Lengthscale: 3.69201}, Noise: 0.06485}, d,
+	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 0.92592, Lengthscale: 3.69201}, Noise: 0.06485}
+	projected, err := gppl.NewProjected(context.Background(), rough, d,
 		omega)
 	if err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -105,7 +106,7 @@ func timeLoss(l loss, p plan) (point, error) {
 	begin := time.Now()
 	for i := 0; ; i++ {
 		start := time.Now()
-		v, err := l.ValueGrad(grad, theta)
+		v, err := l.ValueGrad(context.Background(), grad, theta)
 		if err != nil {
 			return point{}, err
 		}
@@ -132,7 +133,7 @@ func settle(l loss, p plan) error {
 	grad := make([]float64, len(theta))
 	start := time.Now()
 	for range 36 {
-		if _, err := l.ValueGrad(grad, theta); err != nil {
+		if _, err := l.ValueGrad(context.Background(), grad, theta); err != nil {
 			return err
 		}
 		c := chosen(candidates(l)).engine
@@ -206,11 +207,15 @@ func dataOf(n int) (gppl.Data, error) {
 }
 
 func exactMaker(m gppl.Model, d gppl.Data) maker {
-	return func(engine string) (loss, error) { return gppl.NewExact(m, d, gppl.WithEngine(engine)) }
+	return func(engine string) (loss, error) {
+		return gppl.NewExact(context.Background(), m, d, gppl.WithEngine(engine))
+	}
 }
 
 func projectedMaker(m gppl.Model, d gppl.Data, omega *gppl.Projection) maker {
-	return func(engine string) (loss, error) { return gppl.NewProjected(m, d, omega, gppl.WithEngine(engine)) }
+	return func(engine string) (loss, error) {
+		return gppl.NewProjected(context.Background(), m, d, omega, gppl.WithEngine(engine))
+	}
 }
 
 // The sweeps against n, in the order of the figure's panels.
@@ -228,7 +233,7 @@ func sweepN(p plan) ([]sweep, error) {
 		if err != nil {
 			return nil, err
 		}
-		omega, err := gppl.NewProjection(gppl.Sphere{}, d.X, k, 1)
+		omega, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, d.X, k, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +260,7 @@ func sweepL(p plan) ([]sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	omega, err := gppl.NewProjection(gppl.Sphere{}, d.X, k, 1)
+	omega, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, d.X, k, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +283,7 @@ func sweepK(p plan) (sweep, error) {
 		return s, err
 	}
 	for _, k := range []int{25, 50, 100, 200} {
-		omega, err := gppl.NewProjection(gppl.Sphere{}, d.X, k, 1)
+		omega, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, d.X, k, 1)
 		if err != nil {
 			return s, err
 		}

@@ -46,14 +46,37 @@ type predictor func(x gppl.Inputs) (forecast.Predictive, error)
 // ofPosterior makes a predictor of a posterior.
 func ofPosterior(p *gppl.Posterior) predictor {
 	return func(x gppl.Inputs) (forecast.Predictive, error) {
-		mean, variances, err := p.NoisyContext(context.Background(), x)
+		mean, variances, err := p.Noisy(context.Background(), x)
 		return forecast.Gaussian{Mu: mean, Variance: variances}, err
 	}
 }
 
 // ofMixture makes a predictor of a function that predicts mixtures.
 func ofMixture(predict func(x gppl.Inputs) (*draws.Mixture, error)) predictor {
-	return func(x gppl.Inputs) (forecast.Predictive, error) { return predict(x) }
+	return func(x gppl.Inputs) (forecast.Predictive, error) {
+		m, err := predict(x)
+		return mixture{m}, err
+	}
+}
+
+// mixture is a forecast.Predictive whose answers no context ends.
+type mixture struct{ of *draws.Mixture }
+
+func (m mixture) Mean() []float64 { return m.of.Mean() }
+
+func (m mixture) Quantile(p float64) []float64 {
+	quantiles, _ := m.of.Quantile(context.Background(), p)
+	return quantiles
+}
+
+func (m mixture) LogDensity(y []float64) []float64 {
+	logs, _ := m.of.LogDensity(context.Background(), y)
+	return logs
+}
+
+func (m mixture) CRPS(y []float64) []float64 {
+	scores, _ := m.of.CRPS(context.Background(), y)
+	return scores
 }
 
 // add scores a contender on the held-out observations, and predicts on the grid of the figure.
@@ -148,6 +171,6 @@ func fitAuto(ctx context.Context, m gppl.Model, d gppl.Data) (*auto.Result, *gpp
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := gppl.NewPosterior(r.Model, d)
+	p, err := gppl.NewPosterior(ctx, r.Model, d)
 	return r, p, err
 }

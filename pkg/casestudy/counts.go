@@ -81,7 +81,7 @@ func roughCorrection(ctx context.Context, s CountSeries, draws int) (k float64, 
 		return 0, err
 	}
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 100, Lengthscale: 3}, Noise: 1e-6}
-	loss, err := observe.NewLaplace(m, d, s.Likelihood, nil)
+	loss, err := observe.NewLaplace(ctx, m, d, s.Likelihood, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -121,14 +121,27 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 		u[i] = rnd.Float64()
 	}
 	for k, p := range []whole{next, rounded{normal.(forecast.Gaussian)}} {
-		lower, upper := p.Quantile(0.025), p.Quantile(0.975)
-		for i, log := range p.LogDensity(held.Y) {
+		lower, err := p.Quantile(ctx, 0.025)
+		if err != nil {
+			return c, err
+		}
+		upper, err := p.Quantile(ctx, 0.975)
+		if err != nil {
+			return c, err
+		}
+		logs, err := p.LogDensity(ctx, held.Y)
+		if err != nil {
+			return c, err
+		}
+		for i, log := range logs {
 			c.logs[k] += log / float64(len(u))
 			if y := held.Y[i]; lower[i] <= y && y <= upper[i] {
 				c.within[k] += 1 / float64(len(u))
 			}
 		}
-		c.pit[k] = p.PIT(held.Y, u)
+		if c.pit[k], err = p.PIT(ctx, held.Y, u); err != nil {
+			return c, err
+		}
 	}
 	if c.train > mostCorrected {
 		return c, nil
@@ -147,9 +160,9 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 
 // whole is a distribution of whole numbers at each input.
 type whole interface {
-	LogDensity(y []float64) []float64
-	Quantile(p float64) []float64
-	PIT(y, u []float64) []float64
+	LogDensity(ctx context.Context, y []float64) ([]float64, error)
+	Quantile(ctx context.Context, p float64) ([]float64, error)
+	PIT(ctx context.Context, y, u []float64) ([]float64, error)
 }
 
 // rounded is a normal distribution rounded to whole numbers.
@@ -161,7 +174,11 @@ func (r rounded) ends(i int, y float64) (below, to float64) {
 	return n.CDF(y - 0.5), n.CDF(y + 0.5)
 }
 
-func (r rounded) LogDensity(y []float64) (logs []float64) {
+func (r rounded) Quantile(_ context.Context, p float64) ([]float64, error) {
+	return r.Gaussian.Quantile(p), nil
+}
+
+func (r rounded) LogDensity(_ context.Context, y []float64) (logs []float64, err error) {
 	for i, v := range y {
 		n := distuv.Normal{Mu: r.Mu[i], Sigma: math.Sqrt(r.Variance[i])}
 		if v > n.Mu { // by symmetry: in the upper tail the difference of CDFs loses its digits
@@ -169,15 +186,15 @@ func (r rounded) LogDensity(y []float64) (logs []float64) {
 		}
 		logs = append(logs, math.Log(n.CDF(v+0.5)-n.CDF(v-0.5)))
 	}
-	return logs
+	return logs, nil
 }
 
-func (r rounded) PIT(y, u []float64) (pit []float64) {
+func (r rounded) PIT(_ context.Context, y, u []float64) (pit []float64, err error) {
 	for i, v := range y {
 		below, to := r.ends(i, v)
 		pit = append(pit, below+u[i]*(to-below))
 	}
-	return pit
+	return pit, nil
 }
 
 // Table compares the two models of each series.
@@ -260,15 +277,29 @@ func (c *Counted) Rates(ctx context.Context) (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	rate, variances := p.Rates()
-	_, all := p.Expected()
+	rate, variances, err := p.Rates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, all, err := p.Expected(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lower, err := p.Quantile(ctx, 0.025)
+	if err != nil {
+		return nil, err
+	}
+	upper, err := p.Quantile(ctx, 0.975)
+	if err != nil {
+		return nil, err
+	}
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{Title: "Disasters in coal mines", XLabel: "year", YLabel: "disasters in a year",
 			Caption: "Counts of each year, their rate f with its 95 % band, and the band of whole numbers " +
 				"y that holds a count with 95 %."},
 		Observed: viz.Points{X: c.years.X.Coordinate(0), Y: c.years.Y},
 		Predictions: []viz.Prediction{{Name: "rate", X: x, Mean: rate, LatentVar: variances, NoisyVar: all,
-			Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}},
+			Lower: lower, Upper: upper}},
 	})
 }
 
@@ -281,8 +312,14 @@ func (c *Counted) Years(ctx context.Context) (*viz.Table, error) {
 	}
 	t := &viz.Table{Caption: "What to expect of a year", Columns: []viz.Column{{Name: "year"}, {Name: "rate"},
 		{Name: "none", Format: viz.Percent(0)}, {Name: "more than 3", Format: viz.Percent(1)}, {Name: "with 95 %, at most"}}}
-	rate, _ := p.Rates()
-	most := p.Quantile(0.95)
+	rate, _, err := p.Rates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	most, err := p.Quantile(ctx, 0.95)
+	if err != nil {
+		return nil, err
+	}
 	for i, year := range years {
 		t.Rows = append(t.Rows, []any{fmt.Sprint(year), rate[i], p.CDF(i, 0), 1 - p.CDF(i, 3), int(most[i])})
 	}
@@ -319,8 +356,14 @@ func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, e
 	if err != nil {
 		return nil, nil, err
 	}
-	mean, variances := posterior.Latent(d.X)
-	chance, _ := p.Rates()
+	mean, variances, err := posterior.Latent(ctx, d.X)
+	if err != nil {
+		return nil, nil, err
+	}
+	chance, _, err := p.Rates(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	var off [2]float64
 	var beyond [2]int
 	upper := make([]float64, n)
@@ -417,7 +460,10 @@ func Own(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		rates, _ := observe.NewCounts(observe.Poisson{}, p.Mean, p.Variance, nil).Rates()
+		rates, _, err := observe.NewCounts(observe.Poisson{}, p.Mean, p.Variance, nil).Rates(ctx)
+		if err != nil {
+			return nil, err
+		}
 		var mean, truth float64
 		for i, v := range g {
 			mean, truth = mean+rates[i]/float64(n), truth+math.Exp(v)/float64(n)

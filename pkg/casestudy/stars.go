@@ -111,9 +111,9 @@ func fitChannels(
 	var loss *gppl.ChannelLikelihood
 	var err error
 	if exposure != nil {
-		loss, err = gppl.NewExposures(m, d, channel, exposure, gppl.WithContext(ctx))
+		loss, err = gppl.NewExposures(ctx, m, d, channel, exposure)
 	} else {
-		loss, err = gppl.NewChannels(m, d, channel, gppl.WithContext(ctx))
+		loss, err = gppl.NewChannels(ctx, m, d, channel)
 	}
 	if err != nil {
 		return nil, m, err
@@ -130,9 +130,9 @@ func (c *channels) figure(title, xLabel string, labels ...string) (*viz.Figure, 
 	var p *gppl.ChannelPosterior
 	var err error
 	if c.exposure != nil {
-		p, err = gppl.NewExposurePosterior(c.model, c.data(), c.of, c.exposure)
+		p, err = gppl.NewExposurePosterior(context.Background(), c.model, c.data(), c.of, c.exposure)
 	} else {
-		p, err = gppl.NewChannelPosterior(c.model, c.data(), c.of)
+		p, err = gppl.NewChannelPosterior(context.Background(), c.model, c.data(), c.of)
 	}
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (c *channels) figure(title, xLabel string, labels ...string) (*viz.Figure, 
 	frame := viz.Frame{XLabel: xLabel, YLabel: "observation", Width: 960}
 	var panels []*viz.Figure
 	for of, channel := range c.model.Channels {
-		mean, latent, err := p.Channel(of, x)
+		mean, latent, err := p.Channel(context.Background(), of, x)
 		if err != nil {
 			return nil, err
 		}

@@ -75,7 +75,7 @@ func Trend(ctx context.Context, scale scales.Scale) (*Study, error) {
 			),
 			Noise: 0.001, Mean: c.mean,
 		}.Fix("LocPer.period")
-		loss, err := gppl.NewExact(start, s.Train)
+		loss, err := gppl.NewExact(ctx, start, s.Train)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func ErrorBars(ctx context.Context, scale scales.Scale) (*Study, error) {
 			said = fmt.Sprintf("noise of standard deviation %.3g for all", math.Sqrt(r.Model.Noise))
 		}
 		latent := func(x gppl.Inputs) (forecast.Predictive, error) {
-			mean, variances, err := p.LatentContext(ctx, x)
+			mean, variances, err := p.Latent(ctx, x)
 			return forecast.Gaussian{Mu: mean, Variance: variances}, err
 		}
 		if err := s.add(c.name, said, latent); err != nil {
@@ -172,7 +172,7 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 	if err != nil {
 		return nil, nil, err
 	}
-	test, err := observe.FindOutliers(r.Model, train)
+	test, err := observe.FindOutliers(ctx, r.Model, train)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -204,7 +204,7 @@ func Slope(ctx context.Context, scale scales.Scale) (*Study, error) {
 	const change = 60
 	n, ahead := scales.Pick(scale, 160, 100), 40
 	x := floats.Span(make([]float64, n+ahead), 0, float64(n+ahead-1))
-	_, y, _, err := gppl.Model{Kernel: gppl.Matern32{Variance: 0.3, Lengthscale: 6}, Noise: 0.1}.Sample(gppl.Scalars(x), 4)
+	_, y, _, err := gppl.Model{Kernel: gppl.Matern32{Variance: 0.3, Lengthscale: 6}, Noise: 0.1}.Sample(ctx, gppl.Scalars(x), 4)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func Change(ctx context.Context, scale scales.Scale) (*Study, error) {
 	truth := gppl.Model{Noise: 0.01, Kernel: gppl.ChangePoint{
 		Before: gppl.SE{Variance: 0.3, Lengthscale: 6}, After: gppl.Matern32{Variance: 4, Lengthscale: 3}, Location: 62, Width: 1,
 	}}
-	_, y, _, err := truth.Sample(gppl.Scalars(x), seed)
+	_, y, _, err := truth.Sample(ctx, gppl.Scalars(x), seed)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +260,11 @@ func Change(ctx context.Context, scale scales.Scale) (*Study, error) {
 		name   string
 		kernel gppl.Kernel
 	}{{"one kernel", gppl.Matern32{}}, {"a change point", gppl.ChangePoint{Before: gppl.SE{}, After: gppl.Matern32{}}}} {
-		loss, err := gppl.NewExact(auto.StartFrom(gppl.Model{Kernel: c.kernel}, s.Train), s.Train)
+		start, err := auto.StartFrom(ctx, gppl.Model{Kernel: c.kernel}, s.Train)
+		if err != nil {
+			return nil, err
+		}
+		loss, err := gppl.NewExact(ctx, start, s.Train)
 		if err != nil {
 			return nil, err
 		}
@@ -317,19 +321,26 @@ func Uncertain(ctx context.Context, scale scales.Scale) (*Study, *viz.Table, err
 func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, error) {
 	n := uncertainTrain
 	x := floats.Span(make([]float64, n+uncertainAhead), 0, float64(n+uncertainAhead-1))
-	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.05}.Sample(gppl.Scalars(x), 50+seed)
+	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.05}.Sample(ctx, gppl.Scalars(x), 50+seed)
 	if err != nil {
 		return nil, err
 	}
 	s := &Study{Title: "A short series", XLabel: "time", YLabel: "y",
 		Train: gppl.Data{X: gppl.Scalars(x[:n]), Y: y[:n]}, Held: gppl.Data{X: gppl.Scalars(x[n:]), Y: y[n:]},
 		grid: floats.Span(make([]float64, 200), 0, x[len(x)-1])}
-	start := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, s.Train)
-	exact, err := gppl.NewExact(start, s.Train)
+	start, err := auto.StartFrom(ctx, gppl.Model{Kernel: gppl.SE{}}, s.Train)
 	if err != nil {
 		return nil, err
 	}
-	loss, err := gppl.NewMAP(exact, gppl.DefaultPriors(start, s.Train)...)
+	exact, err := gppl.NewExact(ctx, start, s.Train)
+	if err != nil {
+		return nil, err
+	}
+	priors, err := gppl.DefaultPriors(ctx, start, s.Train)
+	if err != nil {
+		return nil, err
+	}
+	loss, err := gppl.NewMAP(exact, priors...)
 	if err != nil {
 		return nil, err
 	}
@@ -344,7 +355,7 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 	if err != nil {
 		return nil, err
 	}
-	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, s.Train) }
+	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(ctx, m, s.Train) }
 	predict := ofMixture(func(x gppl.Inputs) (*draws.Mixture, error) { return u.Predict(ctx, x, condition) })
 	return s, s.add(names[1], u.String(), predict)
 }
@@ -382,7 +393,7 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		name   string
 		blocks [][]int
 	}{{"one week, the others known", single}, {"half a year, what is before and after known", blocks}} {
-		mean, variances, err := gppl.LeaveBlockOut(r.Model, d, c.blocks)
+		mean, variances, err := gppl.LeaveBlockOut(ctx, r.Model, d, c.blocks)
 		if err != nil {
 			return nil, err
 		}
@@ -394,7 +405,7 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		row(c.name, scores)
 	}
 	ofHalfYear := func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
-		p, err := gppl.NewPosterior(r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
+		p, err := gppl.NewPosterior(ctx, r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
 		if err != nil {
 			return nil, err
 		}
@@ -414,6 +425,6 @@ func (s *Study) train(ctx context.Context, loss gppl.Loss) (*gppl.Result, *gppl.
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := gppl.NewPosterior(r.Model, s.Train)
+	p, err := gppl.NewPosterior(ctx, r.Model, s.Train)
 	return r, p, err
 }

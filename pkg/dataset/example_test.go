@@ -141,7 +141,8 @@ func ExampleReadEDF() {
 
 // A recording that is nowhere: the error says where it was looked for.
 func ExampleFind() {
-	_, err := dataset.Find(context.Background(), dataset.File{Name: "tide-at-home.csv"}, dataset.Options{Offline: true})
+	ctx := context.Background()
+	_, err := dataset.Find(ctx, dataset.File{Name: "tide-at-home.csv"}, dataset.Options{Offline: true})
 	var missing *dataset.NotFoundError
 	if errors.As(err, &missing) {
 		fmt.Println(missing.File.Name, "is missing;", missing.Tried[len(missing.Tried)-1])

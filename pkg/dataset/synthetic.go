@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -29,7 +30,7 @@ func (s Synthetic) Draw() (series Series, f []float64, jitter float64, err error
 		x[i] = 1000 * rnd.Float64()
 	}
 	slices.Sort(x)
-	f, y, jitter, err := s.Model.Sample(gppl.Scalars(x), s.Seed)
+	f, y, jitter, err := s.Model.Sample(context.Background(), gppl.Scalars(x), s.Seed)
 	if err != nil {
 		return Series{}, nil, jitter, fmt.Errorf("dataset: synthetic draw: %w", err)
 	}

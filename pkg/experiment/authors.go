@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -19,13 +20,13 @@ type onDiagonal struct {
 	noise int // index of the noise variance
 }
 
-func (l onDiagonal) ValueGrad(grad, theta []float64) (float64, error) {
+func (l onDiagonal) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	if !(theta[l.noise] > 0) {
-		return l.Loss.ValueGrad(grad, theta) // which says what is wrong with it
+		return l.Loss.ValueGrad(context.Background(), grad, theta) // which says what is wrong with it
 	}
 	shifted := append([]float64(nil), theta...)
 	shifted[l.noise] += l.delta
-	return l.Loss.ValueGrad(grad, shifted)
+	return l.Loss.ValueGrad(context.Background(), grad, shifted)
 }
 
 // single is PL, or with Ω = nil the exact NLL, in single precision, as in the authors' E1 and E2: the Gram matrix, its
@@ -49,7 +50,11 @@ func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) (*single, erro
 	y := d.Y
 	if omega != nil {
 		y = omega.Project(d.Y)
-		raw := omega.Omega().RawMatrix()
+		directions, err := omega.Omega(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		raw := directions.RawMatrix()
 		s.w = blas32.General{Rows: d.Len(), Cols: raw.Cols, Stride: raw.Cols, Data: toSingle(raw.Data)}
 	}
 	s.z = toSingle(y)
@@ -69,7 +74,7 @@ func (s *single) Model(theta []float64) gppl.Model { return s.model.WithParams(t
 func (s *single) Report() gppl.LossReport          { return gppl.LossReport{Engine: "dense, float32"} }
 func (s *single) String() string                   { return fmt.Sprintf("float32 loss (%d numbers)", len(s.z)) }
 
-func (s *single) ValueGrad(grad, theta []float64) (float64, error) {
+func (s *single) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	n := s.data.Len()
 	v, length, noise := float32(theta[0]), float32(theta[1]), float32(theta[2])
 	a := general32(n, n)

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -93,11 +94,11 @@ func TestForwardVFE(t *testing.T) {
 	v.Mul(&iu, ux)
 	w.Mul(&ia, &v)
 	v.Sub(&v, &w)
-	sparse, err := gppl.NewVFEPosterior(model, sample.Train, gppl.Scalars(z))
+	sparse, err := gppl.NewVFEPosterior(t.Context(), model, sample.Train, gppl.Scalars(z))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, proper := sparse.Noisy(gppl.Scalars(x))
+	_, proper := testkit.Must2(sparse.Noisy(t.Context(), gppl.Scalars(x)))(t)
 	for j := range x {
 		want := 1.5 - mat.Dot(ux.ColView(j), v.ColView(j))
 		if math.Abs(got[j]-want) > 1e-9 {

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -33,7 +34,7 @@ func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err err
 	}
 	model := source.Truth()
 	params = model.Params()
-	info, err := fisher.New(model, sample.Train.X)
+	info, err := fisher.New(context.Background(), model, sample.Train.X)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,7 +45,7 @@ func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err err
 	for _, design := range CurveDesigns {
 		for _, residual := range []bool{false, true} {
 			for _, k := range CurveOrders(s) {
-				omega, err := gppl.NewProjection(Designs[design], sample.Train.X, k, 1)
+				omega, err := gppl.NewProjection(context.Background(), Designs[design], sample.Train.X, k, 1)
 				if err != nil {
 					return nil, nil, fmt.Errorf("experiment: %w", err)
 				}
@@ -83,9 +84,13 @@ func godambe(info *fisher.Information, omega *gppl.Projection, residual bool) (*
 	n, k := omega.Dims()
 	a := info.Covariance()
 	p := len(info.Params())
+	directions, err := omega.Omega(context.Background())
+	if err != nil {
+		return nil, err
+	}
 	var ao, s, aa mat.Dense
-	ao.Mul(a, omega.Omega())
-	s.Mul(omega.Omega().T(), &ao)
+	ao.Mul(a, directions)
+	s.Mul(directions.T(), &ao)
 	aa.Mul(ao.T(), &ao) // ΩᵀA²Ω
 	var factor mat.Cholesky
 	if !factor.Factorize(symmetric(&s)) {
@@ -101,8 +106,8 @@ func godambe(info *fisher.Information, omega *gppl.Projection, residual bool) (*
 	for i := range p {
 		dot := info.Derivative(i)
 		var do mat.Dense
-		do.Mul(dot, omega.Omega())
-		ds[i].Mul(omega.Omega().T(), &do)
+		do.Mul(dot, directions)
+		ds[i].Mul(directions.T(), &do)
 		whole[i] = mat.Trace(dot)
 		if residual {
 			c[i] = (whole[i] - mat.Trace(&ds[i])) / float64(n-k) / (tau * tau)

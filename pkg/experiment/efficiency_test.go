@@ -21,11 +21,11 @@ func TestGodambe(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := draw(5, 240, 120, 1).Truth()
-	info, err := fisher.New(model, sample.Train.X)
+	info, err := fisher.New(t.Context(), model, sample.Train.X)
 	if err != nil {
 		t.Fatal(err)
 	}
-	omega, err := gppl.NewProjection(gppl.Sphere{}, sample.Train.X, 20, 1)
+	omega, err := gppl.NewProjection(t.Context(), gppl.Sphere{}, sample.Train.X, 20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestGodambe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := info.Projected(omega)
+	z, err := info.Projected(t.Context(), omega)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func TestGodambeSimulated(t *testing.T) {
 	}
 	x := sample.Train.X
 	model := source.Truth().Fix("variance", "lengthscale")
-	info, err := fisher.New(model, x)
+	info, err := fisher.New(t.Context(), model, x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	omega, err := gppl.NewProjection(gppl.OneHot{}, x, 100, 1)
+	omega, err := gppl.NewProjection(t.Context(), gppl.OneHot{}, x, 100, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestGodambeSimulated(t *testing.T) {
 	const draws = 300
 	var sum, squares float64
 	for seed := range draws {
-		_, y, _, err := model.Sample(x, uint64(seed))
+		_, y, _, err := model.Sample(t.Context(), x, uint64(seed))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestGodambeSimulated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loss, err := gppl.NewResidual(model, d, omega)
+		loss, err := gppl.NewResidual(t.Context(), model, d, omega)
 		if err != nil {
 			t.Fatal(err)
 		}

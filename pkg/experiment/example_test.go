@@ -26,6 +26,7 @@ func ExampleE1() {
 // A Runner stores each outcome as soon as it is done. Run again, it takes what is stored and computes the rest, so a run that was
 // killed can be continued.
 func ExampleRunner() {
+	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		log.Fatal(err)
@@ -49,7 +50,7 @@ func ExampleRunner() {
 		var last experiment.Progress
 		outcomes, err := experiment.Runner{
 			Store: store, Workers: 1, Progress: func(p experiment.Progress) { last = p },
-		}.Run(context.Background(), trials)
+		}.Run(ctx, trials)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -18,13 +19,13 @@ func (t Trial) inFigure2() bool {
 // figure2Variances returns two means over the range of the variance of a noisy observation: by the exact posterior at the learnt
 // parameters, and as the code of the authors' Figure 2 predicts it. For ML and PL they are equal.
 func figure2Variances(r *gppl.Result, s Sample) (exact, figure float64, err error) {
-	p, err := gppl.NewPosterior(r.Model, s.Train)
+	p, err := gppl.NewPosterior(context.Background(), r.Model, s.Train)
 	if err != nil {
 		return 0, 0, err
 	}
 	lo, hi := s.Train.X.Range(0)
 	x := Grid(lo, hi, 200)
-	_, noisy := p.Noisy(gppl.Scalars(x))
+	_, noisy, _ := p.Noisy(context.Background(), gppl.Scalars(x))
 	exact = stat.Mean(noisy, nil)
 	if len(r.Inducing) == 0 {
 		return exact, exact, nil
@@ -121,6 +122,6 @@ func ForwardVFE(m gppl.Model, inducing []float64, s Sample, x []float64) ([]floa
 // gram returns the covariances of the function at a with those at b.
 func gram(k gppl.Kernel, a, b []float64) *mat.Dense {
 	cov := make([]float64, len(a)*len(b))
-	gppl.Covariance(cov, k, gppl.Scalars(a), gppl.Scalars(b))
+	gppl.Covariance(context.Background(), cov, k, gppl.Scalars(a), gppl.Scalars(b))
 	return mat.NewDense(len(a), len(b), cov)
 }

@@ -99,7 +99,7 @@ func recomputed(o Outcome) (Outcome, error) {
 	}
 	again.Theta = o.learntTheta()
 	r := &gppl.Result{Model: gppl.PaperModel(Kernels[o.Trial.Kernel]).WithParams(again.Theta), Inducing: o.Inducing}
-	exact, err := gppl.NewExact(r.Model, s.Train)
+	exact, err := gppl.NewExact(context.Background(), r.Model, s.Train)
 	if err != nil {
 		return o, err
 	}
@@ -136,7 +136,7 @@ func lossAt(t Trial, s Sample, theta []float64) (float64, error) {
 		theta = t.evaluatedAt(loss)
 	}
 	theta = append(theta, gppl.Values(loss.Params()[len(theta):])...) // inducing inputs where k-means puts them
-	return loss.ValueGrad(nil, theta)
+	return loss.ValueGrad(context.Background(), nil, theta)
 }
 
 // learntTheta returns the stored parameters. A noise variance that was stored at its floor, rounded, is just above it.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 
@@ -62,7 +63,7 @@ type legacySphere struct{ seed uint32 }
 func (d legacySphere) String() string { return NotebookDesign }
 
 // Directions is part of gppl.Design. It does not use the generator: the seed is part of the design.
-func (d legacySphere) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
+func (d legacySphere) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
 	n, k := omega.Dims()
 	g := newLegacyNormal(d.seed)
 	norms := make([]float64, k)

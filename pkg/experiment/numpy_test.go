@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -41,7 +42,7 @@ func TestLegacyNormal(t *testing.T) {
 
 // TestNotebookOmega compares Ω of the sunspot notebook with NumPy's: randn, normalised columns, numpy.linalg.qr.
 func TestNotebookOmega(t *testing.T) {
-	omega, err := gppl.NewProjection(legacySphere{notebookSeed}, gppl.Scalars(Grid(0, 1, 3319)), 100, 0)
+	omega, err := gppl.NewProjection(t.Context(), legacySphere{notebookSeed}, gppl.Scalars(Grid(0, 1, 3319)), 100, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestNotebookOmega(t *testing.T) {
 		{0, 0, -0.028961785360937187}, {0, 1, -0.0015847458451898231}, {0, 2, -0.0303142650852942}, {1000, 50, 0.003340363393234151},
 		{3318, 98, -0.03251723630469521}, {3318, 99, -0.012144805458016064},
 	} {
-		if got := omega.Omega().At(c.i, c.j); math.Abs(got-c.want) > 1e-14 {
+		if got := testkit.Must(omega.Omega(t.Context()))(t).At(c.i, c.j); math.Abs(got-c.want) > 1e-14 {
 			t.Errorf("Ω[%d, %d] = %v, want %v", c.i, c.j, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -32,7 +33,7 @@ func (repulsivePool) String() string { return PoolDesign }
 
 // Directions is part of gppl.Design. It works on WᵀW and on the coefficients of W, so that a step takes O(400³) for any n. It
 // stops when all vectors are orthogonal to rounding; further steps change nothing.
-func (repulsivePool) Directions(omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand) error {
+func (repulsivePool) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand) error {
 	n, k := omega.Dims()
 	p := min(poolSize, n)
 	if k > p {

@@ -69,7 +69,7 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 		return o, nil
 	}
 	o.learnt(result)
-	exact, err := gppl.NewExact(result.Model, sample.Train)
+	exact, err := gppl.NewExact(ctx, result.Model, sample.Train)
 	if err != nil {
 		return o, err
 	}
@@ -101,7 +101,7 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 		}
 		o.StdErr = append(o.StdErr, se)
 	}
-	exact, err := gppl.NewExact(result.Model, s.Train)
+	exact, err := gppl.NewExact(ctx, result.Model, s.Train)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 		return nil // only the steps of the first draw are shown
 	}
 	for _, step := range result.Steps {
-		nll, err := exact.ValueGrad(nil, step.Theta)
+		nll, err := exact.ValueGrad(ctx, nil, step.Theta)
 		if err != nil || !numeric.IsFinite(nll) {
 			nll = math.MaxFloat64
 		}
@@ -133,10 +133,10 @@ func (t Trial) loss(ctx context.Context, model gppl.Model, d gppl.Data) (gppl.Lo
 			loss, err = newSingle(model, d, nil)
 			break
 		}
-		loss, err = gppl.NewExact(model, d, engine)
+		loss, err = gppl.NewExact(ctx, model, d, engine)
 	case VFE:
 		var z gppl.Inputs
-		if z, err = gppl.KMeansContext(ctx, d.X, t.Order, t.Seed); err != nil {
+		if z, err = gppl.KMeans(ctx, d.X, t.Order, t.Seed); err != nil {
 			return nil, err
 		}
 		if t.Authors.Float32 {
@@ -145,7 +145,7 @@ func (t Trial) loss(ctx context.Context, model gppl.Model, d gppl.Data) (gppl.Lo
 		}
 		chosen := time.Since(began)
 		var vfe *gppl.VFE
-		vfe, err = gppl.NewVFE(model, d, z, gppl.VFEOptions{NoiseInGram: t.Authors.NoiseInGram}, engine)
+		vfe, err = gppl.NewVFE(ctx, model, d, z, gppl.VFEOptions{NoiseInGram: t.Authors.NoiseInGram}, engine)
 		if err == nil {
 			loss = vfe.WithSetup(chosen)
 		}
@@ -155,7 +155,7 @@ func (t Trial) loss(ctx context.Context, model gppl.Model, d gppl.Data) (gppl.Lo
 			return nil, fmt.Errorf("experiment: no design %q", t.Design)
 		}
 		var omega *gppl.Projection
-		if omega, err = gppl.NewProjectionContext(ctx, design, d.X, t.Order, t.Seed); err != nil {
+		if omega, err = gppl.NewProjection(ctx, design, d.X, t.Order, t.Seed); err != nil {
 			return nil, err
 		}
 		if t.Authors.Float32 {
@@ -168,7 +168,7 @@ func (t Trial) loss(ctx context.Context, model gppl.Model, d gppl.Data) (gppl.Lo
 		if t.Loss == Residual {
 			make = gppl.NewResidual
 		}
-		pl, err = make(model, d, omega, engine)
+		pl, err = make(ctx, model, d, omega, engine)
 		if err == nil {
 			loss = pl.WithSetup(drawn)
 		}
@@ -224,7 +224,7 @@ func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error)
 	if o.Trial.Authors.Diagonal > 0 {
 		theta[len(theta)-1] += 1e-6 // as in the authors' exact NLL
 	}
-	if o.NLL, err = exact.ValueGrad(nil, theta); err != nil {
+	if o.NLL, err = exact.ValueGrad(context.Background(), nil, theta); err != nil {
 		o.Error = err.Error()
 		return nil
 	}
@@ -251,14 +251,14 @@ func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error)
 	if len(s.Y) == 0 {
 		return nil
 	}
-	posterior, err := gppl.NewPosterior(r.Model, s.Train)
+	posterior, err := gppl.NewPosterior(context.Background(), r.Model, s.Train)
 	if err != nil {
 		o.Error = err.Error()
 		return nil
 	}
 	o.MSE = validate(posterior, s)
 	if len(r.Inducing) > 0 {
-		if posterior, err = gppl.NewVFEPosterior(r.Model, s.Train, gppl.Scalars(r.Inducing)); err != nil {
+		if posterior, err = gppl.NewVFEPosterior(context.Background(), r.Model, s.Train, gppl.Scalars(r.Inducing)); err != nil {
 			return err
 		}
 		o.VMSE = validate(posterior, s)
@@ -286,7 +286,7 @@ func startNLL(t Trial, exact gppl.Loss) (float64, error) {
 	}
 	theta := gppl.PaperModel(Kernels[t.Kernel]).Values()
 	theta[len(theta)-1] += key.added
-	v, err := exact.ValueGrad(nil, theta)
+	v, err := exact.ValueGrad(context.Background(), nil, theta)
 	if err == nil {
 		starts.Store(key, v)
 	}
@@ -300,23 +300,23 @@ func meanVariance(r *gppl.Result, s Sample) (float64, error) {
 		return 0, err
 	}
 	lo, hi := s.Train.X.Range(0)
-	_, variances := p.Latent(gppl.Scalars(Grid(lo, hi, 200)))
+	_, variances, _ := p.Latent(context.Background(), gppl.Scalars(Grid(lo, hi, 200)))
 	return stat.Mean(variances, nil), nil
 }
 
 // Posterior conditions the model on the data, through the inducing inputs if there are any.
 func Posterior(m gppl.Model, inducing []float64, s Sample) (*gppl.Posterior, error) {
 	if len(inducing) > 0 {
-		return gppl.NewVFEPosterior(m, s.Train, gppl.Scalars(inducing))
+		return gppl.NewVFEPosterior(context.Background(), m, s.Train, gppl.Scalars(inducing))
 	}
-	return gppl.NewPosterior(m, s.Train)
+	return gppl.NewPosterior(context.Background(), m, s.Train)
 }
 
 // Grid returns n points from lo to hi.
 func Grid(lo, hi float64, n int) []float64 { return floats.Span(make([]float64, n), lo, hi) }
 
 func validate(p *gppl.Posterior, s Sample) *Validation {
-	mean, _ := p.Latent(gppl.Scalars(s.X))
+	mean, _, _ := p.Latent(context.Background(), gppl.Scalars(s.X))
 	var all, fresh struct{ residual, energy float64 }
 	v := &Validation{}
 	for i, y := range s.Y {
@@ -344,7 +344,7 @@ func (o *Outcome) evaluate(loss gppl.Loss) error {
 	for range 3 {
 		began := time.Now()
 		var err error
-		if o.Value, err = loss.ValueGrad(grad, theta); err != nil {
+		if o.Value, err = loss.ValueGrad(context.Background(), grad, theta); err != nil {
 			return err
 		}
 		o.Fit = min(o.Fit, time.Since(began).Seconds())

@@ -157,23 +157,23 @@ func TestSingle(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := gppl.Model{Kernel: gppl.SE{Variance: 1.2, Lengthscale: 15}, Noise: 0.3}
-	omega, err := gppl.NewProjection(gppl.Sphere{}, sample.Train.X, 12, 1)
+	omega, err := gppl.NewProjection(t.Context(), gppl.Sphere{}, sample.Train.X, 12, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := gppl.NewExact(model, sample.Train)
+	exact, err := gppl.NewExact(t.Context(), model, sample.Train)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl, err := gppl.NewProjected(model, sample.Train, omega)
+	pl, err := gppl.NewProjected(t.Context(), model, sample.Train, omega)
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := gppl.KMeans(sample.Train.X, 6, 1)
+	z, err := gppl.KMeans(t.Context(), sample.Train.X, 6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vfe, err := gppl.NewVFE(model, sample.Train, z, gppl.VFEOptions{})
+	vfe, err := gppl.NewVFE(t.Context(), model, sample.Train, z, gppl.VFEOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,11 +195,11 @@ func TestSingle(t *testing.T) {
 			theta = append(theta, p.Value+0.5)
 		}
 		gg, gw := make([]float64, len(theta)), make([]float64, len(theta))
-		v, err := c.got.ValueGrad(gg, theta)
+		v, err := c.got.ValueGrad(t.Context(), gg, theta)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := c.want.ValueGrad(gw, theta)
+		w, err := c.want.ValueGrad(t.Context(), gw, theta)
 		if err != nil {
 			t.Fatal(err)
 		}

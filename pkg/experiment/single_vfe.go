@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -49,7 +50,7 @@ func (l *singleVFE) String() string {
 	return fmt.Sprintf("float32 VFE (n=%d, m=%d)", len(l.x), len(l.z))
 }
 
-func (l *singleVFE) ValueGrad(grad, theta []float64) (float64, error) {
+func (l *singleVFE) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	n, m := len(l.x), len(l.z)
 	v, length, noise := float32(theta[0]), float32(theta[1]), float32(theta[2])
 	z := toSingle(theta[3:])

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -248,7 +249,7 @@ var textClaims = []claim{
 var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 	const n, k, variance, small = 200, 40, 0.1, 1e-9
 	x := Grid(0, 1, n)
-	omega, err := gppl.NewProjection(gppl.Sphere{}, gppl.Scalars(x), k, 1)
+	omega, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, gppl.Scalars(x), k, 1)
 	if err != nil {
 		panic(err) // k < n directions of a sphere are independent
 	}
@@ -262,11 +263,15 @@ var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 		panic(err)
 	}
 	kernel := gppl.SE{Variance: small, Lengthscale: 1}
-	library, err := gppl.NewProjected(gppl.Model{Kernel: kernel, Noise: variance}, data, omega)
+	library, err := gppl.NewProjected(context.Background(), gppl.Model{Kernel: kernel, Noise: variance}, data, omega)
 	if err != nil {
 		panic(err)
 	}
 	k0, z := symmetric(gram(kernel, x, x)), mat.NewVecDense(k, omega.Project(y))
+	directions, err := omega.Omega(context.Background())
+	if err != nil {
+		panic(err)
+	}
 	asPrinted := func(noise float64) float64 {
 		a := mat.NewSymDense(n, nil)
 		a.CopySym(k0)
@@ -276,17 +281,17 @@ var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 		var fa, fs mat.Cholesky
 		var half, s mat.Dense
 		var b mat.VecDense
-		if !fa.Factorize(a) || fa.SolveTo(&half, omega.Omega()) != nil {
+		if !fa.Factorize(a) || fa.SolveTo(&half, directions) != nil {
 			return math.Inf(1)
 		}
-		s.Mul(omega.Omega().T(), &half)
+		s.Mul(directions.T(), &half)
 		if !fs.Factorize(symmetric(&s)) || fs.SolveVecTo(&b, z) != nil {
 			return math.Inf(1)
 		}
 		return 0.5 * (mat.Dot(z, &b) + fs.LogDet())
 	}
 	asMeant := func(noise float64) float64 {
-		v, err := library.ValueGrad(nil, []float64{small, 1, noise})
+		v, err := library.ValueGrad(context.Background(), nil, []float64{small, 1, noise})
 		if err != nil {
 			return math.Inf(1)
 		}
@@ -335,11 +340,15 @@ func noisyGram(n int) *mat.SymDense {
 // twice, the last direction repeats the first.
 func leastShare(twice bool) float64 {
 	const n, k = 20, 5
-	p, err := gppl.NewProjection(gppl.Sphere{}, gppl.Scalars(Grid(0, 10, n)), k, 1)
+	p, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, gppl.Scalars(Grid(0, 10, n)), k, 1)
 	if err != nil {
 		panic(err)
 	}
-	omega := mat.DenseCopyOf(p.Omega())
+	directions, err := p.Omega(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	omega := mat.DenseCopyOf(directions)
 	if twice {
 		omega.SetCol(k-1, mat.Col(nil, 0, omega))
 	}

@@ -57,7 +57,7 @@ func softplus(v float64) float64 {
 func (l *rawLoss) valueGrad(grad, raw []float64) (float64, error) {
 	l.natural(raw)
 	l.evaluations++
-	value, err := l.loss.ValueGrad(grad, l.theta)
+	value, err := l.loss.ValueGrad(context.Background(), grad, l.theta)
 	if err != nil {
 		return 0, err
 	}
@@ -221,8 +221,8 @@ type repelled struct {
 	hyper int // parameters of the model; the inducing inputs follow
 }
 
-func (l repelled) ValueGrad(grad, theta []float64) (float64, error) {
-	value, err := l.Loss.ValueGrad(grad, theta)
+func (l repelled) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+	value, err := l.Loss.ValueGrad(context.Background(), grad, theta)
 	if err != nil {
 		return value, err
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -22,7 +23,7 @@ func TestTorch(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := gppl.PaperModel(gppl.SE{})
-	exact, err := gppl.NewExact(model, sample.Train)
+	exact, err := gppl.NewExact(t.Context(), model, sample.Train)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func TestTorch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := exact.ValueGrad(nil, []float64{1, 1, math.Ln2 + 1e-6})
+		want, err := exact.ValueGrad(t.Context(), nil, []float64{1, 1, math.Ln2 + 1e-6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,8 +64,8 @@ type recorded struct {
 	values *[]float64
 }
 
-func (l recorded) ValueGrad(grad, theta []float64) (float64, error) {
-	v, err := l.Loss.ValueGrad(grad, theta)
+func (l recorded) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+	v, err := l.Loss.ValueGrad(context.Background(), grad, theta)
 	*l.values = append(*l.values, v)
 	return v, err
 }
@@ -100,17 +101,17 @@ func TestTorchFixture(t *testing.T) {
 		near := 1e-9
 		switch run.Loss {
 		case ML:
-			loss, err = gppl.NewExact(model, d)
+			loss, err = gppl.NewExact(t.Context(), model, d)
 			loss = onDiagonal{loss, MLDiagonal, 2}
 		case PL:
-			omega, wrong := gppl.NewProjection(legacySphere{notebookSeed}, d.X, fixture.Order, 0)
+			omega, wrong := gppl.NewProjection(t.Context(), legacySphere{notebookSeed}, d.X, fixture.Order, 0)
 			if wrong != nil {
 				t.Fatal(wrong)
 			}
-			loss, err = gppl.NewProjected(model, d, omega)
+			loss, err = gppl.NewProjected(t.Context(), model, d, omega)
 			loss = onDiagonal{loss, PLDiagonal, 2}
 		case VFE:
-			loss, err = gppl.NewVFE(model, d, gppl.Scalars(run.First[3:]), gppl.VFEOptions{})
+			loss, err = gppl.NewVFE(t.Context(), model, d, gppl.Scalars(run.First[3:]), gppl.VFEOptions{})
 			loss = repelled{loss, 3}
 			near = 2e-3 // their 1e-6 on the diagonals of K_uu and A is not in ours: 2e-5 nats, which a step of L-BFGS may enlarge
 		}
@@ -159,15 +160,15 @@ func TestRepulsion(t *testing.T) {
 func TestPool(t *testing.T) {
 	const n, k = 30, 4
 	x := gppl.Scalars(Grid(0, 1, n))
-	got, err := gppl.NewProjection(gppl.Raw{Design: repulsivePool{}}, x, k, 3)
+	got, err := gppl.NewProjection(t.Context(), gppl.Raw{Design: repulsivePool{}}, x, k, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, err := gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, x, n, 3)
+	start, err := gppl.NewProjection(t.Context(), gppl.Raw{Design: gppl.Sphere{}}, x, n, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := start.Omega()
+	w := testkit.Must(start.Omega(t.Context()))(t)
 	for range poolSteps {
 		var g, f mat.Dense
 		g.Mul(w.T(), w)
@@ -184,19 +185,19 @@ func TestPool(t *testing.T) {
 			}
 		}
 	}
-	if !mat.EqualApprox(got.Omega(), w.Slice(0, n, 0, k), 1e-9) {
+	if !mat.EqualApprox(testkit.Must(got.Omega(t.Context()))(t), w.Slice(0, n, 0, k), 1e-9) {
 		t.Error("the first vectors of the pool are not those of the authors' loop")
 	}
-	sphere, err := gppl.NewProjection(gppl.Sphere{}, x, k, 3)
+	sphere, err := gppl.NewProjection(t.Context(), gppl.Sphere{}, x, k, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := gppl.NewProjection(repulsivePool{}, x, k, 3)
+	q, err := gppl.NewProjection(t.Context(), repulsivePool{}, x, k, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var inside mat.Dense
-	inside.Mul(sphere.Omega().T(), q.Omega())
+	inside.Mul(testkit.Must(sphere.Omega(t.Context()))(t).T(), testkit.Must(q.Omega(t.Context()))(t))
 	if kept := mat.Norm(&inside, 2) / math.Sqrt(k); kept > 0.99 {
 		t.Errorf("the span of k of the pool is that of Sphere: %v", kept)
 	}

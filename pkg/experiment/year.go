@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"hash/crc64"
 	"iter"
@@ -130,11 +131,11 @@ func ordersOf(seed uint64) map[string][]int {
 
 // Forecast compares predictions from sums with the signal at the given days.
 func (y *Year) Forecast(m gppl.Model, s *sums.Sums, days []float64) (*viz.Table, error) {
-	post, err := gppl.NewSumsPosterior(m, s, 0)
+	post, err := gppl.NewSumsPosterior(context.Background(), m, s, 0)
 	if err != nil {
 		return nil, err
 	}
-	mean, variance := post.Latent(gppl.Scalars(days))
+	mean, variance, _ := post.Latent(context.Background(), gppl.Scalars(days))
 	t := &viz.Table{Caption: "Forecasts without the readings",
 		Columns: []viz.Column{{Name: "time", Unit: "days"}, {Name: "forecast", Format: viz.Fixed(4)},
 			{Name: "standard deviation", Format: viz.Fixed(4)}, {Name: "signal", Format: viz.Fixed(4)}}}
@@ -168,7 +169,7 @@ func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 			return nil, err
 		}
 		began = time.Now()
-		loss, err := gppl.NewSumsExact(y.Truth, all, 0)
+		loss, err := gppl.NewSumsExact(context.Background(), y.Truth, all, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +184,7 @@ func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 			return nil, err
 		}
 		began = time.Now()
-		raw, err := gppl.NewExact(y.Truth, data, gppl.WithEngine(gppl.EngineGridded))
+		raw, err := gppl.NewExact(context.Background(), y.Truth, data, gppl.WithEngine(gppl.EngineGridded))
 		if err != nil {
 			return nil, err
 		}
@@ -198,7 +199,7 @@ func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 
 func gradientAt(l *gppl.Exact) (float64, error) {
 	theta := gppl.Values(l.Params())
-	return l.ValueGrad(make([]float64, len(theta)), theta)
+	return l.ValueGrad(context.Background(), make([]float64, len(theta)), theta)
 }
 
 // readings returns the readings of the whole year, the same as Months adds.

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -30,7 +31,7 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	dense, err := gppl.NewExact(y.Truth, data, gppl.WithEngine(gppl.EngineDense))
+	dense, err := gppl.NewExact(context.Background(), y.Truth, data, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +83,11 @@ func (y *Year) GapFigure(m gppl.Model, all, rest *sums.Sums, month int) (*viz.Fi
 		name string
 		sums *sums.Sums
 	}{{"all readings", all}, {"without the month", rest}} {
-		post, err := gppl.NewSumsPosterior(m, c.sums, 0)
+		post, err := gppl.NewSumsPosterior(context.Background(), m, c.sums, 0)
 		if err != nil {
 			return nil, err
 		}
-		mean, variance := post.Latent(gppl.Scalars(days))
+		mean, variance, _ := post.Latent(context.Background(), gppl.Scalars(days))
 		o.Predictions = append(o.Predictions, viz.Prediction{Name: c.name, X: days, Mean: mean, LatentVar: variance})
 	}
 	return viz.Series(o)
@@ -111,7 +112,7 @@ func bands(frequency, value []float64) (x, y []float64) {
 
 // SumsSpectrum draws the periodogram of the readings in s and what m expects of it.
 func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
-	p, err := gppl.NewSumsPeriodogram(m, s)
+	p, err := gppl.NewSumsPeriodogram(context.Background(), m, s)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
 func (y *Year) Unresolved(s *sums.Sums, kernels ...gppl.Kernel) (*viz.Table, error) {
 	t := &viz.Table{Caption: "Kernels that these sums cannot represent", Columns: []viz.Column{{Name: "kernel"}, {Name: "why not"}}}
 	for _, k := range kernels {
-		_, err := gppl.NewSumsPosterior(gppl.Model{Kernel: k, Noise: y.Truth.Noise}, s, 0)
+		_, err := gppl.NewSumsPosterior(context.Background(), gppl.Model{Kernel: k, Noise: y.Truth.Noise}, s, 0)
 		var refusal *gppl.Refusal
 		if !errors.As(err, &refusal) {
 			return nil, fmt.Errorf("experiment: %v is not refused: %v", k, err)

@@ -33,19 +33,19 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	add := func(name string, run func(ctx context.Context) error) {
 		calls = append(calls, testkit.Call{Name: name, Run: run})
 	}
-	add("Analysis.ForecastContext", func(ctx context.Context) error {
+	add("Analysis.Forecast", func(ctx context.Context) error {
 		_, err := fresh().ForecastContext(ctx, 12)
 		return err
 	})
-	add("Analysis.PredictContext", func(ctx context.Context) error {
+	add("Analysis.Predict", func(ctx context.Context) error {
 		_, err := fresh().PredictContext(ctx, ahead)
 		return err
 	})
-	add("Analysis.FittedContext", func(ctx context.Context) error {
+	add("Analysis.Fitted", func(ctx context.Context) error {
 		_, err := fresh().FittedContext(ctx, x[0], x[n-1], n)
 		return err
 	})
-	add("Analysis.ComponentsContext", func(ctx context.Context) error {
+	add("Analysis.Components", func(ctx context.Context) error {
 		_, err := fresh().ComponentsContext(ctx, ahead)
 		return err
 	})
@@ -53,15 +53,15 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		_, err := fresh().Decompose(ctx, 12)
 		return err
 	})
-	add("Analysis.ResidualsContext", func(ctx context.Context) error {
+	add("Analysis.Residuals", func(ctx context.Context) error {
 		_, err := CheckResiduals(ctx, fresh())
 		return err
 	})
-	add("Analysis.WithNoiseContext", func(ctx context.Context) error {
+	add("Analysis.WithNoise", func(ctx context.Context) error {
 		_, _, err := fresh().WithNoiseContext(ctx, 0.1)
 		return err
 	})
-	add("Analysis.PeriodogramContext", func(ctx context.Context) error {
+	add("Analysis.Periodogram", func(ctx context.Context) error {
 		_, err := fresh().PeriodogramContext(ctx)
 		return err
 	})

@@ -66,7 +66,7 @@ func (v yScale) overCounts(s *Series, from, to int) (yScale, error) {
 		return v, err
 	}
 	v.counts = c
-	loss, err := c.loss(gppl.Model{Kernel: whiteTerm, Noise: 1}, c.likelihood)
+	loss, err := c.loss(context.Background(), gppl.Model{Kernel: whiteTerm, Noise: 1}, c.likelihood)
 	if err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
@@ -74,8 +74,8 @@ func (v yScale) overCounts(s *Series, from, to int) (yScale, error) {
 	return v, nil
 }
 
-func (c *counts) loss(m gppl.Model, l observe.Likelihood) (*observe.Laplace, error) {
-	return observe.NewLaplace(m, c.raw, l, c.sizes)
+func (c *counts) loss(ctx context.Context, m gppl.Model, l observe.Likelihood) (*observe.Laplace, error) {
+	return observe.NewLaplace(ctx, m, c.raw, l, c.sizes)
 }
 
 // linearised returns counts as the Gaussian model at the end of Laplace's method sees them, for a model and a shape of the
@@ -89,7 +89,7 @@ func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yS
 	if b, ok := c.likelihood.(centred); ok {
 		l = b
 	}
-	loss, err := c.loss(m, held{l})
+	loss, err := c.loss(ctx, m, held{l})
 	if err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
@@ -107,11 +107,11 @@ func (v yScale) comparedCounts(ctx context.Context, m gppl.Model, shape float64,
 	if err != nil {
 		return nil, err
 	}
-	gaussian, err := gppl.NewExact(m, at.data, opts...)
+	gaussian, err := gppl.NewExact(ctx, m, at.data, opts...)
 	if err != nil {
 		return nil, err
 	}
-	loss, err := v.counts.loss(m, held{at.counts.likelihood})
+	loss, err := v.counts.loss(ctx, m, held{at.counts.likelihood})
 	return curvedAs{loss, gaussian}, err
 }
 
@@ -121,11 +121,11 @@ type curvedAs struct {
 	other gppl.Loss
 }
 
-func (l curvedAs) ValueGrad(grad, theta []float64) (float64, error) {
+func (l curvedAs) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	if grad == nil {
-		return l.Loss.ValueGrad(nil, theta)
+		return l.Loss.ValueGrad(ctx, nil, theta)
 	}
-	return l.other.ValueGrad(grad, theta)
+	return l.other.ValueGrad(ctx, grad, theta)
 }
 
 // latest returns the latest k observations.
@@ -190,7 +190,7 @@ func (p *policy) piloted(v yScale) (yScale, error) {
 		m.Noise = noVariation
 		m = m.Fix(gppl.NoiseName)
 	}
-	loss, err := c.loss(scaled(m, p.extent.span), c.likelihood)
+	loss, err := c.loss(p.ctx, scaled(m, p.extent.span), c.likelihood)
 	if err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
@@ -216,7 +216,10 @@ func (p *policy) ofNamed(fixed bool, visit func(of candidate, q proposal) error)
 		if err != nil {
 			return err
 		}
-		m := auto.StartFrom(gppl.Model{Kernel: k, Noise: startNoise}, p.scales[0].data)
+		m, err := auto.StartFrom(p.ctx, gppl.Model{Kernel: k, Noise: startNoise}, p.scales[0].data)
+		if err != nil {
+			return err
+		}
 		theta := m.Values()
 		for i, q := range m.Params() {
 			if q.Role == gppl.RolePeriod && len(p.seasons) > 0 {

@@ -77,7 +77,7 @@ func TestCountForecastsCalibrated(t *testing.T) {
 					t.Errorf("%s: the band from %v to %v", likelihood, f.Lower[j], f.Upper[j])
 				}
 			}
-			all := f.Counts.PIT(y[n:], u)
+			all := testkit.Must(f.Counts.PIT(t.Context(), y[n:], u))(t)
 			pit[0], pit[1] = append(pit[0], all[0]), append(pit[1], all[ahead-1])
 			if last := ahead - 1; f.Lower[last] <= y[n+last] && y[n+last] <= f.Upper[last] {
 				inside++

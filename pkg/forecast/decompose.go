@@ -125,12 +125,16 @@ func (a *Analysis) ComponentsContext(ctx context.Context, x []float64) (out []Co
 		cross := mat.NewDense(n, len(x), nil)
 		for i := range n {
 			parallel.Look(ctx)
-			gppl.Covariance(cross.RawRowView(i), term, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(x))
+			if err := gppl.Covariance(ctx, cross.RawRowView(i), term, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(x)); err != nil {
+				return nil, err
+			}
 		}
 		prior := make([]float64, len(x))
 		for j := range x {
 			at := gppl.Scalars(x[j : j+1])
-			gppl.Covariance(prior[j:j+1], term, at, at)
+			if err := gppl.Covariance(ctx, prior[j:j+1], term, at, at); err != nil {
+				return nil, err
+			}
 			prior[j] += gppl.Nugget(term)
 		}
 		add(kernelName(term), cross, func(j int) float64 { return prior[j] })
@@ -339,7 +343,7 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 func (f *factor) termMean(term gppl.Kernel, x []float64) []float64 {
 	mean, row, at := make([]float64, len(x)), make([]float64, len(x)), gppl.Scalars(x)
 	for i := range f.x {
-		gppl.Covariance(row, term, gppl.Scalars(f.x[i:i+1]), at)
+		gppl.Covariance(context.Background(), row, term, gppl.Scalars(f.x[i:i+1]), at)
 		floats.AddScaled(mean, f.alpha[i], row)
 	}
 	return mean

@@ -205,7 +205,7 @@ func (e effort) searchedOn(s *Series, o Options) (most, every int) {
 	}
 	if len(periods) == 0 {
 		late := s.part(max(0, len(s.X)-mostThinned), len(s.X))
-		periods = auto.ClearPeriods(gppl.Data{X: gppl.Scalars(late.X), Y: late.Y}, 2)
+		periods, _ = auto.ClearPeriods(context.Background(), gppl.Data{X: gppl.Scalars(late.X), Y: late.Y}, 2)
 	}
 	if s.dense() {
 		return most, thinnedTo(s, most, periods)
@@ -358,7 +358,7 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 		if err = refuse(fmt.Sprintf("the projected likelihood of %d observations", t.data.Len()), bytes, t.options.Memory); err != nil {
 			return err
 		}
-		if t.omega, err = gppl.SpectralProjection(t.data.X, min(projections, t.data.Len()/2)); err != nil {
+		if t.omega, err = gppl.SpectralProjection(ctx, t.data.X, min(projections, t.data.Len()/2)); err != nil {
 			return fmt.Errorf("forecast: %w", err)
 		}
 		if last || t.quick(starts, partSeconds) {
@@ -408,7 +408,7 @@ func (t *trainer) cheap(seconds float64) bool {
 
 func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok bool) {
 	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineToeplitz} {
-		loss, err := gppl.NewExact(m, t.data, gppl.WithEngine(engine))
+		loss, err := gppl.NewExact(context.Background(), m, t.data, gppl.WithEngine(engine))
 		if err != nil {
 			continue
 		}
@@ -478,7 +478,7 @@ func (t *trainer) within(starts [][]gppl.Model, most float64) bool {
 
 // byDense reports whether the likelihood of the data at m is exact and computed by dense algebra.
 func (t *trainer) byDense(m gppl.Model) bool {
-	loss, err := t.loss(m, t.data)
+	loss, err := t.loss(context.Background(), m, t.data)
 	if err != nil {
 		return false
 	}

@@ -56,7 +56,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 		posteriors := m.given()
 		from := len(out)
 		for _, posterior := range posteriors {
-			mean, latent, err := posterior.LatentContext(ctx, in)
+			mean, latent, err := posterior.Latent(ctx, in)
 			if err != nil {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -199,10 +200,12 @@ type evidence struct {
 //
 // Data can only add to ½log|H|, which is −Σ log σ of the priors if they determine nothing. If even that would leave the
 // evidence above enough, the curvature is not computed, and each parameter costs ½log n, or more if that is not above it.
-func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (e evidence, err error) {
+func evidenceOf(
+	ctx context.Context, l gppl.Loss, theta []float64, priors beliefs, n int, enough float64,
+) (e evidence, err error) {
 	params := l.Params()
 	slope := make([]float64, len(theta))
-	value, err := l.ValueGrad(slope, theta)
+	value, err := l.ValueGrad(ctx, slope, theta)
 	if err != nil {
 		return e, err
 	}
@@ -230,7 +233,7 @@ func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough floa
 		e.nats = max(e.nats, least)
 		return e, nil
 	}
-	h, err := logCurvature(l, theta, slope, free)
+	h, err := logCurvature(ctx, l, theta, slope, free)
 	if err != nil {
 		return e, nil
 	}
@@ -279,10 +282,12 @@ type guide struct {
 }
 
 // Information is part of gppl.Informed.
-func (g guide) Information([]float64) (*mat.SymDense, error) { return g.information, nil }
+func (g guide) Information(context.Context, []float64) (*mat.SymDense, error) {
+	return g.information, nil
+}
 
 // logCurvature returns the second derivatives of a loss in the free log θ, by differences of its gradient from slope, at θ.
-func logCurvature(l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDense, error) {
+func logCurvature(ctx context.Context, l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDense, error) {
 	const step = 1e-4 // the evidence is then exact to about as many nats
 	at, all, u, start := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free)), make([]float64, len(free))
 	for a, i := range free {
@@ -292,7 +297,7 @@ func logCurvature(l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDens
 		for a, i := range free {
 			at[i] = math.Exp(u[a])
 		}
-		value, err := l.ValueGrad(all, at)
+		value, err := l.ValueGrad(ctx, all, at)
 		for a, i := range free {
 			grad[a] = all[i] * at[i]
 		}

@@ -28,8 +28,9 @@ func check(err error) {
 
 // A series, its model and a year ahead, in three calls. Options{} alone finds the model by itself; named kernels are faster.
 func ExampleFitValues() {
+	ctx := context.Background()
 	x, y := months()
-	a, err := forecast.FitValues(context.Background(), x, y, nil, forecast.Options{Kernels: []string{"SE + Periodic"}})
+	a, err := forecast.FitValues(ctx, x, y, nil, forecast.Options{Kernels: []string{"SE + Periodic"}})
 	check(err)
 	ahead, err := a.Forecast(12)
 	check(err)
@@ -41,8 +42,9 @@ func ExampleFitValues() {
 
 // Each term of a sum is a component, with its own mean and variance.
 func ExampleAnalysis_Components() {
+	ctx := context.Background()
 	x, y := months()
-	a, err := forecast.FitValues(context.Background(), x, y, nil, forecast.Options{Kernels: []string{"SE + Periodic"}})
+	a, err := forecast.FitValues(ctx, x, y, nil, forecast.Options{Kernels: []string{"SE + Periodic"}})
 	check(err)
 	components, err := a.Components([]float64{3, 9})
 	check(err)
@@ -59,8 +61,9 @@ func ExampleAnalysis_Components() {
 
 // A light curve has errors of its own, and a star that turns has a period.
 func ExampleFitValues_lightCurve() {
+	ctx := context.Background()
 	days, flux, errors := lightCurve()
-	a, err := forecast.FitValues(context.Background(), days, flux, errors,
+	a, err := forecast.FitValues(ctx, days, flux, errors,
 		forecast.Options{Kernels: []string{"Rotation"}, Trend: "none"})
 	check(err)
 	for _, p := range a.Result.Params[:2] {

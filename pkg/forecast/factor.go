@@ -46,7 +46,7 @@ func (a *Analysis) newFactor(ctx context.Context, m gppl.Model, data gppl.Data, 
 	gram := dense.New(n, n)
 	parallel.Within(ctx, n, func(i int) {
 		row := gram.Data[i*n:][:i+1]
-		gppl.Covariance(row, m.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[:i+1]))
+		gppl.Covariance(ctx, row, m.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[:i+1]))
 		noise := m.Noise + gppl.Nugget(m.Kernel)
 		if data.Relative != nil {
 			noise *= data.Relative[f.from+i] * data.Relative[f.from+i]

@@ -138,8 +138,9 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 	p.rank()
 	if best := p.trials[0]; n > p.plan.Trained && best.Error == "" {
 		p.seasons = nil
-		p.setSeasons(auto.ClearPeriods)
-		err = p.addSeasons()
+		if err = p.setSeasons(auto.ClearPeriods); err == nil {
+			err = p.addSeasons()
+		}
 	}
 	return err
 }
@@ -193,7 +194,7 @@ func (p *policy) raises(t *trial, q proposal) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		nll, err := loss.ValueGrad(nil, m.Values())
+		nll, err := loss.ValueGrad(p.ctx, nil, m.Values())
 		if p.ctx.Err() != nil {
 			return false, p.ctx.Err()
 		}
@@ -276,7 +277,7 @@ func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, fa
 
 // seconds predicts the time of an evaluation of m.
 func (p *policy) seconds(m gppl.Model, v yScale) float64 {
-	exact, err := gppl.NewExact(m, v.data, gppl.WithTolerance(trainTolerance))
+	exact, err := gppl.NewExact(p.ctx, m, v.data, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return math.Inf(1)
 	}

@@ -21,10 +21,10 @@ func (f *Forecast) Zeros() (p []float64) {
 // forecastCounts summarises parts of counts.
 func forecastCounts(ctx context.Context, x []float64, when []string, parts []Part) (f *Forecast, err error) {
 	f = &Forecast{X: x, When: when, Parts: parts, Counts: countsOf(parts, false)}
-	if f.Mean, f.NoisyVar, err = f.Counts.ExpectedContext(ctx); err != nil {
+	if f.Mean, f.NoisyVar, err = f.Counts.Expected(ctx); err != nil {
 		return nil, err
 	}
-	if _, f.LatentVar, err = countsOf(parts, true).RatesContext(ctx); err != nil {
+	if _, f.LatentVar, err = countsOf(parts, true).Rates(ctx); err != nil {
 		return nil, err
 	}
 	return f.banded(ctx)

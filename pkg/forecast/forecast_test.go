@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -299,7 +300,7 @@ func TestUnitOfDates(t *testing.T) {
 		rough := gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3 * step},
 			gppl.LocPer{Variance: 1, Lengthscale: 300 * step, Period: 24 * step, PeriodicLengthscale: 0.6})
 		m := gppl.Model{Kernel: rough, Noise: 1e-3}
-		loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: x}, gppl.WithTolerance(1e-4))
+		loss, err := gppl.NewExact(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: x}, gppl.WithTolerance(1e-4))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,8 +362,8 @@ func TestFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := all.data
-	exact, _ := gppl.NewExact(a.Result.Model, data)
-	if v, err := exact.ValueGrad(nil, a.Result.Model.Values()); err != nil || math.Abs(v+all.offset-best.NLL) > 1e-6 {
+	exact := testkit.Must(gppl.NewExact(t.Context(), a.Result.Model, data))(t)
+	if v, err := exact.ValueGrad(t.Context(), nil, a.Result.Model.Values()); err != nil || math.Abs(v+all.offset-best.NLL) > 1e-6 {
 		t.Errorf("exact NLL of y %v (%v), the candidate says %v", v+all.offset, err, best.NLL)
 	}
 
@@ -406,11 +407,11 @@ func TestFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		post, err := gppl.NewPosterior(a.Result.Model, past)
+		post, err := gppl.NewPosterior(t.Context(), a.Result.Model, past)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, variance := post.Noisy(data.X.Slice(i, i+1))
+		mean, variance := testkit.Must2(post.Noisy(t.Context(), data.X.Slice(i, i+1)))(t)
 		if want := (data.Y[i] - mean[0]) / math.Sqrt(variance[0]); math.Abs(r.E[i]-want) > 1e-6 {
 			t.Errorf("innovation %v, want %v", r.E[i], want)
 		}
@@ -697,7 +698,7 @@ func TestChangePointFit(t *testing.T) {
 	}
 	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 5},
 		After: gppl.Laplace{Variance: 2, Lengthscale: 1}, Location: 22, Width: 0.5}, Noise: 0.01}
-	_, y, _, err := truth.Sample(gppl.Scalars(x), 4)
+	_, y, _, err := truth.Sample(t.Context(), gppl.Scalars(x), 4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ type lately struct {
 	whole       func(ctx context.Context) (conditioned, error)
 }
 
-// LatentContext predicts f at each x.
-func (l lately) LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
+// Latent predicts f at each x.
+func (l lately) Latent(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
 	early := func(x float64) bool { return x < l.from }
 	return latentByParts(ctx, x, early, func(early bool) (conditioned, error) {
 		if early {

@@ -104,7 +104,7 @@ func (a *Analysis) quick(ctx context.Context, limit time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory(), gppl.WithContext(ctx))
+	loss, err := gppl.NewExact(ctx, a.Result.Model, data, a.engineMemory())
 	if err != nil {
 		return false
 	}
@@ -123,7 +123,7 @@ func (a *Analysis) PeriodogramContext(ctx context.Context) (*gppl.Periodogram, e
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	p, err := gppl.NewPeriodogramContext(ctx, a.Result.Model, data)
+	p, err := gppl.NewPeriodogram(ctx, a.Result.Model, data)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

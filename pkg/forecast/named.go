@@ -157,7 +157,7 @@ func (c *comparison) tryLogarithm(ctx context.Context) error {
 	if err := c.setTrend(c.outcome.candidates[0].Trend); err != nil {
 		return err
 	}
-	c.carry(best, searched)
+	c.carry(ctx, best, searched)
 	if err := c.try(ctx, best.Model.Kernel, []gppl.Model{best.Model}); err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ const carried = 30
 // carry lets training on this scale begin at what the search on the other scale found, in series where a search takes only parts
 // of the data. If evaluations take so long where the other training ended that this one would end too early, this scale is
 // searched as well.
-func (c *comparison) carry(on trained, searched []*auto.Starts) {
+func (c *comparison) carry(ctx context.Context, on trained, searched []*auto.Starts) {
 	if c.data.Len() <= searchedWhole {
 		return
 	}
@@ -185,7 +185,7 @@ func (c *comparison) carry(on trained, searched []*auto.Starts) {
 	}
 	var found []*auto.Starts
 	for _, s := range searched {
-		found = append(found, s.On(c.data))
+		found = append(found, s.On(ctx, c.data))
 	}
 	c.found[kernelName(on.Model.Kernel)] = found
 }
@@ -268,12 +268,12 @@ func (t *trainer) look(ctx context.Context, s *Series, log bool) error {
 }
 
 // loss returns the likelihood of d at m: the projected one if there are projections of it, otherwise the exact one.
-func (t *trainer) loss(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
+func (t *trainer) loss(ctx context.Context, m gppl.Model, d gppl.Data) (gppl.Loss, error) {
 	m.Mean = t.mean
 	opts := []gppl.Option{t.memory}
 	if d.Len() == t.data.Len() {
 		if t.omega != nil {
-			residual, err := gppl.NewResidual(m, t.data, t.omega, opts...)
+			residual, err := gppl.NewResidual(ctx, m, t.data, t.omega, opts...)
 			if err != nil {
 				return nil, err
 			}
@@ -283,7 +283,7 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
 			opts = append(opts, gppl.WithEngine(engine))
 		}
 	}
-	return auto.Likelihood(m, d, fallbackSeconds, opts...)
+	return auto.Likelihood(ctx, m, d, fallbackSeconds, opts...)
 }
 
 // setTrend sets the trend of the next candidates; auto begins with the linear one.

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -109,7 +110,7 @@ func (t *trainer) afforded(seconds float64) (int, error) {
 
 // cost predicts the seconds of an evaluation of the likelihood of the data at m.
 func (t *trainer) cost(m gppl.Model) (float64, error) {
-	loss, err := t.loss(m, t.data)
+	loss, err := t.loss(context.Background(), m, t.data)
 	if err != nil {
 		return 0, err
 	}

@@ -46,7 +46,11 @@ func (t *trainer) find(ctx context.Context, m gppl.Model) (*auto.Starts, error) 
 	settings := auto.Settings{Priors: priorsOf(m, t.options.Priors, t.scaling.Scale), Fit: gppl.Settings{Seed: t.options.Seed}}
 	unsearched := t.unsearched(m.Kernel)
 	if unsearched != "" {
-		m, settings.KeepStart = auto.StartFrom(m, t.data), true
+		start, err := auto.StartFrom(ctx, m, t.data)
+		if err != nil {
+			return nil, err
+		}
+		m, settings.KeepStart = start, true
 	} else {
 		t.searched += searchSeconds(m.Kernel, t.data.Len())
 	}

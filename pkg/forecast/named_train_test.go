@@ -28,7 +28,7 @@ func drawOf(t testing.TB, k gppl.Kernel, even bool, seed uint64) (*Series, gppl.
 	}
 	slices.Sort(x)
 	m := gppl.Model{Kernel: k, Noise: 0.01}
-	_, y, _, err := m.Sample(gppl.Scalars(x), seed)
+	_, y, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +65,11 @@ func TestFitFindsDraws(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := rescaled(truth, 1/(v.scaling.Scale*v.scaling.Scale))
-		exact, err := gppl.NewExact(at, v.data)
+		exact, err := gppl.NewExact(t.Context(), at, v.data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		drawn, err := exact.ValueGrad(nil, at.Values())
+		drawn, err := exact.ValueGrad(t.Context(), nil, at.Values())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestOneSearchForBothScales(t *testing.T) {
 		s.X = append(s.X, float64(i))
 	}
 	_, draw, _, err := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 13.3, Lengthscale: 0.6},
-		Noise: 0.05}.Sample(gppl.Scalars(s.X), 4)
+		Noise: 0.05}.Sample(t.Context(), gppl.Scalars(s.X), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestCarryNeedsTime(t *testing.T) {
 		seconds := testkit.Must(of.cost(best.Model))(t)
 		share := of.searched + c.evaluations*seconds
 		of.options.Budget = time.Duration((of.beside + float64(of.count+1)*share) * float64(time.Second))
-		of.carry(best, searched)
+		of.carry(t.Context(), best, searched)
 		if got := len(searched) == 1 && len(of.found["Laplace"]) == 1; got != c.carries {
 			t.Errorf("%v evaluations: carried is %v", c.evaluations, got)
 		}

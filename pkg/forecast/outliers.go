@@ -55,7 +55,7 @@ func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
 // are small beside it. An observation off by less is then no outlier.
 func findUnexplained(ctx context.Context, m gppl.Model, d gppl.Data) (found *observe.Outliers, err error) {
 	const first, last, further = 1e-11, 1e-5, 10
-	if found, err = observe.FindOutliers(m, d, gppl.WithContext(ctx)); err == nil {
+	if found, err = observe.FindOutliers(ctx, m, d); err == nil {
 		return found, nil
 	}
 	at := []float64{0}
@@ -63,7 +63,7 @@ func findUnexplained(ctx context.Context, m gppl.Model, d gppl.Data) (found *obs
 	for share := first; share < 2*last && ctx.Err() == nil; share *= further {
 		if noise := share * at[0]; noise > m.Noise {
 			m.Noise = noise
-			if found, again := observe.FindOutliers(m, d, gppl.WithContext(ctx)); again == nil {
+			if found, again := observe.FindOutliers(ctx, m, d); again == nil {
 				return found, nil
 			}
 		}

@@ -82,7 +82,9 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	if err := p.setScales(compared, from); err != nil {
 		return nil, err
 	}
-	p.setSeasons(auto.LikelyPeriods)
+	if err := p.setSeasons(auto.LikelyPeriods); err != nil {
+		return nil, err
+	}
 	if p.trends = []string{"none", "linear"}; cmp.Or(o.Trend, "auto") != "auto" {
 		p.trends = []string{strings.ToLower(o.Trend)}
 	}
@@ -152,7 +154,7 @@ func (o Options) alwaysLog(s *Series) bool {
 }
 
 // setSeasons takes the given periods, otherwise those of the calendar, otherwise the first two that are found in the data.
-func (p *policy) setSeasons(find func(d gppl.Data, count int) []float64) {
+func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count int) ([]float64, error)) error {
 	periods := p.options.Periods
 	if len(periods) == 0 && !p.options.NoSeason {
 		periods = p.series.calendarPeriods()
@@ -164,13 +166,18 @@ func (p *policy) setSeasons(find func(d gppl.Data, count int) []float64) {
 	}
 	const detectable = 24 // observations from which a period is looked for
 	if len(periods) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
-		return
+		return nil
 	}
-	for _, period := range find(p.scales[0].data, 2) {
+	found, err := find(p.ctx, p.scales[0].data, 2)
+	if err != nil {
+		return err
+	}
+	for _, period := range found {
 		if period > 2.5*p.extent.step {
 			p.seasons = append(p.seasons, season{period, false})
 		}
 	}
+	return nil
 }
 
 // Shares of the work in hundredths, as measured on series whose final training takes 0 to 60 %: the first candidates, those with
@@ -456,7 +463,7 @@ func (p *policy) draw(m *averaged, t *trial) error {
 	if err != nil {
 		return err
 	}
-	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
+	exact, err := gppl.NewExact(p.ctx, m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}

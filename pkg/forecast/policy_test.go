@@ -195,21 +195,21 @@ func TestEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, err := gppl.NewExact(m, v.data)
+	loss, err := gppl.NewExact(t.Context(), m, v.data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	theta := r.Model.Values()
-	found, err := evidenceOf(loss, theta, priors, 200, math.Inf(1))
+	found, err := evidenceOf(t.Context(), loss, theta, priors, 200, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := priors.weak[len(priors.weak)-1]
-	least, _ := loss.ValueGrad(nil, theta)
+	least := testkit.Must(loss.ValueGrad(t.Context(), nil, theta))(t)
 	var sum float64
 	const step = 0.002
 	for u := math.Log(theta[1]) - 1; u < math.Log(theta[1])+1; u += step {
-		value, err := loss.ValueGrad(nil, []float64{theta[0], math.Exp(u)})
+		value, err := loss.ValueGrad(t.Context(), nil, []float64{theta[0], math.Exp(u)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ type curved struct {
 	most float64
 }
 
-func (c curved) ValueGrad(grad, theta []float64) (value float64, err error) {
+func (c curved) ValueGrad(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	for i, h := range c.h {
 		u := math.Log(theta[i])
 		if math.Abs(u) > c.most {
@@ -245,7 +245,7 @@ func (c curved) ValueGrad(grad, theta []float64) (value float64, err error) {
 // TestEvidenceCurvature: the evidence is Laplace's where the curvature is positive definite, and says where it is BIC's.
 func TestEvidenceCurvature(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 1}
-	loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars([]float64{0, 1}), Y: []float64{0, 1}})
+	loss, err := gppl.NewExact(t.Context(), m, gppl.Data{X: gppl.Scalars([]float64{0, 1}), Y: []float64{0, 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestEvidenceCurvature(t *testing.T) {
 		"a saddle":  {curved{loss, []float64{-3, 8}, 1}, math.Log(n), false},
 		"a corner":  {curved{loss, []float64{3, 8}, 0}, math.Log(n), false},
 	} {
-		got, err := evidenceOf(test.c, []float64{1, 1}, weak, n, math.Inf(1))
+		got, err := evidenceOf(t.Context(), test.c, []float64{1, 1}, weak, n, math.Inf(1))
 		if err != nil || math.Abs(got.nats-test.want) > 1e-5 || got.laplace != test.laplace {
 			t.Errorf("%s: %v, %v, %v; want %v, %v", name, got.nats, got.laplace, err, test.want, test.laplace)
 		}
@@ -305,17 +305,17 @@ func TestChosenPeriods(t *testing.T) {
 			t.Errorf("%s: %v nats, want %v", name, test.b.chosen, test.want)
 		}
 	}
-	loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars([]float64{0, 1, 2}), Y: []float64{0, 1, 0}})
+	loss, err := gppl.NewExact(t.Context(), m, gppl.Data{X: gppl.Scalars([]float64{0, 1, 2}), Y: []float64{0, 1, 0}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	paid, free := beliefsOf(stationary{}, m, e, nil, 1), beliefsOf(stationary{}, m, e, nil, 1)
 	free.chosen = 0
-	with, err := evidenceOf(loss, m.Values(), paid, 3, math.Inf(1))
+	with, err := evidenceOf(t.Context(), loss, m.Values(), paid, 3, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, err := evidenceOf(loss, m.Values(), free, 3, math.Inf(1))
+	without, err := evidenceOf(t.Context(), loss, m.Values(), free, 3, math.Inf(1))
 	if err != nil || math.Abs(with.nats-without.nats-math.Log(50)) > 1e-9 {
 		t.Errorf("the evidence is %v and %v (%v)", with.nats, without.nats, err)
 	}

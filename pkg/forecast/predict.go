@@ -209,7 +209,7 @@ func (f *Forecast) Quantile(p float64) []float64 {
 func (f *Forecast) QuantileContext(ctx context.Context, p float64) (quantiles []float64, err error) {
 	defer parallel.Stopped(&err)
 	if f.Counts != nil {
-		return f.Counts.QuantileContext(ctx, p)
+		return f.Counts.Quantile(ctx, p)
 	}
 	if !plainGaussian(f.Parts) {
 		return quantilesWithin(ctx, f.Parts, p, false), nil
@@ -306,12 +306,12 @@ func (a *Analysis) WithNoiseContext(ctx context.Context, noise float64) (other *
 	if err != nil {
 		return nil, 0, fmt.Errorf("forecast: %w", err)
 	}
-	loss, err := gppl.NewExact(m, data, gppl.WithContext(ctx))
+	loss, err := gppl.NewExact(ctx, m, data)
 	if err != nil {
 		return nil, 0, fmt.Errorf("forecast: %w", err)
 	}
-	there, wrong := loss.ValueGrad(nil, m.Values())
-	here, err := loss.ValueGrad(nil, a.Result.Model.Values())
+	there, wrong := loss.ValueGrad(ctx, nil, m.Values())
+	here, err := loss.ValueGrad(ctx, nil, a.Result.Model.Values())
 	if err := cmp.Or(wrong, err); err != nil {
 		return nil, 0, fmt.Errorf("forecast: %w", err)
 	}

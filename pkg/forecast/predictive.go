@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -93,11 +94,27 @@ type predictedCounts struct{ *observe.Counts }
 var _ Predictive = predictedCounts{}
 
 // Mean returns the medians, the point forecasts with the least absolute error.
-func (p predictedCounts) Mean() []float64 { return p.Counts.Quantile(0.5) }
+func (p predictedCounts) Mean() []float64 { return p.Quantile(0.5) }
+
+func (p predictedCounts) Quantile(level float64) []float64 {
+	quantiles, _ := p.Counts.Quantile(context.Background(), level) // there is no error but a context's
+	return quantiles
+}
+
+func (p predictedCounts) LogDensity(y []float64) []float64 {
+	logs, _ := p.Counts.LogDensity(context.Background(), y)
+	return logs
+}
+
+// CRPS returns the continuous ranked probability score of each at y.
+func (p predictedCounts) CRPS(y []float64) []float64 {
+	scores, _ := p.Counts.CRPS(context.Background(), y)
+	return scores
+}
 
 // Standardised returns the normal quantile of the middle of the jump of the distribution function at each y.
 func (p predictedCounts) Standardised(y []float64) []float64 {
-	z := p.PIT(y, slices.Repeat([]float64{0.5}, len(y)))
+	z, _ := p.Counts.PIT(context.Background(), y, slices.Repeat([]float64{0.5}, len(y)))
 	for i, u := range z {
 		z[i] = numeric.NormalQuantile(min(max(u, 1e-12), 1-1e-12))
 	}

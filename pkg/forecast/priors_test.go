@@ -73,11 +73,11 @@ func TestPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exact, err := gppl.NewExact(a.Result.Model, data)
+		exact, err := gppl.NewExact(t.Context(), a.Result.Model, data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		nll, err := exact.ValueGrad(nil, a.Result.Model.Values())
+		nll, err := exact.ValueGrad(t.Context(), nil, a.Result.Model.Values())
 		nll += float64(data.Len()) * math.Log(a.Scaling.Scale) // of y
 		if err != nil || math.Abs(nll-a.NLL()) > 0.01 || math.Abs(a.Candidates[0].NLL-nll) > 0.01 {
 			t.Errorf("%s: the NLL is %v, reported as %v and %v", test.prior, nll, a.NLL(), a.Candidates[0].NLL)
@@ -173,7 +173,9 @@ func TestReachable(t *testing.T) {
 	o := Options{Periods: []float64{7, 28}, Log: "never", Trend: "none"}
 	p := &policy{progress: new(progress), options: o, plan: PlanFit(s, o), series: s,
 		extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}}
-	p.setSeasons(auto.LikelyPeriods)
+	if err := p.setSeasons(auto.LikelyPeriods); err != nil {
+		t.Fatal(err)
+	}
 	known := map[string]bool{}
 	models, err := p.reachable()
 	if err != nil {
@@ -217,11 +219,11 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loss, err := gppl.NewExact(r.Model, v.data)
+		loss, err := gppl.NewExact(t.Context(), r.Model, v.data)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := evidenceOf(loss, r.Model.Values(), b, 60, math.Inf(1))
+		got, err := evidenceOf(t.Context(), loss, r.Model.Values(), b, 60, math.Inf(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +234,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 	}
 	for _, p := range []gppl.Prior{gppl.LogNormal{Mu: -1, Sigma: 0.3}, gppl.Gamma{Shape: 20, Rate: 40},
 		gppl.InverseGamma{Shape: 20, Scale: 10}, gppl.HalfNormal{Scale: 0.5}} {
-		loss, err := gppl.NewExact(m, v.data)
+		loss, err := gppl.NewExact(t.Context(), m, v.data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +244,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		const step = 0.005
 		for u := -4.0; u < 3; u += step {
 			theta[1] = math.Exp(u)
-			nll, err := loss.ValueGrad(nil, theta)
+			nll, err := loss.ValueGrad(t.Context(), nil, theta)
 			if err != nil {
 				t.Fatal(err)
 			}

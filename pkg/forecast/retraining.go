@@ -44,11 +44,11 @@ func (r retraining) train(
 	if err != nil {
 		return m, 0, err
 	}
-	loss, err := gppl.NewExact(result.Model, v.data, gppl.WithTolerance(trainTolerance))
+	loss, err := gppl.NewExact(ctx, result.Model, v.data, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return m, 0, err
 	}
-	found, err := evidenceOf(loss, result.Model.Values(), priors, v.data.Len(), enough)
+	found, err := evidenceOf(ctx, loss, result.Model.Values(), priors, v.data.Len(), enough)
 	return result.Model, found.nats, err
 }
 

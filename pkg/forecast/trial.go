@@ -209,7 +209,7 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	if err != nil {
 		return err
 	}
-	if _, err := loss.ValueGrad(nil, r.Model.Values()); err != nil {
+	if _, err := loss.ValueGrad(p.ctx, nil, r.Model.Values()); err != nil {
 		return err
 	}
 	if off := max(loss.Report().LastBound, loss.Report().LastInexact); off > lostNats*float64(v.data.Len()) {
@@ -217,7 +217,7 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	}
 	odds := t.kind.odds(m.Kernel)
 	<-turn
-	found, err := evidenceOf(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+odds)
+	found, err := evidenceOf(p.ctx, loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+odds)
 	if err != nil {
 		return err
 	}

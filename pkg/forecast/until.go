@@ -128,11 +128,11 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 
 // drawnOf returns joint draws of a posterior, widened about its mean.
 func (a *Analysis) drawnOf(ctx context.Context, p conditioned, in gppl.Inputs, count int, seed uint64) ([][]float64, error) {
-	mean, _, err := p.LatentContext(ctx, in)
+	mean, _, err := p.Latent(ctx, in)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	draws, _, err := p.SampleContext(ctx, in, count, seed)
+	draws, _, err := p.Sample(ctx, in, count, seed)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

@@ -171,7 +171,8 @@ func (r *Arrivals) standardise() {
 		for i := range u {
 			u[i] = rnd.Float64()
 		}
-		for i, rank := range f.Counts.PIT(r.Y, u) {
+		ranks, _ := f.Counts.PIT(context.Background(), r.Y, u) // there is no error but a context's
+		for i, rank := range ranks {
 			r.Z[i] = normalRank(rank)
 			r.P[i] = min(1, 2*min(f.Counts.CDF(i, r.Y[i]), 1-f.Counts.CDF(i, r.Y[i]-1)))
 		}

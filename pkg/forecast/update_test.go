@@ -156,12 +156,12 @@ func TestUpdatedPredictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := gppl.NewPosterior(a.Result.Model, d)
+	p, err := gppl.NewPosterior(t.Context(), a.Result.Model, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := []float64{x[3], x[before], x[59] + 1, x[59] + 20}
-	mean, variances := p.Noisy(gppl.Scalars(at))
+	mean, variances := testkit.Must2(p.Noisy(t.Context(), gppl.Scalars(at)))(t)
 	f, err := u.Predict(at)
 	if err != nil {
 		t.Fatal(err)

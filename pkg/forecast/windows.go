@@ -27,12 +27,12 @@ const (
 
 // conditioned is a model given the data.
 type conditioned interface {
-	LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error)
+	Latent(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error)
 	Model() gppl.Model
 	Jitter() float64
 	Coefficients() []gppl.Coefficient
 	OneStep(ctx context.Context, d gppl.Data) (mean, variances []float64, err error)
-	SampleContext(ctx context.Context, x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error)
+	Sample(ctx context.Context, x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error)
 	Engine() string
 }
 
@@ -119,14 +119,14 @@ func (w *windows) OneStep(ctx context.Context, d gppl.Data) (mean, variances []f
 	return last.OneStep(ctx, d)
 }
 
-// SampleContext draws from the last window.
-func (w *windows) SampleContext(ctx context.Context, x gppl.Inputs, count int,
+// Sample draws from the last window.
+func (w *windows) Sample(ctx context.Context, x gppl.Inputs, count int,
 	seed uint64) (f [][]float64, jitter float64, err error) {
 	last, err := w.window(ctx, 0)
 	if err != nil {
 		return nil, 0, err
 	}
-	return last.SampleContext(ctx, x, count, seed)
+	return last.Sample(ctx, x, count, seed)
 }
 
 // Engine returns the engine of the windows.
@@ -148,12 +148,12 @@ func (w *windows) window(ctx context.Context, k int) (*gppl.Posterior, error) {
 	return w.cache.get(w, k, func() (*gppl.Posterior, error) {
 		n := w.data.Len()
 		from := max(0, n-w.length-k*w.stride())
-		return gppl.NewPosterior(w.model, w.data.Pick(timeline.Range(from, min(from+w.length, n))), gppl.WithContext(ctx))
+		return gppl.NewPosterior(ctx, w.model, w.data.Pick(timeline.Range(from, min(from+w.length, n))))
 	})
 }
 
-// LatentContext predicts each x from its window of length n. It takes n³/3 flops for each new window and n² for each x.
-func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
+// Latent predicts each x from its window of length n. It takes n³/3 flops for each new window and n² for each x.
+func (w *windows) Latent(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
 	return latentByParts(ctx, x, w.of, func(k int) (conditioned, error) { return w.window(ctx, k) })
 }
 
@@ -179,7 +179,7 @@ func latentByParts[K comparable](
 		if err != nil {
 			return nil, nil, err
 		}
-		m, v, err := p.LatentContext(ctx, x.Pick(members[k]))
+		m, v, err := p.Latent(ctx, x.Pick(members[k]))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -273,13 +273,13 @@ func conditionOn(
 		if n <= mostToeplitz {
 			engines = append(engines, gppl.EngineToeplitz)
 		}
-		if mixed, err := gppl.NewExact(model, data, gppl.WithEngine(gppl.EngineMixed), gppl.WithContext(ctx)); err == nil {
+		if mixed, err := gppl.NewExact(ctx, model, data, gppl.WithEngine(gppl.EngineMixed)); err == nil {
 			if _, seconds := mixed.Cost(model); seconds <= mostMixed {
 				engines = append(engines, gppl.EngineMixed)
 			}
 		}
 		p, failed, err = firstThatTakes(ctx, engines, r.most(), func(engine string) (*gppl.Posterior, error) {
-			return gppl.NewPosterior(model, data, gppl.WithEngine(engine), gppl.WithMemory(r.share()), gppl.WithContext(ctx))
+			return gppl.NewPosterior(ctx, model, data, gppl.WithEngine(engine), gppl.WithMemory(r.share()))
 		})
 		if p != nil || err != nil {
 			return p, failed, err
@@ -294,7 +294,7 @@ func conditionOn(
 		return nil, nil, err
 	}
 	if length == n && most >= r.models {
-		p, err = gppl.NewPosterior(model, data, gppl.WithContext(ctx))
+		p, err = gppl.NewPosterior(ctx, model, data)
 	} else {
 		cache.limit(most)
 		p, err = newWindows(ctx, model, data, length, cache)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -55,17 +56,17 @@ func TestWindows(t *testing.T) {
 	if _, ok := w.(*windows); !ok {
 		t.Fatalf("%d irregular observations are conditioned on by a %T", len(x), w)
 	}
-	all, err := gppl.NewPosterior(windowModel, d)
+	all, err := gppl.NewPosterior(t.Context(), windowModel, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := x[len(x)-1]
 	at := gppl.Scalars([]float64{last + 30, -2, x[700], x[1300], x[2000], last + 1})
-	mean, variance, err := w.LatentContext(context.Background(), at)
+	mean, variance, err := w.Latent(context.Background(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantMean, wantVariance := all.Latent(at)
+	wantMean, wantVariance := testkit.Must2(all.Latent(t.Context(), at))(t)
 	for i := range mean {
 		if math.Abs(mean[i]-wantMean[i]) > 0.25*math.Sqrt(wantVariance[i]+1e-6) || math.Abs(variance[i]/wantVariance[i]-1) > 0.15 {
 			t.Errorf("at %v: %v ± %v, by all observations %v ± %v",
@@ -209,7 +210,7 @@ func TestMemoryAnswers(t *testing.T) {
 			}
 			for range 2 {
 				for _, p := range all {
-					mean, variance, err := p.LatentContext(t.Context(), at)
+					mean, variance, err := p.Latent(t.Context(), at)
 					if err != nil {
 						t.Fatal(err)
 					}

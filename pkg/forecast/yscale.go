@@ -148,7 +148,7 @@ func positive(y []float64) bool {
 // trained returns the likelihood by which a model is trained.
 func (v yScale) trained(ctx context.Context, m gppl.Model) (gppl.Loss, error) {
 	if v.counts != nil && v.counts.trained {
-		loss, err := v.counts.loss(m, v.counts.likelihood)
+		loss, err := v.counts.loss(ctx, m, v.counts.likelihood)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (v yScale) trained(ctx context.Context, m gppl.Model) (gppl.Loss, error) {
 		}
 		return loss.StartAt(ctx, theta)
 	}
-	return auto.Likelihood(m, v.data, slowest, gppl.WithTolerance(trainTolerance))
+	return auto.Likelihood(ctx, m, v.data, slowest, gppl.WithTolerance(trainTolerance))
 }
 
 // loss returns the negative log likelihood by which a model is compared.
@@ -166,5 +166,5 @@ func (v yScale) loss(ctx context.Context, m gppl.Model, shape float64, opts ...g
 	if v.counts != nil && v.counts.compared {
 		return v.comparedCounts(ctx, m, shape, opts...)
 	}
-	return gppl.NewExact(m, v.data, opts...)
+	return gppl.NewExact(ctx, m, v.data, opts...)
 }

@@ -61,7 +61,7 @@ func BenchmarkPosteriorBanded(b *testing.B) {
 	}
 	d.X = Scalars(x)
 	for _, l := range []float64{2, 17, 100} {
-		p, err := NewPosterior(Model{Kernel: SE{1, l}, Noise: 0.1}, d, WithEngine(EngineBanded))
+		p, err := NewPosterior(b.Context(), Model{Kernel: SE{1, l}, Noise: 0.1}, d, WithEngine(EngineBanded))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func BenchmarkPosteriorBanded(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("l=%v/inputs=%d", l, count), func(b *testing.B) {
 				for b.Loop() {
-					if _, _, err := p.LatentContext(context.Background(), Scalars(at)); err != nil {
+					if _, _, err := p.Latent(context.Background(), Scalars(at)); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
@@ -49,7 +50,7 @@ func benchLoss(b *testing.B, loss Loss, flops float64) {
 	theta := Values(loss.Params())
 	grad := make([]float64, len(theta))
 	evaluate := func() {
-		if _, err := loss.ValueGrad(grad, theta); err != nil {
+		if _, err := loss.ValueGrad(b.Context(), grad, theta); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -103,17 +104,17 @@ func BenchmarkPL(b *testing.B) {
 	run := func(name string, n int, m Model, opts ...Option) {
 		b.Run(name, func(b *testing.B) {
 			d := benchData(b, n)
-			p, err := NewProjection(OneHot{}, d.X, k, 1)
+			p, err := NewProjection(b.Context(), OneHot{}, d.X, k, 1)
 			if err != nil {
 				b.Fatal(err)
 			}
 			// Dense numbers, as Sphere has, without its time to orthonormalise.
 			rnd := rand.New(rand.NewPCG(1, 1))
-			for i := range p.Omega().RawMatrix().Data {
-				p.Omega().RawMatrix().Data[i] = rnd.NormFloat64() / math.Sqrt(float64(n))
+			for i := range testkit.Must(p.Omega(b.Context()))(b).RawMatrix().Data {
+				testkit.Must(p.Omega(b.Context()))(b).RawMatrix().Data[i] = rnd.NormFloat64() / math.Sqrt(float64(n))
 			}
 			p.Orthonormal = false
-			loss, err := NewProjected(m, d, p, opts...)
+			loss, err := NewProjected(b.Context(), m, d, p, opts...)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -143,7 +144,7 @@ func plFlops(n, k int) float64 {
 func BenchmarkNLL(b *testing.B) {
 	run := func(name string, d Data, m Model, opts ...Option) {
 		b.Run(name, func(b *testing.B) {
-			loss, err := NewExact(m, d, opts...)
+			loss, err := NewExact(b.Context(), m, d, opts...)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -253,7 +254,7 @@ func BenchmarkWorkdays(b *testing.B) {
 			d      Data
 		}{{"", work}, {EngineToeplitz, calendar}} {
 			b.Run(fmt.Sprintf("engine=%s/n=%d/kernel=%s", cmp.Or(c.engine, "auto"), c.d.Len(), name), func(b *testing.B) {
-				loss, err := NewExact(m, c.d, WithEngine(c.engine))
+				loss, err := NewExact(b.Context(), m, c.d, WithEngine(c.engine))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -318,7 +319,7 @@ func BenchmarkNLLModel(b *testing.B) {
 				theta := Values(loss.Params())
 				grad := make([]float64, len(theta))
 				for b.Loop() {
-					if _, err := loss.ValueGrad(grad, theta); err != nil {
+					if _, err := loss.ValueGrad(b.Context(), grad, theta); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -339,22 +340,24 @@ func BenchmarkNLLModel(b *testing.B) {
 	}
 }
 
-func exactLoss(m Model, d Data, opts ...Option) (Loss, error) { return NewExact(m, d, opts...) }
+func exactLoss(m Model, d Data, opts ...Option) (Loss, error) {
+	return NewExact(context.Background(), m, d, opts...)
+}
 
 func residualLoss(m Model, d Data, opts ...Option) (Loss, error) {
-	p, err := SpectralProjection(d.X, 120)
+	p, err := SpectralProjection(context.Background(), d.X, 120)
 	if err != nil {
 		return nil, err
 	}
-	return NewResidual(m, d, p, opts...)
+	return NewResidual(context.Background(), m, d, p, opts...)
 }
 
 func vfeLoss(m Model, d Data, opts ...Option) (Loss, error) {
-	z, err := KMeans(d.X, 100, 1)
+	z, err := KMeans(context.Background(), d.X, 100, 1)
 	if err != nil {
 		return nil, err
 	}
-	return NewVFE(m, d, z, VFEOptions{}, opts...)
+	return NewVFE(context.Background(), m, d, z, VFEOptions{}, opts...)
 }
 
 // sunspotData reads the file straight, since the readers of pkg/dataset import
@@ -396,11 +399,11 @@ func BenchmarkFitSunspots(b *testing.B) {
 					var l Loss
 					var err error
 					if loss == "NLL" {
-						l, err = NewExact(m, d)
+						l, err = NewExact(b.Context(), m, d)
 					} else {
 						var p *Projection
-						if p, err = NewProjection(Sphere{}, d.X, 100, 1); err == nil {
-							l, err = NewProjected(m, d, p)
+						if p, err = NewProjection(b.Context(), Sphere{}, d.X, 100, 1); err == nil {
+							l, err = NewProjected(b.Context(), m, d, p)
 						}
 					}
 					if err != nil {
@@ -421,11 +424,11 @@ func BenchmarkVFE(b *testing.B) {
 	const n, m = 4000, 100
 	b.Run(fmt.Sprintf("n=%d/m=%d", n, m), func(b *testing.B) {
 		d := benchData(b, n)
-		z, err := KMeans(d.X, m, 1)
+		z, err := KMeans(b.Context(), d.X, m, 1)
 		if err != nil {
 			b.Fatal(err)
 		}
-		loss, err := NewVFE(benchModel, d, z, VFEOptions{})
+		loss, err := NewVFE(b.Context(), benchModel, d, z, VFEOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -111,7 +111,7 @@ func (o *objective) pullAt(theta []float64, i int, b bound) (f pull, ok bool) {
 			scale = at[i]
 		}
 		o.checks++
-		_, err := ValueGradContext(o.ctx, o.loss, grad, at)
+		_, err := o.loss.ValueGrad(o.ctx, grad, at)
 		return grad[i] * scale, err == nil && !math.IsNaN(grad[i])
 	}
 	above, one := slope(numeric.GradientStep)

@@ -78,7 +78,7 @@ func TestBounds(t *testing.T) {
 	cases, wrong := testkit.Size(60, 160, 1000), 0
 	for c := range cases {
 		d := drawn(t, 100, uint64(c%5)+1)
-		free := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}, d))(t)
+		free := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}, d))(t)
 		want := testkit.Must(gppl.Fit(t.Context(), free, nil, gppl.Settings{}))(t)
 		kind, i, by := bounds[c%len(bounds)], rnd.IntN(3), names[rnd.IntN(4)]
 		p := want.Params[i]
@@ -92,7 +92,7 @@ func TestBounds(t *testing.T) {
 			start[i] = b / 1.5
 		}
 		m := want.Model.WithParams(start).WithTransform(p.Name, kind.at(b))
-		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, methods[by]))(t)
+		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, methods[by]))(t)
 		got, said := r.Params[i], strings.Join(r.Warnings, "; ")
 		var fault string
 		switch close := "the optimal value found for " + p.Name; {
@@ -123,14 +123,14 @@ func TestBounds(t *testing.T) {
 // TestBoundFloor is the first case that was met: the optimum lies a third above a floor.
 func TestBoundFloor(t *testing.T) {
 	x := uniform(600, 60, 3)
-	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(x, 3)
+	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(t.Context(), x, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := testkit.Must(gppl.NewData(x, y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}
-	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t).Params[2]
-	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m.WithTransform(gppl.NoiseName, gppl.Softplus{Floor: 0.4}), d))(t), nil,
+	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t).Params[2]
+	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m.WithTransform(gppl.NoiseName, gppl.Softplus{Floor: 0.4}), d))(t), nil,
 		gppl.Settings{}))(t)
 	if got := r.Params[2]; got.AtBound || len(r.Warnings) > 0 || math.Abs(got.StdErr()/want.StdErr()-1) > 0.01 {
 		t.Errorf("%v, the standard error without a floor is %v", r, want.StdErr())
@@ -147,7 +147,7 @@ func TestBoundFar(t *testing.T) {
 		"too small": {Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1},
 		"too large": {Kernel: gppl.SE{Variance: 1e20, Lengthscale: 2}, Noise: 1e19},
 	} {
-		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t)
 		for _, p := range r.Params {
 			if p.AtBound || !(p.StdErrLog < 1) {
 				t.Errorf("%s: %s ± %v: %v", name, p.Name, p.StdErrLog, r)
@@ -167,7 +167,7 @@ func TestBoundUndetermined(t *testing.T) {
 	d := testkit.Must(gppl.NewData(x, y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}.Fix("lengthscale").WithTransform("variance",
 		gppl.Softplus{Floor: 1e-9})
-	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t)
 	if p := r.Params[0]; p.Value < 1e-6 && (!p.AtBound || len(r.Warnings) == 0) {
 		t.Errorf("%v", r)
 	}
@@ -190,7 +190,7 @@ func TestBoundPlace(t *testing.T) {
 	}
 	name := m.Params()[place].Name
 	m = m.Fix(m.Params()[place+1].Name)
-	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t).Params[place]
+	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t).Params[place]
 	at, se := want.Value, want.StdErr()
 	for _, c := range []struct {
 		by     gppl.Transform
@@ -208,7 +208,7 @@ func TestBoundPlace(t *testing.T) {
 		theta := m.Values()
 		theta[place] = c.start
 		bounded := m.WithParams(theta).WithTransform(name, c.by)
-		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(bounded, d))(t), nil, gppl.Settings{}))(t)
+		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), bounded, d))(t), nil, gppl.Settings{}))(t)
 		p, said := r.Params[place], strings.Contains(strings.Join(r.Warnings, ";"), "the optimal value found for "+name)
 		if p.AtBound == c.inside || said == c.inside || c.inside && math.Abs(p.StdErr()/se-1) > 0.05 {
 			t.Errorf("%v, the optimum at %v ± %v: %v", c.by, at, se, r)
@@ -226,7 +226,7 @@ func TestBoundStuck(t *testing.T) {
 		{gppl.Interval{Lo: 0.01, Hi: 5}, 5 - 1e-12}, {sigmoid{0.01, 5}, 5 - 1e-12}, {gppl.Interval{Lo: 1e-3, Hi: 5}, 1e-3 + 1e-15},
 	} {
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: c.noise}.WithTransform(gppl.NoiseName, c.by)
-		r, err := gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{})
+		r, err := gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -243,22 +243,18 @@ type strict struct {
 	most float64
 }
 
-func (l strict) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+func (l strict) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	if theta[2] > l.most {
 		return 0, fmt.Errorf("noise %v is above %v", theta[2], l.most)
 	}
-	return l.Exact.ValueGradContext(ctx, grad, theta)
-}
-
-func (l strict) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(context.Background(), grad, theta)
+	return l.Exact.ValueGrad(ctx, grad, theta)
 }
 
 // TestBoundStrict: other parameters have standard errors also where the loss cannot be evaluated beyond the bound of one.
 func TestBoundStrict(t *testing.T) {
 	d := drawn(t, 100, 1)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.02}.WithTransform(gppl.NoiseName, gppl.Interval{Lo: 1e-3, Hi: 0.05})
-	r := testkit.Must(gppl.Fit(t.Context(), strict{testkit.Must(gppl.NewExact(m, d))(t), 0.05}, nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(t.Context(), strict{testkit.Must(gppl.NewExact(t.Context(), m, d))(t), 0.05}, nil, gppl.Settings{}))(t)
 	if !r.Params[2].AtBound || !(r.Params[1].StdErrLog < 1) || !strings.Contains(strings.Join(r.Warnings, ";"), "bound 0.05") {
 		t.Errorf("%v", r)
 	}

@@ -46,16 +46,16 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 	}
 	for engine, kernel := range engineModels() {
 		model := gppl.Model{Kernel: kernel, Noise: 0.1}
-		p, err := gppl.NewPosterior(model, data, gppl.WithEngine(engine))
+		p, err := gppl.NewPosterior(tb.Context(), model, data, gppl.WithEngine(engine))
 		if err != nil {
 			tb.Fatal(engine, err)
 		}
-		add("Posterior.LatentContext, "+engine, func(ctx context.Context) error {
-			_, _, err := p.LatentContext(ctx, among.X)
+		add("Posterior.Latent, "+engine, func(ctx context.Context) error {
+			_, _, err := p.Latent(ctx, among.X)
 			return err
 		})
-		add("Posterior.SampleContext, "+engine, func(ctx context.Context) error {
-			_, _, err := p.SampleContext(ctx, among.X, 2, 1)
+		add("Posterior.Sample, "+engine, func(ctx context.Context) error {
+			_, _, err := p.Sample(ctx, among.X, 2, 1)
 			return err
 		})
 		add("Posterior.OneStep, "+engine, func(ctx context.Context) error {
@@ -67,41 +67,41 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 			blocks[2*i/n] = append(blocks[2*i/n], i)
 		}
 		add("LeaveBlockOut, "+engine, func(ctx context.Context) error {
-			_, _, err := gppl.LeaveBlockOut(model, data, blocks, gppl.WithEngine(engine), gppl.WithContext(ctx))
+			_, _, err := gppl.LeaveBlockOut(ctx, model, data, blocks, gppl.WithEngine(engine))
 			return err
 		})
 		add("LeaveOneOut, "+engine, func(ctx context.Context) error {
-			_, _, err := gppl.LeaveOneOut(model, data, gppl.WithEngine(engine), gppl.WithContext(ctx))
+			_, _, err := gppl.LeaveOneOut(ctx, model, data, gppl.WithEngine(engine))
 			return err
 		})
 		if engine != gppl.EngineStateSpace {
 			continue
 		}
-		add("Posterior.UpdateContext", func(ctx context.Context) error {
-			_, err := p.UpdateContext(ctx, after)
+		add("Posterior.Update", func(ctx context.Context) error {
+			_, err := p.Update(ctx, after)
 			return err
 		})
-		add("Posterior.LatentContext before an update", func(ctx context.Context) error {
-			u, err := p.Update(series(n, 3, 1))
+		add("Posterior.Latent before an update", func(ctx context.Context) error {
+			u, err := p.Update(ctx, series(n, 3, 1))
 			if err == nil {
-				_, _, err = u.LatentContext(ctx, among.X)
+				_, _, err = u.Latent(ctx, among.X)
 			}
 			return err
 		})
 	}
 	smooth := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 6}, Noise: 0.1}
-	add("Model.SampleContext", func(ctx context.Context) error {
-		_, _, _, err := smooth.SampleContext(ctx, among.X, 1)
+	add("Model.Sample", func(ctx context.Context) error {
+		_, _, _, err := smooth.Sample(ctx, among.X, 1)
 		return err
 	})
-	z := gppl.Scalars(testkit.Must(gppl.KMeans(data.X, n/4, 1))(tb).Coordinate(0))
-	add("NewVFEPosteriorContext", func(ctx context.Context) error {
-		_, err := gppl.NewVFEPosteriorContext(ctx, smooth, data, z)
+	z := gppl.Scalars(testkit.Must(gppl.KMeans(tb.Context(), data.X, n/4, 1))(tb).Coordinate(0))
+	add("NewVFEPosterior", func(ctx context.Context) error {
+		_, err := gppl.NewVFEPosterior(ctx, smooth, data, z)
 		return err
 	})
-	vfe := testkit.Must(gppl.NewVFEPosterior(smooth, data, z))(tb)
-	add("Posterior.SampleContext, VFE", func(ctx context.Context) error {
-		_, _, err := vfe.SampleContext(ctx, among.X, 2, 1)
+	vfe := testkit.Must(gppl.NewVFEPosterior(tb.Context(), smooth, data, z))(tb)
+	add("Posterior.Sample, VFE", func(ctx context.Context) error {
+		_, _, err := vfe.Sample(ctx, among.X, 2, 1)
 		return err
 	})
 	channels := gppl.ChannelModel{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 6},
@@ -110,21 +110,21 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 	for i := range of {
 		of[i] = i % 2
 	}
-	cp := testkit.Must(gppl.NewChannelPosterior(channels, data, of))(tb)
+	cp := testkit.Must(gppl.NewChannelPosterior(tb.Context(), channels, data, of))(tb)
 	add("NewChannelPosterior", func(ctx context.Context) error {
-		_, err := gppl.NewChannelPosterior(channels, data, of, gppl.WithContext(ctx))
+		_, err := gppl.NewChannelPosterior(ctx, channels, data, of)
 		return err
 	})
-	add("ChannelPosterior.FunctionContext", func(ctx context.Context) error {
-		_, _, err := cp.FunctionContext(ctx, among.X.Coordinate(0))
+	add("ChannelPosterior.Function", func(ctx context.Context) error {
+		_, _, err := cp.Function(ctx, among.X.Coordinate(0))
 		return err
 	})
-	add("ChannelPosterior.DerivativeContext", func(ctx context.Context) error {
-		_, _, err := cp.DerivativeContext(ctx, among.X.Coordinate(0))
+	add("ChannelPosterior.Derivative", func(ctx context.Context) error {
+		_, _, err := cp.Derivative(ctx, among.X.Coordinate(0))
 		return err
 	})
-	add("ChannelPosterior.ChannelContext", func(ctx context.Context) error {
-		_, _, err := cp.ChannelContext(ctx, 1, among.X.Coordinate(0))
+	add("ChannelPosterior.Channel", func(ctx context.Context) error {
+		_, _, err := cp.Channel(ctx, 1, among.X.Coordinate(0))
 		return err
 	})
 	return calls
@@ -147,22 +147,22 @@ func TestMemoryJointly(t *testing.T) {
 	few := all.Pick([]int{0, 1, 2, 5, 8, 13, 21, 34, 55, 89})
 	calls := map[string]func() error{
 		"Model.Sample": func() error {
-			_, _, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}.Sample(all.X, 1)
+			_, _, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}.Sample(t.Context(), all.X, 1)
 			return err
 		},
 		"NewProjection, Eigen": func() error {
-			_, err := gppl.NewProjection(gppl.Eigen{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}}, all.X, 3, 1)
+			_, err := gppl.NewProjection(t.Context(), gppl.Eigen{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}}, all.X, 3, 1)
 			return err
 		},
 		"NewVFE": func() error {
-			l, err := gppl.NewVFE(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X, gppl.VFEOptions{})
+			l, err := gppl.NewVFE(t.Context(), gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X, gppl.VFEOptions{})
 			if err == nil {
-				_, err = l.ValueGrad(nil, gppl.Values(l.Params()))
+				_, err = l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 			}
 			return err
 		},
 		"NewVFEPosterior": func() error {
-			_, err := gppl.NewVFEPosterior(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X)
+			_, err := gppl.NewVFEPosterior(t.Context(), gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X)
 			return err
 		},
 		"LeaveBlockOut": func() error {
@@ -170,14 +170,14 @@ func TestMemoryJointly(t *testing.T) {
 			for i := range whole {
 				whole[i] = i
 			}
-			_, _, err := gppl.LeaveBlockOut(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}, all, [][]int{whole},
+			_, _, err := gppl.LeaveBlockOut(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}, all, [][]int{whole},
 				gppl.WithEngine(gppl.EngineBanded))
 			return err
 		},
 	}
 	for engine, kernel := range engineModels() {
 		for _, limit := range []float64{12e9, 1e8} {
-			p, err := gppl.NewPosterior(gppl.Model{Kernel: kernel, Noise: 0.1}, few, gppl.WithEngine(engine), gppl.WithMemory(limit))
+			p, err := gppl.NewPosterior(t.Context(), gppl.Model{Kernel: kernel, Noise: 0.1}, few, gppl.WithEngine(engine), gppl.WithMemory(limit))
 			if errors.As(err, new(*gppl.Refusal)) {
 				continue // few are not the inputs of every engine
 			} else if err != nil {
@@ -188,7 +188,7 @@ func TestMemoryJointly(t *testing.T) {
 				n = 5000 // 100 MB for a triangle
 			}
 			calls[fmt.Sprintf("Posterior.Sample, %s, %d", engine, n)] = func() error {
-				_, _, err := p.Sample(all.X.Slice(0, n), 1, 1)
+				_, _, err := p.Sample(t.Context(), all.X.Slice(0, n), 1, 1)
 				return err
 			}
 			calls[fmt.Sprintf("Posterior.OneStep, %s, %d", engine, n)] = func() error {
@@ -225,7 +225,7 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	}
 	d := testkit.Must(gppl.NewData(x, y))(tb)
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 0.1}
-	profile := gppl.NewProfile(testkit.Must(gppl.NewExact(m, d))(tb))
+	profile := gppl.NewProfile(testkit.Must(gppl.NewExact(tb.Context(), m, d))(tb))
 	plane := gppl.Vectors(append(x.Coordinate(0), y...), 2)
 	// As many regressors as make a least-squares fit of them long.
 	names, with := make([]string, n/30), m
@@ -241,34 +241,34 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	}
 	with.Mean = gppl.Regressors(names...)
 	return []testkit.Call{
-		{Name: "Model.SubtractMeanContext", Run: func(ctx context.Context) error {
-			_, err := with.SubtractMeanContext(ctx, regressed)
+		{Name: "Model.SubtractMean", Run: func(ctx context.Context) error {
+			_, err := with.SubtractMean(ctx, regressed)
 			return err
 		}},
-		{Name: "CheckBasisContext", Run: func(ctx context.Context) error {
-			return gppl.CheckBasisContext(ctx, with.Mean, regressed.X)
+		{Name: "CheckBasis", Run: func(ctx context.Context) error {
+			return gppl.CheckBasis(ctx, with.Mean, regressed.X)
 		}},
-		{Name: "DefaultPriorsContext", Run: func(ctx context.Context) error {
-			_, err := gppl.DefaultPriorsContext(ctx, with, regressed)
+		{Name: "DefaultPriors", Run: func(ctx context.Context) error {
+			_, err := gppl.DefaultPriors(ctx, with, regressed)
 			return err
 		}},
 		{Name: "NewExact with regressors", Run: func(ctx context.Context) error {
-			_, err := gppl.NewExact(with, regressed, gppl.WithContext(ctx))
+			_, err := gppl.NewExact(ctx, with, regressed)
 			return err
 		}},
-		{Name: "NewPeriodogramContext", Run: func(ctx context.Context) error {
-			_, err := gppl.NewPeriodogramContext(ctx, with, regressed)
+		{Name: "NewPeriodogram", Run: func(ctx context.Context) error {
+			_, err := gppl.NewPeriodogram(ctx, with, regressed)
 			return err
 		}},
-		{Name: "KMeansContext", Run: func(ctx context.Context) error {
-			_, err := gppl.KMeansContext(ctx, plane, n/4, 1)
+		{Name: "KMeans", Run: func(ctx context.Context) error {
+			_, err := gppl.KMeans(ctx, plane, n/4, 1)
 			return err
 		}},
-		{Name: "CovarianceContext", Run: func(ctx context.Context) error {
-			return gppl.CovarianceContext(ctx, make([]float64, n*n), m.Kernel, x, x)
+		{Name: "Covariance", Run: func(ctx context.Context) error {
+			return gppl.Covariance(ctx, make([]float64, n*n), m.Kernel, x, x)
 		}},
 		{Name: "Profile.NLLContext", Run: func(ctx context.Context) error {
-			return profile.NLLContext(ctx, make([]float64, 3), make([]float64, 3), m, []float64{0.1, 0.2, 0.3}, false)
+			return profile.NLL(ctx, make([]float64, 3), make([]float64, 3), m, []float64{0.1, 0.2, 0.3}, false)
 		}},
 	}
 }
@@ -277,13 +277,17 @@ func TestCancelledHelpers(t *testing.T) { testkit.TestCancelled(t, helperCalls(t
 
 func BenchmarkCancelledHelpers(b *testing.B) { testkit.BenchmarkCancelled(b, helperCalls(b, 9000)) }
 
-// TestCovarianceContext: the covariances are those of Covariance.
-func TestCovarianceContext(t *testing.T) {
+// TestCovarianceInParts: the covariances of many inputs, computed in parts, are those of one input after the other.
+func TestCovarianceInParts(t *testing.T) {
 	a, b := uniform(700, 50, 1), uniform(300, 50, 2)
 	k := gppl.Matern52{Variance: 2, Lengthscale: 3}
 	want, got := make([]float64, 700*300), make([]float64, 700*300)
-	gppl.Covariance(want, k, a, b)
-	if err := gppl.CovarianceContext(t.Context(), got, k, a, b); err != nil {
+	for i := range 700 {
+		if err := gppl.Covariance(t.Context(), want[i*300:][:300], k, a.Slice(i, i+1), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := gppl.Covariance(t.Context(), got, k, a, b); err != nil {
 		t.Fatal(err)
 	}
 	for i := range want {
@@ -323,8 +327,8 @@ func projectionCalls(tb testing.TB, n, k int) (calls []testkit.Call) {
 		case gppl.Localised:
 			k = 50
 		}
-		add("NewProjectionContext, "+design.String(), func(ctx context.Context) error {
-			_, err := gppl.NewProjectionContext(ctx, design, x, k, 1)
+		add("NewProjection, "+design.String(), func(ctx context.Context) error {
+			_, err := gppl.NewProjection(ctx, design, x, k, 1)
 			if errors.As(err, new(*gppl.DependentError)) {
 				return nil
 			}
@@ -332,32 +336,32 @@ func projectionCalls(tb testing.TB, n, k int) (calls []testkit.Call) {
 		})
 	}
 	add("SpectralProjection", func(ctx context.Context) error {
-		_, err := gppl.SpectralProjection(x, k, gppl.WithContext(ctx))
+		_, err := gppl.SpectralProjection(ctx, x, k)
 		return err
 	})
-	some := testkit.Must(gppl.SpectralProjection(x, k/2))(tb)
+	some := testkit.Must(gppl.SpectralProjection(tb.Context(), x, k/2))(tb)
 	add("Projection.Extend", func(ctx context.Context) error {
-		_, err := some.Extend(x, k, gppl.WithContext(ctx))
+		_, err := some.Extend(ctx, x, k)
 		return err
 	})
-	add("Projection.OmegaContext", func(ctx context.Context) error {
-		waves, err := gppl.NewProjectionContext(ctx, gppl.Spectral{}, x, min(k, 150), 1)
+	add("Projection.Omega", func(ctx context.Context) error {
+		waves, err := gppl.NewProjection(ctx, gppl.Spectral{}, x, min(k, 150), 1)
 		if err == nil {
-			_, err = waves.OmegaContext(ctx)
+			_, err = waves.Omega(ctx)
 		}
 		return err
 	})
-	raw := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, x, k, 1))(tb)
+	raw := testkit.Must(gppl.NewProjection(tb.Context(), gppl.Raw{Design: gppl.Sphere{}}, x, k, 1))(tb)
 	add("NewProjected", func(ctx context.Context) error {
-		_, err := gppl.NewProjected(m, d, raw, gppl.WithContext(ctx))
+		_, err := gppl.NewProjected(ctx, m, d, raw)
 		return err
 	})
 	add("NewProjected, known errors", func(ctx context.Context) error {
-		_, err := gppl.NewProjected(m, known, raw, gppl.WithContext(ctx))
+		_, err := gppl.NewProjected(ctx, m, known, raw)
 		return err
 	})
 	add("NewResidual", func(ctx context.Context) error {
-		_, err := gppl.NewResidual(m, d, some, gppl.WithContext(ctx))
+		_, err := gppl.NewResidual(ctx, m, d, some)
 		return err
 	})
 	return calls

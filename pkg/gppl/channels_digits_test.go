@@ -24,14 +24,14 @@ func TestChannelsInexact(t *testing.T) {
 	k := gppl.Matern52{Variance: 1, Lengthscale: 3}
 	report := func(m gppl.ChannelModel, y []float64, opts ...gppl.Option) gppl.LossReport {
 		t.Helper()
-		l, err := gppl.NewChannels(m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel, opts...)
+		l, err := gppl.NewChannels(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.ValueGrad(nil, gppl.Values(l.Params())); err != nil {
+		if _, err := l.ValueGrad(t.Context(), nil, gppl.Values(l.Params())); err != nil {
 			t.Fatal(err)
 		}
-		p, err := gppl.NewChannelPosterior(m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel, opts...)
+		p, err := gppl.NewChannelPosterior(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,11 +81,11 @@ func TestChannelsHarmonics(t *testing.T) {
 		m := gppl.ChannelModel{Kernel: gppl.Mul(gppl.Rotation{Variance: 1, Period: 3, Quality: 2, Difference: 0.5, Mix: 0.4},
 			gppl.Periodic{Variance: 1, Period: 1.7, Lengthscale: l}), Channels: []gppl.Channel{
 			{Name: "A", Value: 1, Noise: 0.01}, {Name: "B", Value: 0.7, Noise: 0.02}}}
-		loss, err := gppl.NewChannels(m, d, channel)
+		loss, err := gppl.NewChannels(t.Context(), m, d, channel)
 		if err == nil {
-			_, err = loss.ValueGrad(nil, gppl.Values(loss.Params()))
+			_, err = loss.ValueGrad(t.Context(), nil, gppl.Values(loss.Params()))
 		}
-		p, posteriorErr := gppl.NewChannelPosterior(m, d, channel)
+		p, posteriorErr := gppl.NewChannelPosterior(t.Context(), m, d, channel)
 		if (err == nil) != (posteriorErr == nil) {
 			t.Errorf("l = %v: the likelihood says %v, the posterior %v", l, err, posteriorErr)
 		}

@@ -18,13 +18,13 @@ func TestChannelsChecked(t *testing.T) {
 	}
 	m := ChannelModel{Kernel: SHO{Variance: 1, Period: 5, Quality: 2}, Channels: []Channel{{Name: "A",
 		Value: 1, Noise: 0.1}, {Name: "B", Value: 0.4, Slope: 2, Noise: 0.2}}}
-	l, err := NewChannels(m, Data{X: Scalars(x), Y: y}, channel)
+	l, err := NewChannels(t.Context(), m, Data{X: Scalars(x), Y: y}, channel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	theta := Values(m.Params())
 	verify.Tamper = func(_ string, x []float64) { x[1] *= 1.001 }
-	if _, err := l.ValueGrad(make([]float64, len(theta)), theta); err == nil ||
+	if _, err := l.ValueGrad(t.Context(), make([]float64, len(theta)), theta); err == nil ||
 		!strings.Contains(err.Error(), "scale of the coefficients") {
 		t.Errorf("a wrong derivative: %v", err)
 	}

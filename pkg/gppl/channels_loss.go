@@ -71,14 +71,16 @@ type channelCall struct {
 
 // NewChannels returns the negative log likelihood of d, whose observation i is of channel[i], an index into m.Channels. Inputs
 // have one dimension. Known and relative errors of d are as for NewExact, with the channel's noise variance for σ²; a noise of
-// 0 is taken where all observations of the channel have known errors. Options are WithTolerance, WithMemory and WithContext. It
+// 0 is taken where all observations of the channel have known errors. Options are WithTolerance and WithMemory. It
 // panics if lengths differ or an index is out of range; a channel without observations is an error.
-func NewChannels(m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelLikelihood, error) {
-	return newChannels(m, d, channel, nil, opts)
+func NewChannels(ctx context.Context, m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelLikelihood, error) {
+	return newChannels(ctx, m, d, channel, nil, opts)
 }
 
 // newChannels is NewExposures, without exposures where they are nil.
-func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts []Option) (*ChannelLikelihood, error) {
+func newChannels(
+	ctx context.Context, m ChannelModel, d Data, channel []int, exposure []float64, opts []Option,
+) (*ChannelLikelihood, error) {
 	start := time.Now()
 	if len(channel) != d.Len() {
 		panic(fmt.Sprintf("gppl: NewChannels: len(channel) = %d, want len(d.Y) = %d", len(channel), d.Len()))
@@ -96,7 +98,7 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 		return nil, err
 	}
 	d.X = m.offsets(d.X, channel)
-	mean, columns, err := dataColumns(o.ctx, Model{Kernel: m.Kernel, Mean: m.offsetMean()}, d)
+	mean, columns, err := dataColumns(ctx, Model{Kernel: m.Kernel, Mean: m.offsetMean()}, d)
 	if err != nil {
 		return nil, err
 	}
@@ -201,11 +203,7 @@ func (l *ChannelLikelihood) String() string {
 	return fmt.Sprintf("exact NLL of %d channels (n=%d)", len(l.model.Channels), l.data.Len())
 }
 
-func (l *ChannelLikelihood) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(l.options.ctx, grad, theta)
-}
-
-func (l *ChannelLikelihood) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+func (l *ChannelLikelihood) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	c := l.calls.Get()
 	value, err := l.evaluate(ctx, c, grad, theta)
 	if err == nil {
@@ -499,9 +497,9 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 }
 
 // conditionedAt implements regressing: the offsets, and Mean.
-func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *regress.Conditioned, err error) {
+func (l *ChannelLikelihood) conditionedAt(ctx context.Context, theta []float64) (of *regress.Conditioned, err error) {
 	c := l.calls.Get()
-	if _, err = l.evaluate(l.options.ctx, c, nil, theta); err == nil {
+	if _, err = l.evaluate(ctx, c, nil, theta); err == nil {
 		of = c.fit
 	}
 	l.calls.Put(c)
@@ -516,11 +514,13 @@ func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *regress.Conditio
 // however long an exposure is against the scales of the kernel, in O(n·D³): the state of each process of the kernel is joined
 // by a running integral for every exposure that is open at the same time, one where none overlap. More than some hundred are
 // an error. All Slopes must be 0. It panics if lengths differ.
-func NewExposures(m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option) (*ChannelLikelihood, error) {
+func NewExposures(
+	ctx context.Context, m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option,
+) (*ChannelLikelihood, error) {
 	if len(exposure) != d.Len() {
 		panic(fmt.Sprintf("gppl: NewExposures: len(exposure) = %d, want len(d.Y) = %d", len(exposure), d.Len()))
 	}
-	return newChannels(m, d, channel, exposure, opts)
+	return newChannels(ctx, m, d, channel, exposure, opts)
 }
 
 // exposures returns the ends of exposures as a line, and what a filter needs of them.

@@ -24,28 +24,30 @@ type ChannelPosterior struct {
 }
 
 // NewChannelPosterior conditions m on the observations d of the channels; see NewChannels. It takes O(n·D³).
-func NewChannelPosterior(m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelPosterior, error) {
-	return newChannelPosterior(m, d, channel, nil, opts)
+func NewChannelPosterior(ctx context.Context, m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelPosterior, error) {
+	return newChannelPosterior(ctx, m, d, channel, nil, opts)
 }
 
 // NewExposurePosterior is NewChannelPosterior for observations that are averages over exposures. It predicts f at x, not
 // averages.
-func NewExposurePosterior(m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option) (*ChannelPosterior, error) {
+func NewExposurePosterior(
+	ctx context.Context, m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option,
+) (*ChannelPosterior, error) {
 	if len(exposure) != d.Len() {
 		panic(fmt.Sprintf("gppl: NewExposurePosterior: len(exposure) = %d, want len(d.Y) = %d", len(exposure), d.Len()))
 	}
-	return newChannelPosterior(m, d, channel, exposure, opts)
+	return newChannelPosterior(ctx, m, d, channel, exposure, opts)
 }
 
-func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float64,
+func newChannelPosterior(ctx context.Context, m ChannelModel, d Data, channel []int, exposure []float64,
 	opts []Option) (post *ChannelPosterior, err error) {
 	defer parallel.Stopped(&err)
-	l, err := newChannels(m, d, channel, exposure, append(opts[:len(opts):len(opts)], forPosterior))
+	l, err := newChannels(ctx, m, d, channel, exposure, append(opts[:len(opts):len(opts)], forPosterior))
 	if err != nil {
 		return nil, err
 	}
 	c := l.calls.Get()
-	if _, err := l.evaluate(l.options.ctx, c, nil, Values(m.Params())); err != nil {
+	if _, err := l.evaluate(ctx, c, nil, Values(m.Params())); err != nil {
 		return nil, err
 	}
 	c.filter.Ctx = nil
@@ -59,22 +61,12 @@ func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float
 func (p *ChannelPosterior) Inexact() float64 { return p.inexact }
 
 // Function returns the mean and variance of f at each x: the process itself, without offsets. x is scalar and finite.
-func (p *ChannelPosterior) Function(x []float64) (mean, variances []float64, err error) {
-	return p.FunctionContext(context.Background(), x)
-}
-
-// FunctionContext is Function that ends soon after ctx has, with an error that wraps ctx's.
-func (p *ChannelPosterior) FunctionContext(ctx context.Context, x []float64) (mean, variances []float64, err error) {
+func (p *ChannelPosterior) Function(ctx context.Context, x []float64) (mean, variances []float64, err error) {
 	return p.view(ctx, x, len(p.model.Channels), -1)
 }
 
 // Derivative returns the mean and variance of f′, per unit of x. It is an error if f has none, or with exposures.
-func (p *ChannelPosterior) Derivative(x []float64) (mean, variances []float64, err error) {
-	return p.DerivativeContext(context.Background(), x)
-}
-
-// DerivativeContext is Derivative that ends soon after ctx has, with an error that wraps ctx's.
-func (p *ChannelPosterior) DerivativeContext(ctx context.Context, x []float64) (mean, variances []float64, err error) {
+func (p *ChannelPosterior) Derivative(ctx context.Context, x []float64) (mean, variances []float64, err error) {
 	if !p.sloped {
 		return nil, nil, fmt.Errorf("gppl: the derivative of %v is not available, or the observations are averages over exposures",
 			p.model.Kernel)
@@ -84,12 +76,7 @@ func (p *ChannelPosterior) DerivativeContext(ctx context.Context, x []float64) (
 
 // Channel returns the mean and variance of what the channel with the given index sees, its offset included but not its noise: a
 // new observation has the noise variance in addition. It panics if there is no such channel.
-func (p *ChannelPosterior) Channel(channel int, x []float64) (mean, variances []float64, err error) {
-	return p.ChannelContext(context.Background(), channel, x)
-}
-
-// ChannelContext is Channel that ends soon after ctx has, with an error that wraps ctx's.
-func (p *ChannelPosterior) ChannelContext(ctx context.Context, channel int, x []float64) (mean, variances []float64, err error) {
+func (p *ChannelPosterior) Channel(ctx context.Context, channel int, x []float64) (mean, variances []float64, err error) {
 	if channel < 0 || channel >= len(p.model.Channels) {
 		panic(fmt.Sprintf("gppl: ChannelPosterior.Channel: channel = %d, and there are %d", channel, len(p.model.Channels)))
 	}

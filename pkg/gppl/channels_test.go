@@ -246,13 +246,13 @@ func TestChannels(t *testing.T) {
 	for trial := range testkit.Size(2*len(kernels), 10*len(kernels), 100*len(kernels)) {
 		c := randomChannels(rnd, kernels[trial%len(kernels)])
 		t.Run(fmt.Sprintf("%d/%T", trial, c.model.Kernel), func(t *testing.T) {
-			loss, err := gppl.NewChannels(c.model, c.data, c.channel)
+			loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
 			if err != nil {
 				t.Fatal(err)
 			}
 			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
-			got, err := loss.ValueGrad(grad, theta)
+			got, err := loss.ValueGrad(t.Context(), grad, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,7 +278,7 @@ func TestChannels(t *testing.T) {
 
 func (c *channelCase) checkPosterior(t *testing.T, rnd *rand.Rand, d *denseChannels) {
 	t.Helper()
-	p, err := gppl.NewChannelPosterior(c.model, c.data, c.channel)
+	p, err := gppl.NewChannelPosterior(t.Context(), c.model, c.data, c.channel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,12 +304,12 @@ func (c *channelCase) checkPosterior(t *testing.T, rnd *rand.Rand, d *denseChann
 			}
 		}
 	}
-	mean, variance, err := p.Function(x)
+	mean, variance, err := p.Function(t.Context(), x)
 	check("f", gppl.Channel{Value: 1}, -1, mean, variance, err)
-	mean, variance, err = p.Derivative(x)
+	mean, variance, err = p.Derivative(t.Context(), x)
 	check("f′", gppl.Channel{Slope: 1}, -1, mean, variance, err)
 	for i, ch := range c.model.Channels {
-		mean, variance, err = p.Channel(i, x)
+		mean, variance, err = p.Channel(t.Context(), i, x)
 		check(ch.Name, ch, i, mean, variance, err)
 	}
 }
@@ -325,7 +325,7 @@ func TestChannelsLoss(t *testing.T) {
 				c.model.Channels[i].Slope = 0
 			}
 		}
-		loss, err := gppl.NewChannels(c.model, c.data, c.channel)
+		loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,18 +349,18 @@ func TestInstruments(t *testing.T) {
 		}
 		x = x.WithColumn(name, is)
 	}
-	loss, err := gppl.NewChannels(c.model, c.data, c.channel)
+	loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := gppl.NewExact(gppl.Model{Kernel: c.model.Kernel, Noise: 0.2, Mean: gppl.Regressors("A", "B")},
+	other, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: c.model.Kernel, Noise: 0.2, Mean: gppl.Regressors("A", "B")},
 		gppl.Data{X: x, Y: c.data.Y})
 	if err != nil {
 		t.Fatal(err)
 	}
 	value := func(l gppl.Loss) float64 {
 		theta := gppl.Values(l.Params())
-		v, err := l.ValueGrad(nil, theta)
+		v, err := l.ValueGrad(t.Context(), nil, theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -369,14 +369,14 @@ func TestInstruments(t *testing.T) {
 	if a, b := value(loss), value(other); math.Abs(a-b) > 1e-9*math.Abs(b) {
 		t.Errorf("%v as channels, %v with regressors", a, b)
 	}
-	if _, _, err := mustPosterior(t, c).Derivative([]float64{1}); err == nil {
+	if _, _, err := mustPosterior(t, c).Derivative(t.Context(), []float64{1}); err == nil {
 		t.Error("Laplace has a derivative")
 	}
 }
 
 func mustPosterior(t *testing.T, c channelCase) *gppl.ChannelPosterior {
 	t.Helper()
-	p, err := gppl.NewChannelPosterior(c.model, c.data, c.channel)
+	p, err := gppl.NewChannelPosterior(t.Context(), c.model, c.data, c.channel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -409,7 +409,7 @@ func TestChannelsFit(t *testing.T) {
 	start := gppl.ChannelModel{Kernel: gppl.SHO{Variance: 2, Period: 9.5, Quality: 2}, Channels: []gppl.Channel{
 		{Name: "index", Value: 1, Noise: 0.1}, {Name: "velocity", Value: 1, Slope: 1, Noise: 0.1}}}.WithFixed("value of index",
 		"slope of index")
-	loss, err := gppl.NewChannels(start, c.data, channel)
+	loss, err := gppl.NewChannels(t.Context(), start, c.data, channel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -444,23 +444,23 @@ func TestChannelsMean(t *testing.T) {
 	m := gppl.ChannelModel{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 5}, Mean: gppl.Regressors("orbit"),
 		Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.01}, {Name: "B", Value: 1, Noise: 0.01}}}
 	d := gppl.Data{X: gppl.Scalars(x).WithColumn("orbit", wave), Y: y}
-	loss, err := gppl.NewChannels(m, d, channel)
+	loss, err := gppl.NewChannels(t.Context(), m, d, channel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gppltest.CheckLoss(t, loss)
-	p, err := gppl.NewChannelPosterior(m, d, channel)
+	p, err := gppl.NewChannelPosterior(t.Context(), m, d, channel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c := p.Offsets()[2]; c.Name != "orbit" || !(math.Abs(c.Value-0.5) < 4*c.StdErr && c.StdErr < 0.05) {
 		t.Errorf("%+v", c)
 	}
-	mean, variance, err := p.Channel(1, []float64{20, 40})
+	mean, variance, err := p.Channel(t.Context(), 1, []float64{20, 40})
 	if err != nil || !(math.Abs(mean[0]-math.Sin(20./3)) < 5*math.Sqrt(variance[0])) {
 		t.Error(mean, variance, err)
 	}
-	if _, err := gppl.NewChannels(m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel); err == nil ||
+	if _, err := gppl.NewChannels(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel); err == nil ||
 		!strings.Contains(err.Error(), "orbit") {
 		t.Errorf("without the column: %v", err)
 	}
@@ -485,7 +485,7 @@ func TestChannelsErrors(t *testing.T) {
 		if len(m.Channels) == 0 {
 			channel, data = nil, gppl.Data{}
 		}
-		_, err := gppl.NewChannels(m, data, channel)
+		_, err := gppl.NewChannels(t.Context(), m, data, channel)
 		data = gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 2, 0, 1}}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
@@ -496,7 +496,7 @@ func TestChannelsErrors(t *testing.T) {
 // TestChannelsTogether: answers do not depend on what other goroutines ask of the same loss.
 func TestChannelsTogether(t *testing.T) {
 	c := randomChannels(rand.New(rand.NewPCG(4, 1)), channelKernels()[4])
-	loss, err := gppl.NewChannels(c.model, c.data, c.channel)
+	loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +506,7 @@ func TestChannelsTogether(t *testing.T) {
 			theta = append(theta, p.Value*(1+0.1*float64(i)))
 		}
 		grad := make([]float64, len(theta))
-		v, err := loss.ValueGrad(grad, theta)
+		v, err := loss.ValueGrad(t.Context(), grad, theta)
 		if err != nil {
 			t.Error(err)
 		}
@@ -541,7 +541,7 @@ func BenchmarkChannels(b *testing.B) {
 			}
 			m := gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}, {Name: "B",
 				Value: 0.4, Slope: 2, Noise: 0.2}}}
-			loss, err := gppl.NewChannels(m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel)
+			loss, err := gppl.NewChannels(b.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -556,7 +556,7 @@ func benchmarkLoss(b *testing.B, loss gppl.Loss) {
 	grad := make([]float64, len(theta))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := loss.ValueGrad(grad, theta); err != nil {
+		if _, err := loss.ValueGrad(b.Context(), grad, theta); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -34,7 +34,7 @@ func TestFaultsAreCaught(t *testing.T) {
 	defer func() { verify.Tamper = nil }()
 	rnd := rand.New(rand.NewPCG(5, 5))
 	d := benchData(t, 120)
-	p, err := NewProjection(Sphere{}, d.X, 25, 1)
+	p, err := NewProjection(t.Context(), Sphere{}, d.X, 25, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,21 +57,21 @@ func TestFaultsAreCaught(t *testing.T) {
 				var losses []Loss
 				if stage[0] != 'V' {
 					if stage[0] != 'p' && stage[0] != 'i' {
-						l, err := NewExact(m, d, opt)
+						l, err := NewExact(t.Context(), m, d, opt)
 						if err != nil {
 							t.Fatal(err)
 						}
 						losses = append(losses, l)
 					}
 					if stage[1] != 'p' {
-						l, err := NewProjected(m, d, p, opt)
+						l, err := NewProjected(t.Context(), m, d, p, opt)
 						if err != nil {
 							t.Fatal(err)
 						}
 						losses = append(losses, l)
 					}
 				} else {
-					l, err := NewVFE(m, d, d.X.Slice(0, 6), VFEOptions{}, opt)
+					l, err := NewVFE(t.Context(), m, d, d.X.Slice(0, 6), VFEOptions{}, opt)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -84,7 +84,7 @@ func TestFaultsAreCaught(t *testing.T) {
 					}
 					grad := make([]float64, len(theta))
 					verify.Tamper = nil
-					if _, err := l.ValueGrad(grad, theta); err != nil {
+					if _, err := l.ValueGrad(t.Context(), grad, theta); err != nil {
 						t.Fatalf("%v, %v: %v without a fault", l, k, err)
 					}
 					hit := false
@@ -94,7 +94,7 @@ func TestFaultsAreCaught(t *testing.T) {
 							hit = true
 						}
 					}
-					_, err := l.ValueGrad(grad, theta)
+					_, err := l.ValueGrad(t.Context(), grad, theta)
 					verify.Tamper = nil
 					if !hit {
 						continue
@@ -123,22 +123,22 @@ func TestFaultGoesToNextEngine(t *testing.T) {
 	defer func() { verify.Tamper = nil }()
 	d := benchData(t, 150)
 	m := Model{Kernel: SE{1, 60}, Noise: 0.1}
-	p, err := NewProjection(Sphere{}, d.X, 25, 1)
+	p, err := NewProjection(t.Context(), Sphere{}, d.X, 25, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := NewExact(m, d)
+	exact, err := NewExact(t.Context(), m, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	projected, err := NewProjected(m, d, p)
+	projected, err := NewProjected(t.Context(), m, d, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range []Loss{exact, projected} {
 		theta := Values(l.Params())
 		want, got := make([]float64, 3), make([]float64, 3)
-		if _, err := l.ValueGrad(want, theta); err != nil {
+		if _, err := l.ValueGrad(t.Context(), want, theta); err != nil {
 			t.Fatal(err)
 		}
 		if r := l.Report(); r.Engine != EngineSpectral || r.Fallbacks != 0 {
@@ -149,7 +149,7 @@ func TestFaultGoesToNextEngine(t *testing.T) {
 				scaleBy(x, 1.001)
 			}
 		}
-		_, err := l.ValueGrad(got, theta)
+		_, err := l.ValueGrad(t.Context(), got, theta)
 		verify.Tamper = nil
 		if err != nil {
 			t.Fatal(err)
@@ -169,12 +169,12 @@ func TestKnownErrorsFaultsAreCaught(t *testing.T) {
 	for i := range d.Errors {
 		d.Errors[i] = 0.1 * float64(1+i%5)
 	}
-	l, err := NewExact(Model{Kernel: SE{1, 40}, Noise: 0.1}, d, WithEngine(EngineSpectral))
+	l, err := NewExact(t.Context(), Model{Kernel: SE{1, 40}, Noise: 0.1}, d, WithEngine(EngineSpectral))
 	if err != nil {
 		t.Fatal(err)
 	}
 	theta, grad := Values(l.Params()), make([]float64, 3)
-	if _, err := l.ValueGrad(grad, theta); err != nil {
+	if _, err := l.ValueGrad(t.Context(), grad, theta); err != nil {
 		t.Fatal(err)
 	}
 	for _, stage := range []string{"spectral traces", "spectral fitted", "spectral part"} {
@@ -187,7 +187,7 @@ func TestKnownErrorsFaultsAreCaught(t *testing.T) {
 					fault(x, 0)
 				}
 			}
-			if _, err := l.ValueGrad(grad, theta); !errors.As(err, new(verify.Failed)) {
+			if _, err := l.ValueGrad(t.Context(), grad, theta); !errors.As(err, new(verify.Failed)) {
 				t.Errorf("%s, %s: %v", stage, name, err)
 			}
 		}

@@ -56,17 +56,17 @@ func TestKernelFaults(t *testing.T) {
 		{broken{gppl.SE{Variance: 1, Lengthscale: 2}, 1e9, true}, "lengthscale"},
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
-		p := testkit.Must(gppl.NewProjection(gppl.Spectral{}, d.X, 12, 1))(t)
+		p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Spectral{}, d.X, 12, 1))(t)
 		losses := []gppl.Loss{
-			testkit.Must(gppl.NewExact(m, d))(t),
-			testkit.Must(gppl.NewResidual(m, d, p))(t),
-			testkit.Must(gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{FixInducing: true}))(t),
+			testkit.Must(gppl.NewExact(t.Context(), m, d))(t),
+			testkit.Must(gppl.NewResidual(t.Context(), m, d, p))(t),
+			testkit.Must(gppl.NewVFE(t.Context(), m, d, d.X.Slice(0, 5), gppl.VFEOptions{FixInducing: true}))(t),
 		}
 		for _, l := range losses {
 			grad := make([]float64, len(l.Params()))
 			at := append([]float64(nil), theta...)
 			at = append(at, gppl.Values(l.Params()[3:])...)
-			if _, err := l.ValueGrad(grad, at); err == nil || !strings.Contains(err.Error(), c.want) ||
+			if _, err := l.ValueGrad(t.Context(), grad, at); err == nil || !strings.Contains(err.Error(), c.want) ||
 				strings.Contains(err.Error(), "no engine") {
 				t.Errorf("%v: %v, want an error with %q", l, err, c.want)
 			}

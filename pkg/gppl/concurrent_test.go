@@ -25,14 +25,16 @@ var walkLosses = []struct {
 	build func(m Model, d Data, p *Projection, opts ...Option) (Loss, error)
 }{
 	{"exact",
-		func(m Model, d Data, _ *Projection, opts ...Option) (Loss, error) { return NewExact(m, d, opts...) }},
+		func(m Model, d Data, _ *Projection, opts ...Option) (Loss, error) {
+			return NewExact(context.Background(), m, d, opts...)
+		}},
 	{"PL",
 		func(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {
-			return NewProjected(m, d, p, opts...)
+			return NewProjected(context.Background(), m, d, p, opts...)
 		}},
 	{"residual",
 		func(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {
-			return NewResidual(m, d, p, opts...)
+			return NewResidual(context.Background(), m, d, p, opts...)
 		}},
 }
 
@@ -49,7 +51,7 @@ func askLoss(l Loss, theta []float64, gradient bool) (a answer) {
 	if gradient {
 		a.grad = make([]float64, len(theta))
 	}
-	a.value, a.err = l.ValueGrad(a.grad, theta)
+	a.value, a.err = l.ValueGrad(context.Background(), a.grad, theta)
 	return a
 }
 
@@ -101,11 +103,11 @@ func TestGoroutines(t *testing.T) {
 		for i := range x.at {
 			x.at[i] *= 10
 		}
-		sphere, err := NewProjection(Sphere{}, x, 15, 1)
+		sphere, err := NewProjection(t.Context(), Sphere{}, x, 15, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		waves, err := NewProjection(Spectral{}, x, 15, 1)
+		waves, err := NewProjection(t.Context(), Spectral{}, x, 15, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +199,7 @@ func TestWalk(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(uint64(i), 21))
 		m := Model{Kernel: k, Noise: 0.1}
 		d := drawFrom(t, m, engineInputs(inputKinds[i%len(inputKinds)], 60, rnd), rnd)
-		p, err := NewProjection(Sphere{}, d.X, 12, 1)
+		p, err := NewProjection(t.Context(), Sphere{}, d.X, 12, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +215,7 @@ func TestWalk(t *testing.T) {
 					return l
 				}
 				l := build()
-				if _, err := l.ValueGrad(nil, Values(l.Params())); err != nil {
+				if _, err := l.ValueGrad(t.Context(), nil, Values(l.Params())); err != nil {
 					continue // not for this engine
 				}
 				w := walker{loss: l, fresh: build, where: where, rnd: rnd, at: at, data: d, engine: engine}
@@ -289,7 +291,7 @@ func (w *walker) compare(gradient bool) error {
 
 // information compares that of a projected loss.
 func (w *walker) information() error {
-	informed := func(l Loss) (*mat.SymDense, error) { return l.(*Projected).Information(w.theta) }
+	informed := func(l Loss) (*mat.SymDense, error) { return l.(*Projected).Information(context.Background(), w.theta) }
 	if _, ok := w.loss.(*Projected); !ok {
 		return w.compare(true)
 	}

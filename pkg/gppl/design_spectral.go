@@ -58,11 +58,8 @@ func (d Spectral) columns(frequency float64) int {
 	return 2*int(j) + 1
 }
 
-func (d Spectral) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
-	return d.directions(context.Background(), omega, x, 0)
-}
-
-func (d Spectral) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+func (d Spectral) Directions(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) (err error) {
+	defer parallel.Stopped(&err)
 	return d.directions(ctx, omega, x, 0)
 }
 
@@ -100,8 +97,8 @@ func (d Spectral) directions(ctx context.Context, omega *mat.Dense, x Inputs, fr
 // SpectralProjection returns the projection on the first count columns of Spectral that are independent of those before them:
 // fewer where gaps or duplicates in x make some of them dependent. It takes O(n·count²), or O(n + count³) where sums over the
 // data suffice (see NewProjection). It is an error if count < 1 or x is no time series with distinct ends, and a MemoryError if Ω
-// has to be formed and does not fit WithMemory. WithContext ends it.
-func SpectralProjection(x Inputs, count int, opts ...Option) (*Projection, error) {
+// has to be formed and does not fit WithMemory.
+func SpectralProjection(ctx context.Context, x Inputs, count int, opts ...Option) (*Projection, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
 	}
@@ -109,13 +106,13 @@ func SpectralProjection(x Inputs, count int, opts ...Option) (*Projection, error
 		return nil, fmt.Errorf("gppl: %d columns: at least one is needed", count)
 	}
 	p := &Projection{Orthonormal: true, Design: Spectral{}.String(), n: x.Len()}
-	return p.Extend(x, count, opts...)
+	return p.Extend(ctx, x, count, opts...)
 }
 
 // Extend returns a projection that adds to p, which SpectralProjection or Extend made for the same x, the columns of the design
 // up to count. The columns of p do not change: only the new ones are orthonormalised, against them and among themselves, in
-// O(n·k·new) if Ω is formed. WithContext ends it. It panics if p is of another kind or has another number of observations.
-func (p *Projection) Extend(x Inputs, count int, opts ...Option) (extended *Projection, err error) {
+// O(n·k·new) if Ω is formed. It panics if p is of another kind or has another number of observations.
+func (p *Projection) Extend(ctx context.Context, x Inputs, count int, opts ...Option) (extended *Projection, err error) {
 	defer parallel.Stopped(&err)
 	o, err := optionsOf(opts)
 	if err != nil {
@@ -129,7 +126,7 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (extended *Proj
 		return p, nil
 	}
 	if p.k == 0 || p.moment != nil {
-		if waves := newWaves(o.ctx, x, count, p.moment); waves != nil {
+		if waves := newWaves(ctx, x, count, p.moment); waves != nil {
 			q := ofWaves(waves, p.Design, p.Seed)
 			if q.drawn = count; p.k > 0 {
 				q.from = p
@@ -142,7 +139,7 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (extended *Proj
 	}
 	var old blas64.General
 	if p.k > 0 {
-		old = p.formed(o.ctx).RawMatrix()
+		old = p.formed(ctx).RawMatrix()
 	}
 	q := dense.New(n, min(n, old.Cols+count-p.drawn)) // all columns so far, of which k are in use
 	k := 0
@@ -156,13 +153,13 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (extended *Proj
 	const block = 256
 	for drawn := p.drawn; drawn < count && k < n; {
 		w := mat.NewDense(n, min(block, count-drawn, n-k), nil)
-		if err := (Spectral{}).directions(o.ctx, w, x, drawn); err != nil {
+		if err := (Spectral{}).directions(ctx, w, x, drawn); err != nil {
 			return nil, err
 		}
 		drawn += w.RawMatrix().Cols
 		before := q
 		before.Cols = k
-		appendColumns(dense.Complement(o.ctx, w.RawMatrix(), before))
+		appendColumns(dense.Complement(ctx, w.RawMatrix(), before))
 	}
 	omega := mat.NewDense(n, k, nil)
 	for i := range n {

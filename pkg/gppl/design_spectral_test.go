@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -12,9 +13,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
+// omegaOf returns Ω, which no context ends.
+func omegaOf(p *gppl.Projection) *mat.Dense {
+	omega, err := p.Omega(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	return omega
+}
+
 func orthonormality(p *gppl.Projection) float64 {
 	var gram mat.Dense
-	gram.Mul(p.Omega().T(), p.Omega())
+	omega := omegaOf(p)
+	gram.Mul(omega.T(), omega)
 	_, k := p.Dims()
 	worst := 0.0
 	for i := range k {
@@ -28,7 +39,7 @@ func orthonormality(p *gppl.Projection) float64 {
 
 // condition returns that of k directions of length one.
 func condition(t *testing.T, d gppl.Design, x gppl.Inputs, k int) float64 {
-	w := testkit.Must(gppl.NewProjection(gppl.Raw{Design: d}, x, k, 0))(t).Omega()
+	w := testkit.Must(testkit.Must(gppl.NewProjection(t.Context(), gppl.Raw{Design: d}, x, k, 0))(t).Omega(t.Context()))(t)
 	for j := range k {
 		c := w.ColView(j).(*mat.VecDense)
 		c.ScaleVec(1/mat.Norm(c, 2), c)
@@ -54,31 +65,31 @@ func TestSpectralProjection(t *testing.T) {
 			if a, b := condition(t, gppl.Spectral{}, x, 301), condition(t, gppl.Spectral{Stretch: 1.08}, x, 301); a > 1e8 || b < 1e12 {
 				t.Errorf("condition %.2g, that of a Fourier basis of period 1.08·range %.2g: want under 1e8, over 1e12", a, b)
 			}
-			all := testkit.Must(gppl.SpectralProjection(x, k))(t)
+			all := testkit.Must(gppl.SpectralProjection(t.Context(), x, k))(t)
 			if n, got := all.Dims(); n != x.Len() || got != k || !all.Orthonormal {
 				t.Fatalf("n = %d, k = %d, orthonormal %v", n, got, all.Orthonormal)
 			}
 			if d := orthonormality(all); d > 1e-12 {
 				t.Errorf("ΩᵀΩ is off I by %v", d)
 			}
-			part := testkit.Must(gppl.SpectralProjection(x, 130))(t)
-			more := testkit.Must(part.Extend(x, k))(t)
+			part := testkit.Must(gppl.SpectralProjection(t.Context(), x, 130))(t)
+			more := testkit.Must(part.Extend(t.Context(), x, k))(t)
 			if d := orthonormality(more); d > 1e-12 {
 				t.Errorf("extended: ΩᵀΩ is off I by %v", d)
 			}
-			if !mat.Equal(more.Omega().Slice(0, x.Len(), 0, 130), part.Omega()) {
+			if !mat.Equal(testkit.Must(more.Omega(t.Context()))(t).Slice(0, x.Len(), 0, 130), testkit.Must(part.Omega(t.Context()))(t)) {
 				t.Error("Extend changed the columns that were there")
 			}
-			raw := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Spectral{}}, x, k, 0))(t)
+			raw := testkit.Must(gppl.NewProjection(t.Context(), gppl.Raw{Design: gppl.Spectral{}}, x, k, 0))(t)
 			for _, p := range []*gppl.Projection{all, more} {
 				var along, back mat.Dense
-				along.Mul(p.Omega().T(), raw.Omega())
-				back.Mul(p.Omega(), &along)
-				if !mat.EqualApprox(&back, raw.Omega(), 1e-11) {
+				along.Mul(testkit.Must(p.Omega(t.Context()))(t).T(), testkit.Must(raw.Omega(t.Context()))(t))
+				back.Mul(testkit.Must(p.Omega(t.Context()))(t), &along)
+				if !mat.EqualApprox(&back, testkit.Must(raw.Omega(t.Context()))(t), 1e-11) {
 					t.Error("the span is not that of the directions")
 				}
 			}
-			if same := testkit.Must(more.Extend(x, 100))(t); same != more {
+			if same := testkit.Must(more.Extend(t.Context(), x, 100))(t); same != more {
 				t.Error("Extend to fewer columns is not the same projection")
 			}
 		})
@@ -104,7 +115,7 @@ func TestSpectralDependent(t *testing.T) {
 		{"two clusters", clusters, 700, 4, 100},
 		{"two points", []float64{1, 3}, 9, 2, 2},
 	} {
-		p := testkit.Must(gppl.SpectralProjection(gppl.Scalars(c.x), c.count))(t)
+		p := testkit.Must(gppl.SpectralProjection(t.Context(), gppl.Scalars(c.x), c.count))(t)
 		if _, k := p.Dims(); k < c.least || k > c.max {
 			t.Errorf("%s: %d columns of %d, want %d to %d", c.name, k, c.count, c.least, c.max)
 		}
@@ -121,7 +132,7 @@ func TestSpectralDependent(t *testing.T) {
 		{nil, 3, "x is empty"},
 		{[]float64{1, 2}, 0, "0 columns"},
 	} {
-		if _, err := gppl.SpectralProjection(gppl.Scalars(c.x), c.count); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := gppl.SpectralProjection(t.Context(), gppl.Scalars(c.x), c.count); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want an error that says %q", err, c.want)
 		}
 	}

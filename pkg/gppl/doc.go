@@ -59,6 +59,9 @@
 //
 // # Conventions
 //
+// What computes takes a context first, and ends soon after it has, with an error that wraps the context's: it looks every few
+// milliseconds of work. What only describes (kernels, models, data, settings) takes none.
+//
 // Models, kernels and projections are immutable values. Losses and posteriors are
 // safe for concurrent use. Misuse of shapes
 // panics with the name of the argument; anything that data or rounding can cause is

@@ -87,7 +87,7 @@ func TestBandedTraining(t *testing.T) {
 	d := drawFrom(t, Model{Kernel: SE{1, 16}, Noise: 1e-8}, spaced(testkit.Size(500, 1000, 1000)), rand.New(rand.NewPCG(0, 12)))
 	var value [2]float64
 	for i, engine := range []string{EngineBanded, EngineSpectral} {
-		l, err := NewExact(Model{Kernel: SE{0.5, 10}, Noise: 1e-4}, d, WithEngine(engine))
+		l, err := NewExact(t.Context(), Model{Kernel: SE{0.5, 10}, Noise: 1e-4}, d, WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,12 +121,12 @@ func TestBandedLags(t *testing.T) {
 			var value [2]float64
 			var grad [2][]float64
 			for i, engine := range []string{EngineDense, EngineBanded} {
-				l, err := NewExact(m, d, WithEngine(engine))
+				l, err := NewExact(t.Context(), m, d, WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
 				grad[i] = make([]float64, len(l.Params()))
-				if value[i], err = l.ValueGrad(grad[i], Values(l.Params())); err != nil {
+				if value[i], err = l.ValueGrad(t.Context(), grad[i], Values(l.Params())); err != nil {
 					t.Fatal(k, err)
 				}
 			}
@@ -184,11 +184,11 @@ func TestBandedCheck(t *testing.T) {
 	d := drawFrom(t, m, spaced(400), rand.New(rand.NewPCG(1, 13)))
 	theta := Values(m.Params())
 	want := make([]float64, len(theta))
-	byDense, err := NewExact(m, d, WithEngine(EngineDense))
+	byDense, err := NewExact(t.Context(), m, d, WithEngine(EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := byDense.ValueGrad(want, theta)
+	value, err := byDense.ValueGrad(t.Context(), want, theta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestBandedCheck(t *testing.T) {
 		{"no noise", nil, func(g []float64) { g[len(g)-1] = 0 }},
 	} {
 		t.Run(fault.name, func(t *testing.T) {
-			l, err := NewExact(m, d)
+			l, err := NewExact(t.Context(), m, d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +242,7 @@ func TestBandedCheck(t *testing.T) {
 			l.engines = []exactEngine{l.engines[banded], l.engines[len(l.engines)-1]} // banded, then dense
 			l.chooser = choice.New(l.options.Limits, l.chooser.Limit, []string{EngineBanded, EngineDense})
 			grad := make([]float64, len(theta))
-			got, err := l.ValueGrad(grad, theta)
+			got, err := l.ValueGrad(t.Context(), grad, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -307,11 +307,11 @@ func TestBandedPosterior(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want, err := NewPosterior(m, d, WithEngine(EngineDense))
+		want, err := NewPosterior(t.Context(), m, d, WithEngine(EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := NewPosterior(m, d, WithEngine(EngineBanded))
+		got, err := NewPosterior(t.Context(), m, d, WithEngine(EngineBanded))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,8 +323,8 @@ func TestBandedPosterior(t *testing.T) {
 					at[i] = x[rnd.IntN(n)]
 				}
 			}
-			mean, variances := got.Latent(Scalars(at))
-			wantMean, wantVariances := want.Latent(Scalars(at))
+			mean, variances := testkit.Must2(got.Latent(t.Context(), Scalars(at)))(t)
+			wantMean, wantVariances := testkit.Must2(want.Latent(t.Context(), Scalars(at)))(t)
 			limit := 1e-12 * (1 + 1/m.Noise)
 			for i := range at {
 				if math.Abs(mean[i]-wantMean[i]) > 10*limit || math.Abs(variances[i]-wantVariances[i]) > limit {

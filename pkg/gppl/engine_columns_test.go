@@ -328,7 +328,7 @@ func TestLossTogether(t *testing.T) {
 		for _, k := range c.kernels {
 			m := Model{Kernel: k, Noise: 0.2}
 			build := func() *Exact {
-				l, err := NewExact(m, Data{X: x, Y: y}, WithEngine(c.name))
+				l, err := NewExact(t.Context(), m, Data{X: x, Y: y}, WithEngine(c.name))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -343,7 +343,7 @@ func TestLossTogether(t *testing.T) {
 			}
 			evaluate := func(l *Exact, p int) []float64 {
 				grad := make([]float64, len(m.Params()))
-				value, err := l.ValueGrad(grad, at(p))
+				value, err := l.ValueGrad(t.Context(), grad, at(p))
 				if err != nil {
 					t.Error(err)
 				}

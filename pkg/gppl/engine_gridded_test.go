@@ -60,12 +60,12 @@ func TestGriddedWalk(t *testing.T) {
 	d := benchData(t, 400)
 	rnd := rand.New(rand.NewPCG(5, 5))
 	m := Model{Kernel: SE{1, 5}, Noise: 0.1}
-	kept, err := NewExact(m, d, WithEngine(EngineGridded))
+	kept, err := NewExact(t.Context(), m, d, WithEngine(EngineGridded))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for l := 4.5; l < 5.5; l *= 1.003 { // a lengthscale that grows by little
-		if _, err := kept.ValueGrad(nil, []float64{1, l, 0.1}); err != nil {
+		if _, err := kept.ValueGrad(t.Context(), nil, []float64{1, l, 0.1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestGriddedWalk(t *testing.T) {
 		fresh, grad, bound := evaluated(t, m, d, EngineGridded)
 		got := make([]float64, len(grad))
 		theta := Values(m.Params())
-		value, err := kept.ValueGrad(got, theta)
+		value, err := kept.ValueGrad(t.Context(), got, theta)
 		if err != nil {
 			t.Fatal(err)
 		}

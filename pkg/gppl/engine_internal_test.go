@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,7 +28,7 @@ import (
 // TestEngines: Engines are those of the losses of a time series, no more and no fewer.
 func TestEngines(t *testing.T) {
 	d := benchData(t, 30)
-	p, err := NewProjection(Sphere{}, d.X, 5, 1)
+	p, err := NewProjection(t.Context(), Sphere{}, d.X, 5, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,11 +155,11 @@ const gradientTolerance, valueTolerance = 1e-6, 1e-8
 func against(t fataler, got, dense Loss, theta []float64, terms int) (m mistake, err error) {
 	t.Helper()
 	grad, want := make([]float64, len(theta)), make([]float64, len(theta))
-	v, err := got.ValueGrad(grad, theta)
+	v, err := got.ValueGrad(context.Background(), grad, theta)
 	if err != nil {
 		return m, err
 	}
-	w, err := dense.ValueGrad(want, theta)
+	w, err := dense.ValueGrad(context.Background(), want, theta)
 	if err != nil {
 		t.Fatalf("dense: %v", err)
 	}
@@ -181,7 +182,7 @@ func against(t fataler, got, dense Loss, theta []float64, terms int) (m mistake,
 // conditionOf returns that of ΩᵀΩ.
 func conditionOf(p *Projection) float64 {
 	var s mat.SymDense
-	s.SymOuterK(1, p.Omega().T())
+	s.SymOuterK(1, p.formed(context.Background()).T())
 	var e mat.EigenSym
 	if !e.Factorize(&s, false) {
 		return math.Inf(1)
@@ -330,9 +331,9 @@ func conform(t *testing.T, w worst, m Model, d Data, p *Projection, where string
 
 func buildLoss(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {
 	if p == nil {
-		return NewExact(m, d, opts...)
+		return NewExact(context.Background(), m, d, opts...)
 	}
-	return NewProjected(m, d, p, opts...)
+	return NewProjected(context.Background(), m, d, p, opts...)
 }
 
 // TestEngineGrid compares the engines over kernels, lengthscales and noise, with
@@ -360,7 +361,7 @@ func TestEngineGrid(t *testing.T) {
 					conform(t, w, m, d, nil, where)
 					design := designs[rnd.IntN(len(designs))]
 					cols := 1 + rnd.IntN(min(n, 70))
-					p, err := NewProjection(design, d.X, cols, uint64(turn))
+					p, err := NewProjection(t.Context(), design, d.X, cols, uint64(turn))
 					if err != nil {
 						continue // Spectral needs a range
 					}
@@ -393,7 +394,7 @@ func TestEngineLarge(t *testing.T) {
 		d := drawFrom(t, m, engineInputs(c.kind, c.n, rnd), rnd)
 		where := fmt.Sprintf("%v, n=%d %s", c.k, c.n, c.kind)
 		conform(t, w, m, d, nil, where)
-		p, err := NewProjection(Sphere{}, d.X, 60, 1)
+		p, err := NewProjection(t.Context(), Sphere{}, d.X, 60, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,7 +415,7 @@ func TestEngineWalk(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(uint64(i), 3))
 		m := Model{Kernel: k, Noise: 0.1}
 		d := drawFrom(t, m, engineInputs(inputKinds[i%len(inputKinds)], 90, rnd), rnd)
-		p, err := NewProjection(Sphere{}, d.X, 20, 1)
+		p, err := NewProjection(t.Context(), Sphere{}, d.X, 20, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -490,7 +491,7 @@ func TestEngineProperty(t *testing.T) {
 		where := fmt.Sprintf("%v, noise %v, n=%d", k, m.Noise, n)
 		conform(t, worst{}, m, d, nil, where)
 		design := rapid.SampledFrom([]Design{Sphere{}, OneHot{}, Spectral{}, Raw{Sphere{}}}).Draw(rt, "design")
-		p, err := NewProjection(design, x, rapid.IntRange(1, min(n, 40)).Draw(rt, "k"), 1)
+		p, err := NewProjection(t.Context(), design, x, rapid.IntRange(1, min(n, 40)).Draw(rt, "k"), 1)
 		if err == nil {
 			conform(t, worst{}, m, d, p, where)
 		}
@@ -508,12 +509,12 @@ func TestEnginePromise(t *testing.T) {
 			for _, noise := range []float64{0.1, 20} {
 				m := Model{Kernel: SE{2, 1}, Noise: noise}
 				d := drawFrom(t, m, engineInputs("irregular", n, rnd), rnd)
-				p, err := NewProjection(OneHot{}, d.X, (n+1)/2, 1)
+				p, err := NewProjection(t.Context(), OneHot{}, d.X, (n+1)/2, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				l, _ := NewProjected(m, d, p, WithEngine(engine))
-				dense, _ := NewProjected(m, d, p, WithEngine(EngineDense))
+				l := testkit.Must(NewProjected(t.Context(), m, d, p, WithEngine(engine)))(t)
+				dense := testkit.Must(NewProjected(t.Context(), m, d, p, WithEngine(EngineDense)))(t)
 				if mis, err := against(t, l, dense, Values(m.Params()), (n+1)/2); err != nil || mis.promise > 1 {
 					t.Errorf("%s, n=%d, noise %v: %.3g of its promise, %v", engine, n, noise, mis.promise, err)
 				}
@@ -528,8 +529,8 @@ func TestSpectralExactWindowed(t *testing.T) {
 	for _, noise := range []float64{1e-4, 1e-5} {
 		m := Model{Kernel: SE{1, 1000}, Noise: noise}
 		d := drawFrom(t, m, engineInputs("irregular", 800, rnd), rnd)
-		l, _ := NewExact(m, d)
-		dense, _ := NewExact(m, d, WithEngine(EngineDense))
+		l := testkit.Must(NewExact(t.Context(), m, d))(t)
+		dense := testkit.Must(NewExact(t.Context(), m, d, WithEngine(EngineDense)))(t)
 		mis, err := against(t, l, dense, Values(m.Params()), 800)
 		if err != nil || mis.value > valueTolerance && l.Report().Inexact == 0 {
 			t.Errorf("noise %v: %s errs by %.3g, %.3g of its promise, without saying so: %+v %v",
@@ -547,9 +548,9 @@ func TestSpectralExactWindowStays(t *testing.T) {
 	m := Model{Kernel: SE{1, 20}, Noise: 1e-5}
 	n := testkit.Size(400, 800, 800)
 	d := drawFrom(t, m, engineInputs("irregular", n, rnd), rnd)
-	l, _ := NewExact(m, d, WithEngine(EngineSpectral))
-	dense, _ := NewExact(m, d, WithEngine(EngineDense))
-	if _, err := l.ValueGrad(nil, []float64{1, 1000, 0.1}); err != nil {
+	l := testkit.Must(NewExact(t.Context(), m, d, WithEngine(EngineSpectral)))(t)
+	dense := testkit.Must(NewExact(t.Context(), m, d, WithEngine(EngineDense)))(t)
+	if _, err := l.ValueGrad(t.Context(), nil, []float64{1, 1000, 0.1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, lengthscale := range []float64{20, 40, 60, 92, 110, 200, 1000} {
@@ -566,14 +567,14 @@ func TestInterpolatedNoiseFalls(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 7))
 	m := Model{Kernel: SE{1, 10}, Noise: 10}
 	d := drawFrom(t, m, engineInputs("irregular", 800, rnd), rnd)
-	p, err := NewProjection(Sphere{}, d.X, 20, 1)
+	p, err := NewProjection(t.Context(), Sphere{}, d.X, 20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, _ := NewProjected(m, d, p)
-	dense, _ := NewProjected(m, d, p, WithEngine(EngineDense))
+	l := testkit.Must(NewProjected(t.Context(), m, d, p))(t)
+	dense := testkit.Must(NewProjected(t.Context(), m, d, p, WithEngine(EngineDense)))(t)
 	for i := range 70 {
-		if _, err := l.ValueGrad(nil, []float64{1, 10 + 0.01*float64(i%7), 10}); err != nil {
+		if _, err := l.ValueGrad(t.Context(), nil, []float64{1, 10 + 0.01*float64(i%7), 10}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -593,14 +594,14 @@ func TestSpectralAliases(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 8))
 	m := Model{Kernel: Periodic{1, 1, 50}, Noise: 0.1}
 	d := drawFrom(t, m, engineInputs("irregular", 60, rnd), rnd)
-	p, err := NewProjection(Sphere{}, d.X, 20, 1)
+	p, err := NewProjection(t.Context(), Sphere{}, d.X, 20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dense, _ := NewProjected(m, d, p, WithEngine(EngineDense))
+	dense := testkit.Must(NewProjected(t.Context(), m, d, p, WithEngine(EngineDense)))(t)
 	for period := 0.15; period < 1; period *= 1 + 0.01*float64(testkit.Size(6, 1, 1)) {
-		l, _ := NewProjected(m, d, p, WithEngine(EngineSpectral))
-		if _, err := l.ValueGrad(nil, []float64{1, 20, 50, 0.1}); err != nil {
+		l := testkit.Must(NewProjected(t.Context(), m, d, p, WithEngine(EngineSpectral)))(t)
+		if _, err := l.ValueGrad(t.Context(), nil, []float64{1, 20, 50, 0.1}); err != nil {
 			t.Fatal(err)
 		}
 		if mis, err := against(t, l, dense, []float64{1, 20, period, 0.1}, 20); err != nil || mis.value > valueTolerance {
@@ -615,12 +616,12 @@ func TestSpectralGradientLoose(t *testing.T) {
 	for range testkit.Size(6, 20, 20) {
 		m := Model{Kernel: Periodic{2, 0.9, 0.1}, Noise: 20}
 		d := drawFrom(t, m, engineInputs("clustered", 3, rnd), rnd)
-		p, err := NewProjection(Sphere{}, d.X, 1, rnd.Uint64())
+		p, err := NewProjection(t.Context(), Sphere{}, d.X, 1, rnd.Uint64())
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, _ := NewProjected(m, d, p, WithEngine(EngineSpectral))
-		dense, _ := NewProjected(m, d, p, WithEngine(EngineDense))
+		l := testkit.Must(NewProjected(t.Context(), m, d, p, WithEngine(EngineSpectral)))(t)
+		dense := testkit.Must(NewProjected(t.Context(), m, d, p, WithEngine(EngineDense)))(t)
 		if mis, err := against(t, l, dense, Values(m.Params()), 1); err != nil || mis.grad > gradientTolerance {
 			t.Errorf("gradient errs by %.3g, %v", mis.grad, err)
 		}
@@ -671,20 +672,20 @@ func TestSecondsLimit(t *testing.T) {
 	}
 	m := Model{Kernel: SE{1, 1e-4}, Noise: 0.1}
 	d := Data{X: x, Y: y}
-	free, err := NewExact(m, d)
+	free, err := NewExact(t.Context(), m, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := free.ValueGrad(nil, m.Values())
+	want, err := free.ValueGrad(t.Context(), nil, m.Values())
 	if err != nil {
 		t.Fatal(err)
 	}
 	used := forecastOf(free).Cost()
-	same, err := NewExact(m, d, WithSeconds(1.01*used))
+	same, err := NewExact(t.Context(), m, d, WithSeconds(1.01*used))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := same.ValueGrad(nil, m.Values()); err != nil || got != want {
+	if got, err := same.ValueGrad(t.Context(), nil, m.Values()); err != nil || got != want {
 		t.Errorf("%v (%v) under a limit that holds, %v without", got, err, want)
 	}
 	least := math.Inf(1)
@@ -693,39 +694,39 @@ func TestSecondsLimit(t *testing.T) {
 			least = min(least, f.Cost())
 		}
 	}
-	short, err := NewExact(m, d, WithSeconds(0.99*least))
+	short, err := NewExact(t.Context(), m, d, WithSeconds(0.99*least))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, loss := range []*Exact{short, free.WithinSeconds(0.99 * least)} {
 		refusal := (*Refusal)(nil)
-		if _, err := loss.ValueGrad(nil, m.Values()); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "it would take") {
+		if _, err := loss.ValueGrad(t.Context(), nil, m.Values()); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "it would take") {
 			t.Errorf("no engine is fast enough, and the error is %v", err)
 		}
 	}
-	if got, err := short.WithinSeconds(math.Inf(1)).ValueGrad(nil, m.Values()); err != nil || got != want {
+	if got, err := short.WithinSeconds(math.Inf(1)).ValueGrad(t.Context(), nil, m.Values()); err != nil || got != want {
 		t.Errorf("%v (%v) once the limit is lifted, %v without", got, err, want)
 	}
-	omega, err := SpectralProjection(d.X, 40)
+	omega, err := SpectralProjection(t.Context(), d.X, 40)
 	if err != nil {
 		t.Fatal(err)
 	}
-	projected, err := NewProjected(m, d, omega)
+	projected, err := NewProjected(t.Context(), m, d, omega)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, err = projected.ValueGrad(nil, m.Values()); err != nil {
+	if want, err = projected.ValueGrad(t.Context(), nil, m.Values()); err != nil {
 		t.Fatal(err)
 	}
 	hasty := projected.WithinSeconds(1e-9)
-	if v, err := hasty.ValueGrad(nil, m.Values()); err == nil {
+	if v, err := hasty.ValueGrad(t.Context(), nil, m.Values()); err == nil {
 		t.Errorf("no engine of %v is fast enough, and it is %v", hasty, v)
 	}
-	if got, err := hasty.WithinSeconds(math.Inf(1)).ValueGrad(nil, m.Values()); err != nil || got != want {
+	if got, err := hasty.WithinSeconds(math.Inf(1)).ValueGrad(t.Context(), nil, m.Values()); err != nil || got != want {
 		t.Errorf("%v (%v) once the limit of %v is lifted, %v without", got, err, hasty, want)
 	}
 	for _, bad := range []float64{0, -1, math.NaN()} {
-		if _, err := NewExact(m, d, WithSeconds(bad)); err == nil {
+		if _, err := NewExact(t.Context(), m, d, WithSeconds(bad)); err == nil {
 			t.Errorf("a limit of %v seconds is taken", bad)
 		}
 	}

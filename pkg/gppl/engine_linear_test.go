@@ -78,21 +78,21 @@ func TestLinearKernels(t *testing.T) {
 			var values [2]float64
 			var grads, means, variances, left, spread [2][]float64
 			for i, engine := range []string{gppl.EngineStateSpace, gppl.EngineDense} {
-				loss, err := gppl.NewExact(m, d, gppl.WithEngine(engine))
+				loss, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
 				theta := m.Values()
 				grads[i] = make([]float64, len(theta))
-				if values[i], err = loss.ValueGrad(grads[i], theta); err != nil {
+				if values[i], err = loss.ValueGrad(t.Context(), grads[i], theta); err != nil {
 					t.Fatal(err)
 				}
-				p, err := gppl.NewPosterior(m, d, gppl.WithEngine(engine))
+				p, err := gppl.NewPosterior(t.Context(), m, d, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
-				means[i], variances[i] = p.Latent(gppl.Scalars([]float64{-1, 0.3, 5, 11, x[3]}))
-				if left[i], spread[i], err = gppl.LeaveBlockOut(m, d, [][]int{{0}, {5, 9, 11}}, gppl.WithEngine(engine)); err != nil {
+				means[i], variances[i] = testkit.Must2(p.Latent(t.Context(), gppl.Scalars([]float64{-1, 0.3, 5, 11, x[3]})))(t)
+				if left[i], spread[i], err = gppl.LeaveBlockOut(t.Context(), m, d, [][]int{{0}, {5, 9, 11}}, gppl.WithEngine(engine)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -135,21 +135,21 @@ func TestLinearAtLimit(t *testing.T) {
 		for l := c.from; l > c.to; l *= c.step {
 			m := gppl.Model{Kernel: c.kernel(l), Noise: 0.1}
 			theta := m.Values()
-			exact, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineStateSpace))
+			exact, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(gppl.EngineStateSpace))
 			if err != nil {
 				t.Fatal(err)
 			}
-			value, err := exact.ValueGrad(make([]float64, len(theta)), theta)
+			value, err := exact.ValueGrad(t.Context(), make([]float64, len(theta)), theta)
 			if err != nil {
 				refused++
 				continue
 			}
 			taken++
-			dense, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense))
+			dense, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(gppl.EngineDense))
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := dense.ValueGrad(nil, theta)
+			want, err := dense.ValueGrad(t.Context(), nil, theta)
 			if err != nil || math.Abs(value-want) > 1e-6 {
 				t.Errorf("%s, lengthscale %.3g: %v, dense %v (%v)", name, l, value, want, err)
 			}
@@ -177,8 +177,8 @@ func TestManyTurns(t *testing.T) {
 		{Kernel: gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 5000}, gppl.Periodic{Variance: 1, Period: 5, Lengthscale: 1}),
 			Noise: 0.1},
 	} {
-		l := testkit.Must(gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.WithEngine(gppl.EngineStateSpace)))(t)
-		if _, err := l.ValueGrad(make([]float64, len(m.Values())), m.Values()); err != nil {
+		l := testkit.Must(gppl.NewExact(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.WithEngine(gppl.EngineStateSpace)))(t)
+		if _, err := l.ValueGrad(t.Context(), make([]float64, len(m.Values())), m.Values()); err != nil {
 			t.Errorf("%v: %v", m, err)
 		}
 	}

@@ -79,7 +79,7 @@ func engineData(tb testing.TB, n int) gppl.Data {
 // take.
 func TestEngineErrors(t *testing.T) {
 	d := engineData(t, 30)
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 5, 1))(t)
 	for _, c := range []struct {
 		kernel gppl.Kernel
 		engine string
@@ -91,10 +91,10 @@ func TestEngineErrors(t *testing.T) {
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
 		for _, l := range []gppl.Loss{
-			testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(c.engine)))(t),
-			testkit.Must(gppl.NewProjected(m, d, p, gppl.WithEngine(c.engine)))(t),
+			testkit.Must(gppl.NewExact(t.Context(), m, d, gppl.WithEngine(c.engine)))(t),
+			testkit.Must(gppl.NewProjected(t.Context(), m, d, p, gppl.WithEngine(c.engine)))(t),
 		} {
-			_, err := l.ValueGrad(nil, gppl.Values(l.Params()))
+			_, err := l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 			if err == nil {
 				t.Errorf("%v: %s took %v", l, c.engine, c.kernel)
 				continue
@@ -112,7 +112,7 @@ func TestEngineErrors(t *testing.T) {
 // tolerance that is none.
 func TestEngineNames(t *testing.T) {
 	d := engineData(t, 30)
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 5, 1))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}
 	for _, c := range []struct {
 		option gppl.Option
@@ -122,11 +122,11 @@ func TestEngineNames(t *testing.T) {
 		{gppl.WithTolerance(0), []string{"tolerance 0"}},
 		{gppl.WithTolerance(math.NaN()), []string{"NaN"}},
 	} {
-		_, exact := gppl.NewExact(m, d, c.option)
-		_, projected := gppl.NewProjected(m, d, p, c.option)
-		_, residual := gppl.NewResidual(m, d, p, c.option)
-		_, vfe := gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{}, c.option)
-		_, posterior := gppl.NewPosterior(m, d, c.option)
+		_, exact := gppl.NewExact(t.Context(), m, d, c.option)
+		_, projected := gppl.NewProjected(t.Context(), m, d, p, c.option)
+		_, residual := gppl.NewResidual(t.Context(), m, d, p, c.option)
+		_, vfe := gppl.NewVFE(t.Context(), m, d, d.X.Slice(0, 5), gppl.VFEOptions{}, c.option)
+		_, posterior := gppl.NewPosterior(t.Context(), m, d, c.option)
 		for _, err := range []error{exact, projected, residual, vfe, posterior} {
 			for _, w := range c.want {
 				if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "WithTolerance: ", "tolerance "), w) {
@@ -142,7 +142,7 @@ func TestEngineNames(t *testing.T) {
 func TestRefusalSaysWhy(t *testing.T) {
 	t.Parallel()
 	d := engineData(t, 30)
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 5, 1))(t)
 	for i, engine := range append(gppl.Engines(), "") {
 		for j, l := range []float64{1e-300, 1e-160, 1e160, 1e300} {
 			if testkit.Quick() && (i+j)%4 > 0 {
@@ -161,11 +161,11 @@ func TestRefusalSaysWhy(t *testing.T) {
 					continue
 				}
 				for _, loss := range []gppl.Loss{
-					testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
-					testkit.Must(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
+					testkit.Must(gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine)))(t),
+					testkit.Must(gppl.NewProjected(t.Context(), m, d, p, gppl.WithEngine(engine)))(t),
 				} {
 					grad := make([]float64, len(m.Params()))
-					v, err := loss.ValueGrad(grad, gppl.Values(loss.Params()))
+					v, err := loss.ValueGrad(t.Context(), grad, gppl.Values(loss.Params()))
 					if err != nil && strings.HasSuffix(strings.TrimSpace(err.Error()), ":") {
 						t.Errorf("%v, %v, engine %q: %q", loss, k, engine, err)
 					}
@@ -182,21 +182,21 @@ func TestRefusalSaysWhy(t *testing.T) {
 func TestEnginePlane(t *testing.T) {
 	d := randomData(t, 40, 2, 3)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 9, 1))(t)
 	for _, l := range []interface {
 		gppl.Loss
 		Explain() string
 	}{
-		testkit.Must(gppl.NewExact(m, d))(t),
-		testkit.Must(gppl.NewProjected(m, d, p))(t),
+		testkit.Must(gppl.NewExact(t.Context(), m, d))(t),
+		testkit.Must(gppl.NewProjected(t.Context(), m, d, p))(t),
 	} {
 		valueAt(t, l)
 		if e := l.Report().Engine; e != gppl.EngineDense {
 			t.Errorf("%v: %s engine", l, e)
 		}
 	}
-	l := testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineBanded)))(t)
-	if _, err := l.ValueGrad(nil, gppl.Values(l.Params())); err == nil || !strings.Contains(err.Error(), gppl.EngineDense) {
+	l := testkit.Must(gppl.NewExact(t.Context(), m, d, gppl.WithEngine(gppl.EngineBanded)))(t)
+	if _, err := l.ValueGrad(t.Context(), nil, gppl.Values(l.Params())); err == nil || !strings.Contains(err.Error(), gppl.EngineDense) {
 		t.Errorf("banded in the plane: %v", err)
 	}
 }
@@ -207,7 +207,7 @@ func TestChoiceMoves(t *testing.T) {
 	n := 700
 	d := engineData(t, n)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 20, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 20, 1))(t)
 	type loss interface {
 		gppl.Loss
 		Explain() string
@@ -217,12 +217,12 @@ func TestChoiceMoves(t *testing.T) {
 		want, all   []string
 	}{
 		{
-			testkit.Must(gppl.NewExact(m, d))(t), testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense)))(t),
+			testkit.Must(gppl.NewExact(t.Context(), m, d))(t), testkit.Must(gppl.NewExact(t.Context(), m, d, gppl.WithEngine(gppl.EngineDense)))(t),
 			[]string{gppl.EngineBanded, gppl.EngineSpectral},
 			[]string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineDense},
 		},
 		{
-			testkit.Must(gppl.NewProjected(m, d, p))(t), testkit.Must(gppl.NewProjected(m, d, p, gppl.WithEngine(gppl.EngineDense)))(t),
+			testkit.Must(gppl.NewProjected(t.Context(), m, d, p))(t), testkit.Must(gppl.NewProjected(t.Context(), m, d, p, gppl.WithEngine(gppl.EngineDense)))(t),
 			[]string{gppl.EngineBanded, gppl.EngineSpectral},
 			[]string{gppl.EngineInterpolated, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineDense},
 		},
@@ -234,11 +234,11 @@ func TestChoiceMoves(t *testing.T) {
 		for _, l := range lengthscales {
 			theta := []float64{1.1, l, 0.1}
 			grad, want := make([]float64, 3), make([]float64, 3)
-			a, err := c.auto.ValueGrad(grad, theta)
+			a, err := c.auto.ValueGrad(t.Context(), grad, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := c.dense.ValueGrad(want, theta)
+			b, err := c.dense.ValueGrad(t.Context(), want, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -284,7 +284,7 @@ func TestTolerance(t *testing.T) {
 		{1e-12, gppl.EngineSpectral, false}, // the truncation follows the tolerance
 		{1e-18, "", true},
 	} {
-		l := testkit.Must(gppl.NewExact(m, d, gppl.WithTolerance(c.nats)))(t)
+		l := testkit.Must(gppl.NewExact(t.Context(), m, d, gppl.WithTolerance(c.nats)))(t)
 		valueAt(t, l)
 		r := l.Report()
 		if c.engine != "" && r.Engine != c.engine || c.inexact != (r.Inexact > 0) {
@@ -294,8 +294,8 @@ func TestTolerance(t *testing.T) {
 			t.Errorf("tolerance %v: %s\n%s", c.nats, r.Engine, l.Explain())
 		}
 	}
-	tiny := testkit.Must(gppl.NewExact(gppl.Model{Kernel: m.Kernel, Noise: 1e-11}, d))(t)
-	if _, err := tiny.ValueGrad(nil, gppl.Values(tiny.Params())); err == nil && tiny.Report().Inexact == 0 {
+	tiny := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: m.Kernel, Noise: 1e-11}, d))(t)
+	if _, err := tiny.ValueGrad(t.Context(), nil, gppl.Values(tiny.Params())); err == nil && tiny.Report().Inexact == 0 {
 		t.Errorf("noise 1e-11 of the variance, and no warning: %+v", tiny.Report())
 	}
 }
@@ -307,7 +307,7 @@ func TestEngineDeterminism(t *testing.T) {
 		n = 150
 	}
 	d := engineData(t, n)
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 70, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 70, 1))(t)
 	for _, k := range []gppl.Kernel{
 		gppl.SE{Variance: 1, Lengthscale: 3},
 		gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3}, gppl.Matern52{Variance: 1, Lengthscale: 9}),
@@ -318,12 +318,12 @@ func TestEngineDeterminism(t *testing.T) {
 			run := func(procs int) (out []string) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 				for _, l := range []gppl.Loss{
-					testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
-					testkit.Must(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
+					testkit.Must(gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine)))(t),
+					testkit.Must(gppl.NewProjected(t.Context(), m, d, p, gppl.WithEngine(engine)))(t),
 				} {
 					theta := gppl.Values(l.Params())
 					grad := make([]float64, len(theta))
-					v, err := l.ValueGrad(grad, theta)
+					v, err := l.ValueGrad(t.Context(), grad, theta)
 					if err != nil {
 						out = append(out, "refused")
 						continue
@@ -390,7 +390,7 @@ func TestOracleSunspotsEngines(t *testing.T) {
 			check := func(what string, l gppl.Loss, want float64, wantGrad []float64) {
 				t.Helper()
 				grad := make([]float64, len(wantGrad))
-				got, err := l.ValueGrad(grad, gppl.Values(l.Params()))
+				got, err := l.ValueGrad(t.Context(), grad, gppl.Values(l.Params()))
 				if err != nil {
 					if engine == "" {
 						t.Error(err)
@@ -408,11 +408,11 @@ func TestOracleSunspotsEngines(t *testing.T) {
 					t.Errorf("%s of %v by %q: %v, want %v, gradient off by %.2g", what, m.Kernel, engine, got, want, diff/norm)
 				}
 			}
-			check("PL", testkit.Must(gppl.NewProjected(m, d, gppl.ProjectionOf(omega), gppl.WithEngine(engine)))(t), c.PL.Value, c.PL.GradLog)
+			check("PL", testkit.Must(gppl.NewProjected(t.Context(), m, d, gppl.ProjectionOf(omega), gppl.WithEngine(engine)))(t), c.PL.Value, c.PL.GradLog)
 			if exactTooLong(m.Kernel, engine) {
 				continue
 			}
-			check("NLL", testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t), c.NLL.Value, c.NLL.GradLog)
+			check("NLL", testkit.Must(gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine)))(t), c.NLL.Value, c.NLL.GradLog)
 		}
 	}
 }

@@ -89,11 +89,11 @@ func TestToeplitzOffGrid(t *testing.T) {
 		}[rnd.IntN(7)]
 		m := Model{Kernel: k, Noise: math.Exp(-1 + 2*rnd.NormFloat64())}
 		d := drawFrom(t, m, Scalars(x), rnd)
-		l, err := NewExact(m, d, WithEngine(EngineToeplitz))
+		l, err := NewExact(t.Context(), m, d, WithEngine(EngineToeplitz))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.ValueGrad(nil, m.Values()); errors.As(err, new(*Refusal)) {
+		if _, err := l.ValueGrad(t.Context(), nil, m.Values()); errors.As(err, new(*Refusal)) {
 			continue // so far off that it is no grid
 		}
 		compared++
@@ -137,7 +137,7 @@ func TestToeplitzDates(t *testing.T) {
 		y[i] = rnd.NormFloat64()
 	}
 	m := Model{Kernel: Add(SE{0.15, 1.8 * day}, LocPer{0.64, 1580 * day, 7 * day, 0.53}), Noise: 0.13}
-	l, err := NewExact(m, Data{X: Scalars(x), Y: y})
+	l, err := NewExact(t.Context(), m, Data{X: Scalars(x), Y: y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,13 +149,13 @@ func TestToeplitzDates(t *testing.T) {
 // evaluated returns value and gradient by the named engine, and what it promises.
 func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, grad []float64, bound float64) {
 	t.Helper()
-	l, err := NewExact(m, d, WithEngine(engine))
+	l, err := NewExact(t.Context(), m, d, WithEngine(engine))
 	if err != nil {
 		t.Fatal(err)
 	}
 	theta := Values(l.Params())
 	grad = make([]float64, len(theta))
-	if value, err = l.ValueGrad(grad, theta); err != nil {
+	if value, err = l.ValueGrad(t.Context(), grad, theta); err != nil {
 		t.Fatalf("%v by %s: %v", m, engine, err)
 	}
 	for p := range grad {
@@ -216,16 +216,16 @@ func TestToeplitzPosterior(t *testing.T) {
 	x := Scalars(at)
 	for _, k := range []Kernel{SE{1, 4}, Periodic{1, 1, 9}, Add(RQ{1, 3, 1}, White{0.2})} {
 		m := Model{Kernel: k, Noise: 0.05}
-		got, err := NewPosterior(m, d, WithEngine(EngineToeplitz))
+		got, err := NewPosterior(t.Context(), m, d, WithEngine(EngineToeplitz))
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := NewPosterior(m, d, WithEngine(EngineDense))
+		want, err := NewPosterior(t.Context(), m, d, WithEngine(EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, v := got.Latent(x)
-		wantMean, wantV := want.Latent(x)
+		mean, v := testkit.Must2(got.Latent(t.Context(), x))(t)
+		wantMean, wantV := testkit.Must2(want.Latent(t.Context(), x))(t)
 		for i := range at {
 			if math.Abs(mean[i]-wantMean[i]) > 1e-9 || math.Abs(v[i]-wantV[i]) > 1e-9 {
 				t.Errorf("%v at %v: %v, %v, dense %v, %v", k, at[i], mean[i], v[i], wantMean[i], wantV[i])
@@ -251,7 +251,7 @@ func TestToeplitzPosterior(t *testing.T) {
 func TestToeplitzPosteriorAllocations(t *testing.T) {
 	const n, inputs = 3000, 20
 	d := regularData(t, n, 0, 1)
-	p, err := NewPosterior(Model{Kernel: SE{1, 4}, Noise: 0.1}, d, WithEngine(EngineToeplitz))
+	p, err := NewPosterior(t.Context(), Model{Kernel: SE{1, 4}, Noise: 0.1}, d, WithEngine(EngineToeplitz))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,7 +172,7 @@ func walkConcurrently(t *testing.T, build func() Loss, steps int, spread float64
 			}
 		}
 		var err error
-		if s.value, err = alone.ValueGrad(s.grad, s.theta); err != nil {
+		if s.value, err = alone.ValueGrad(t.Context(), s.grad, s.theta); err != nil {
 			t.Fatal(err)
 		}
 		s.bound = alone.Report().LastBound
@@ -187,7 +187,7 @@ func walkConcurrently(t *testing.T, build func() Loss, steps int, spread float64
 			grad := make([]float64, len(start))
 			for i := range 2 * steps {
 				s := walk[(i*(2*worker+1)+worker*steps/2)%steps]
-				value, err := shared.ValueGrad(grad, s.theta)
+				value, err := shared.ValueGrad(t.Context(), grad, s.theta)
 				if err != nil {
 					t.Error(err)
 					return
@@ -217,7 +217,7 @@ func TestConcurrentSpectral(t *testing.T) {
 			continue
 		}
 		walkConcurrently(t, func() Loss {
-			l, err := NewExact(Model{Kernel: k, Noise: 0.3}, d, WithEngine(EngineSpectral))
+			l, err := NewExact(t.Context(), Model{Kernel: k, Noise: 0.3}, d, WithEngine(EngineSpectral))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -230,7 +230,7 @@ func TestConcurrentSpectral(t *testing.T) {
 func TestConcurrentGridded(t *testing.T) {
 	d := benchData(t, 200)
 	walkConcurrently(t, func() Loss {
-		l, err := NewExact(Model{Kernel: SE{1, 20}, Noise: 0.3}, d, WithEngine(EngineGridded))
+		l, err := NewExact(t.Context(), Model{Kernel: SE{1, 20}, Noise: 0.3}, d, WithEngine(EngineGridded))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,13 +242,13 @@ func TestConcurrentGridded(t *testing.T) {
 func TestWavesAllocateNothing(t *testing.T) {
 	d := benchData(t, 300)
 	for _, engine := range []string{EngineSpectral, EngineGridded} {
-		l, err := NewExact(Model{Kernel: SE{1, 40}, Noise: 0.1}, d, WithEngine(engine))
+		l, err := NewExact(t.Context(), Model{Kernel: SE{1, 40}, Noise: 0.1}, d, WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)
 		}
 		theta, grad := Values(l.Params()), make([]float64, 3)
 		evaluate := func() {
-			if _, err := l.ValueGrad(grad, theta); err != nil {
+			if _, err := l.ValueGrad(t.Context(), grad, theta); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -59,7 +59,7 @@ type exactCall struct {
 }
 
 // NewExact returns the exact negative log likelihood of the data, to be trained from the parameters of m.
-func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
+func NewExact(ctx context.Context, m Model, d Data, opts ...Option) (*Exact, error) {
 	start := time.Now()
 	d, o, err := checked(m, d, opts)
 	if err != nil {
@@ -73,7 +73,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 		series = observed.Sorted(d.X.at)
 	}
 	l := newExact(m, d.Len(), nil, o, extent(d.X))
-	mean, columns, err := dataColumns(o.ctx, m, d)
+	mean, columns, err := dataColumns(ctx, m, d)
 	if err != nil {
 		return nil, err
 	}
@@ -182,11 +182,7 @@ func (l *Exact) negligible(p int, noise float64) bool {
 	return p == len(l.params)-1 && l.rows.Negligible(noise, nil)
 }
 
-func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(l.options.ctx, grad, theta)
-}
-
-func (l *Exact) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+func (l *Exact) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	value, _, err := l.evaluate(ctx, grad, theta, false)
 	if err == nil {
 		err = checkAnswer(l.params, value, grad, theta)
@@ -376,12 +372,7 @@ func (p *Profile) linear(k Kernel) bool {
 // cannot be computed is +Inf. free requires a kernel that is linear in its variances and no known errors: otherwise no common
 // factor scales A. It panics if lengths differ. It takes O(n) for a Markov kernel, and otherwise n² covariances and, for each
 // noise variance, n³/3 flops.
-func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bool) {
-	p.NLLContext(context.Background(), nll, factors, m, noises, free)
-}
-
-// NLLContext is NLL that ends soon after ctx has, with an error that wraps ctx's; nll and factors then have no meaning.
-func (p *Profile) NLLContext(ctx context.Context, nll, factors []float64, m Model, noises []float64, free bool) (err error) {
+func (p *Profile) NLL(ctx context.Context, nll, factors []float64, m Model, noises []float64, free bool) (err error) {
 	defer parallel.Stopped(&err)
 	if len(nll) != len(noises) || len(factors) != len(noises) {
 		panic(fmt.Sprintf("gppl: Profile.NLL: len(nll) = %d, len(factors) = %d, want len(noises) = %d",
@@ -424,7 +415,7 @@ func (p *Profile) Evaluations() int { return int(p.evaluations.Load()) }
 // value returns the sum of the likelihoods at theta.
 func (p *Profile) value(ctx context.Context, theta []float64) (sum float64, err error) {
 	for _, l := range p.exact {
-		v, err := l.ValueGradContext(ctx, nil, theta)
+		v, err := l.ValueGrad(ctx, nil, theta)
 		if err != nil {
 			return 0, err
 		}
@@ -482,11 +473,11 @@ func (p *profiled) set(ctx context.Context, k Kernel, noises []float64) {
 	}
 }
 
-func (l *Exact) conditionedAt(theta []float64) (*regress.Conditioned, error) {
+func (l *Exact) conditionedAt(ctx context.Context, theta []float64) (*regress.Conditioned, error) {
 	if l.mean == nil {
 		return nil, nil
 	}
-	_, f, err := l.evaluate(l.options.ctx, nil, theta, true)
+	_, f, err := l.evaluate(ctx, nil, theta, true)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,16 @@ import (
 // exampleFit is exampledata.Model learnt back from 300 observations, exactly.
 func exampleFit() (*gppl.Result, gppl.Data) {
 	data := exampledata.Draw(300)
-	loss, err := gppl.NewExact(auto.StartFrom(exampledata.Model, data), data)
+	ctx := context.Background()
+	start, err := auto.StartFrom(ctx, exampledata.Model, data)
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	loss, err := gppl.NewExact(ctx, start, data)
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,13 +33,17 @@ func exampleFit() (*gppl.Result, gppl.Data) {
 
 // Maximum likelihood, with standard errors of the logarithms of the parameters.
 func ExampleNewExact() {
+	ctx := context.Background()
 	data := exampledata.Draw(500)
-	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data) // values from the data
-	loss, err := gppl.NewExact(model, data)
+	model, err := auto.StartFrom(ctx, gppl.Model{Kernel: gppl.SE{}}, data) // values from the data
+	if err != nil {
+		panic(err)
+	}
+	loss, err := gppl.NewExact(ctx, model, data)
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,25 +61,29 @@ func ExampleNewExact() {
 // The paper's projected likelihood: k directions drawn on the sphere. It is
 // worse than maximum likelihood by the last number, in nats.
 func ExampleNewProjected() {
+	ctx := context.Background()
 	data := exampledata.Draw(500)
-	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
-	omega, err := gppl.NewProjection(gppl.Sphere{}, data.X, 100, 1)
+	model, err := auto.StartFrom(ctx, gppl.Model{Kernel: gppl.SE{}}, data)
+	if err != nil {
+		panic(err)
+	}
+	omega, err := gppl.NewProjection(ctx, gppl.Sphere{}, data.X, 100, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := gppl.NewProjected(model, data, omega)
+	loss, err := gppl.NewProjected(ctx, model, data, omega)
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	exact, err := gppl.NewExact(result.Model, data)
+	exact, err := gppl.NewExact(ctx, result.Model, data)
 	if err != nil {
 		log.Fatal(err)
 	}
-	best, err := gppl.Fit(context.Background(), exact, nil, gppl.Settings{})
+	best, err := gppl.Fit(ctx, exact, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -82,17 +95,21 @@ func ExampleNewProjected() {
 // Projections on the lowest frequencies, and the energy of what they leave:
 // PL that loses next to nothing.
 func ExampleNewResidual() {
+	ctx := context.Background()
 	data := exampledata.Draw(500)
-	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
-	omega, err := gppl.SpectralProjection(data.X, 100)
+	model, err := auto.StartFrom(ctx, gppl.Model{Kernel: gppl.SE{}}, data)
+	if err != nil {
+		panic(err)
+	}
+	omega, err := gppl.SpectralProjection(ctx, data.X, 100)
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := gppl.NewResidual(model, data, omega)
+	loss, err := gppl.NewResidual(ctx, model, data, omega)
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -103,24 +120,28 @@ func ExampleNewResidual() {
 
 // The sparse variational bound, from inducing inputs that k-means++ chose.
 func ExampleNewVFE() {
+	ctx := context.Background()
 	data := exampledata.Draw(300)
-	z, err := gppl.KMeans(data.X, 60, 1)
+	z, err := gppl.KMeans(ctx, data.X, 60, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := gppl.NewVFE(exampledata.Model, data, z, gppl.VFEOptions{FixInducing: true})
+	loss, err := gppl.NewVFE(ctx, exampledata.Model, data, z, gppl.VFEOptions{FixInducing: true})
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	posterior, err := gppl.NewVFEPosterior(result.Model, data, z)
+	posterior, err := gppl.NewVFEPosterior(ctx, result.Model, data, z)
 	if err != nil {
 		log.Fatal(err)
 	}
-	mean, _ := posterior.Latent(gppl.Scalars([]float64{500}))
+	mean, _, err := posterior.Latent(ctx, gppl.Scalars([]float64{500}))
+	if err != nil {
+		panic(err)
+	}
 	fmt.Printf("%s, f(500) = %.1f\n", result.Status, mean[0])
 	// Output:
 	// converged, f(500) = -0.4
@@ -129,8 +150,13 @@ func ExampleNewVFE() {
 // Other ways to train: the paper's optimiser and stopping rule, further
 // starting points, a bound on the work.
 func ExampleFit() {
+	ctx := context.Background()
 	data := exampledata.Draw(300)
-	loss, err := gppl.NewExact(auto.StartFrom(gppl.PaperModel(gppl.SE{}), data), data)
+	start, err := auto.StartFrom(ctx, gppl.PaperModel(gppl.SE{}), data)
+	if err != nil {
+		panic(err)
+	}
+	loss, err := gppl.NewExact(ctx, start, data)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -140,7 +166,7 @@ func ExampleFit() {
 		{Method: gppl.AdamRate(0.1), Stop: gppl.StopBelow(1e-2), GradientTolerance: -1},
 		{MaxEvaluations: 3},
 	} {
-		result, err := gppl.Fit(context.Background(), loss, nil, s)
+		result, err := gppl.Fit(ctx, loss, nil, s)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -157,14 +183,21 @@ func ExampleFit() {
 // Within the data both are narrower than the prior; beyond them they return to
 // it.
 func ExampleNewPosterior() {
+	ctx := context.Background()
 	result, data := exampleFit()
-	posterior, err := gppl.NewPosterior(result.Model, data)
+	posterior, err := gppl.NewPosterior(ctx, result.Model, data)
 	if err != nil {
 		log.Fatal(err)
 	}
 	x := gppl.Scalars([]float64{500, 1010, 2000})
-	mean, latent := posterior.Latent(x)
-	_, noisy := posterior.Noisy(x)
+	mean, latent, err := posterior.Latent(ctx, x)
+	if err != nil {
+		panic(err)
+	}
+	_, noisy, err := posterior.Noisy(ctx, x)
+	if err != nil {
+		panic(err)
+	}
 	fmt.Printf("f(500) = %.1f\n", mean[0])
 	for i := range mean {
 		fmt.Printf("x = %4.0f: f ± %.1f, y ± %.1f\n", x.At(i)[0], 1.96*math.Sqrt(latent[i]), 1.96*math.Sqrt(noisy[i]))
@@ -179,18 +212,19 @@ func ExampleNewPosterior() {
 // Explain marks the engine that was taken with an arrow, and says of every
 // other what it would cost or why it cannot be taken.
 func ExampleExact_Explain() {
+	ctx := context.Background()
 	data := exampledata.Draw(300)
 	for _, kernel := range []gppl.Kernel{
 		gppl.Matern32{Variance: 1, Lengthscale: 20},
 		gppl.SE{Variance: 1, Lengthscale: 200},
 		gppl.SE{Variance: 1, Lengthscale: 2},
 	} {
-		loss, err := gppl.NewExact(gppl.Model{Kernel: kernel, Noise: 0.1}, data)
+		loss, err := gppl.NewExact(ctx, gppl.Model{Kernel: kernel, Noise: 0.1}, data)
 		if err != nil {
 			log.Fatal(err)
 		}
 		theta := []float64{1, kernel.Params()[1].Value, 0.1}
-		if _, err := loss.ValueGrad(nil, theta); err != nil {
+		if _, err := loss.ValueGrad(ctx, nil, theta); err != nil {
 			log.Fatal(err)
 		}
 		for _, line := range strings.Split(loss.Explain(), "\n") {
@@ -207,12 +241,13 @@ func ExampleExact_Explain() {
 
 // A forced engine that cannot take the kernel says why.
 func ExampleWithEngine() {
+	ctx := context.Background()
 	data := exampledata.Draw(300)
-	loss, err := gppl.NewExact(exampledata.Model, data, gppl.WithEngine(gppl.EngineStateSpace))
+	loss, err := gppl.NewExact(ctx, exampledata.Model, data, gppl.WithEngine(gppl.EngineStateSpace))
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	_, err = gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	fmt.Println(err)
 	// Output:
 	// gppl: fit: the loss cannot be evaluated at its start: gppl: the statespace engine cannot take this kernel: not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known

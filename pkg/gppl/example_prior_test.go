@@ -10,6 +10,7 @@ import (
 
 // The period is known beforehand to within two per cent; two noisy cycles say little more.
 func ExampleNewMAP() {
+	ctx := context.Background()
 	var x, y []float64
 	for i := range 30 {
 		t := 0.2 * float64(i)
@@ -20,7 +21,7 @@ func ExampleNewMAP() {
 		panic(err)
 	}
 	m := gppl.Model{Kernel: gppl.SpectralMixture{Variance: 1, Lengthscale: 10, Period: 3}, Noise: 0.1}
-	exact, err := gppl.NewExact(m, data)
+	exact, err := gppl.NewExact(ctx, m, data)
 	if err != nil {
 		panic(err)
 	}
@@ -30,7 +31,7 @@ func ExampleNewMAP() {
 	if err != nil {
 		panic(err)
 	}
-	r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		panic(err)
 	}
@@ -47,6 +48,7 @@ func ExampleNewMAP() {
 }
 
 func ExampleMean() {
+	ctx := context.Background()
 	x := gppl.Scalars([]float64{1990, 1995, 2000, 2005, 2010, 2015}).WithColumn("temperature", []float64{9, 11, 10, 12, 9, 13})
 	m := gppl.AddMeans(
 		gppl.Intercept{},
@@ -57,7 +59,7 @@ func ExampleMean() {
 	for _, c := range m.Columns() {
 		fmt.Printf("%s: prior variance %v\n", c.Name, c.Variance)
 	}
-	fmt.Println(gppl.CheckBasis(gppl.AddMeans(m, gppl.Step{At: 1980}), x))
+	fmt.Println(gppl.CheckBasis(ctx, gppl.AddMeans(m, gppl.Step{At: 1980}), x))
 	// Output:
 	// intercept + trend(1 on 1990 to 2015) + step(at 2003) + (regressor(temperature); β ~ N(0, 0.5))
 	// intercept: prior variance +Inf

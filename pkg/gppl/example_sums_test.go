@@ -11,6 +11,7 @@ import (
 
 // Shards of a series are added up apart, merged, and learnt from. The merged sums have the bytes of the whole.
 func ExampleNewSumsExact() {
+	ctx := context.Background()
 	plan, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Largest: 8})
 	if err != nil {
 		panic(err)
@@ -39,11 +40,11 @@ func ExampleNewSumsExact() {
 	fmt.Println(all.Len(), "observations, the bytes of the whole:", string(a) == string(b))
 
 	start := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1}
-	loss, err := gppl.NewSumsExact(start, all, all.Mean())
+	loss, err := gppl.NewSumsExact(ctx, start, all, all.Mean())
 	if err != nil {
 		panic(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		panic(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 // The whole way: data, model, projections, training, prediction.
 func Example() {
+	ctx := context.Background()
 	x, y := make([]float64, 500), make([]float64, 500)
 	for i := range x {
 		x[i] = 0.1 * float64(i)
@@ -21,23 +22,26 @@ func Example() {
 		log.Fatal(err)
 	}
 	model := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	omega, err := gppl.NewProjection(gppl.Sphere{}, data.X, 100, 1)
+	omega, err := gppl.NewProjection(ctx, gppl.Sphere{}, data.X, 100, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := gppl.NewProjected(model, data, omega)
+	loss, err := gppl.NewProjected(ctx, model, data, omega)
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	posterior, err := gppl.NewPosterior(result.Model, data)
+	posterior, err := gppl.NewPosterior(ctx, result.Model, data)
 	if err != nil {
 		log.Fatal(err)
 	}
-	mean, variance := posterior.Latent(gppl.Scalars([]float64{25.05}))
+	mean, variance, err := posterior.Latent(ctx, gppl.Scalars([]float64{25.05}))
+	if err != nil {
+		panic(err)
+	}
 	fmt.Printf("%s; sin(25.05) = %.2f, predicted %.2f ± %.2f\n", result.Status, math.Sin(25.05), mean[0], math.Sqrt(variance[0]))
 	// Output:
 	// converged; sin(25.05) = -0.08, predicted -0.11 ± 0.02

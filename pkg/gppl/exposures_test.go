@@ -160,13 +160,13 @@ func TestExposures(t *testing.T) {
 	for trial := range testkit.Size(len(kernels), 4*len(kernels), 20*len(kernels)) {
 		c := randomExposures(rnd, kernels[trial%len(kernels)])
 		t.Run(fmt.Sprintf("%d/%T", trial, c.model.Kernel), func(t *testing.T) {
-			loss, err := gppl.NewExposures(c.model, c.data, c.channel, c.exposure)
+			loss, err := gppl.NewExposures(t.Context(), c.model, c.data, c.channel, c.exposure)
 			if err != nil {
 				t.Fatal(err)
 			}
 			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
-			got, err := loss.ValueGrad(grad, theta)
+			got, err := loss.ValueGrad(t.Context(), grad, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +186,7 @@ func TestExposures(t *testing.T) {
 				want := fd.Derivative(func(u float64) float64 {
 					moved := slices.Clone(theta)
 					moved[i] = u
-					v, err := loss.ValueGrad(nil, moved)
+					v, err := loss.ValueGrad(t.Context(), nil, moved)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -196,11 +196,11 @@ func TestExposures(t *testing.T) {
 					t.Errorf("derivative in %s: %v, want %v", loss.Params()[i].Name, grad[i], want)
 				}
 			}
-			p, err := gppl.NewExposurePosterior(c.model, c.data, c.channel, c.exposure)
+			p, err := gppl.NewExposurePosterior(t.Context(), c.model, c.data, c.channel, c.exposure)
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, v, err := p.Function(z)
+			m, v, err := p.Function(t.Context(), z)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,9 +234,9 @@ func TestExposuresErrors(t *testing.T) {
 		{m, []float64{1, math.NaN(), 1, 1}, "exposure[1] = NaN"},
 		{sloped, []float64{1, 1, 1, 1}, `channel "A" sees the derivative`},
 	} {
-		l, err := gppl.NewExposures(c.m, d, make([]int, 4), c.exposure)
+		l, err := gppl.NewExposures(t.Context(), c.m, d, make([]int, 4), c.exposure)
 		if err == nil {
-			_, err = l.ValueGrad(nil, gppl.Values(l.Params()))
+			_, err = l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 		}
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.exposure, err, c.want)
@@ -247,9 +247,9 @@ func TestExposuresErrors(t *testing.T) {
 	for i := range x {
 		x[i], exposure[i] = float64(i), n
 	}
-	l, err := gppl.NewExposures(m, gppl.Data{X: gppl.Scalars(x), Y: x}, make([]int, n), exposure)
+	l, err := gppl.NewExposures(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: x}, make([]int, n), exposure)
 	if err == nil {
-		_, err = l.ValueGrad(nil, gppl.Values(l.Params()))
+		_, err = l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 	}
 	if err == nil || !strings.Contains(err.Error(), "up to 300 exposures overlap") {
 		t.Error(err)
@@ -267,7 +267,7 @@ func BenchmarkExposures(b *testing.B) {
 			x[i], y[i], exposure[i] = float64(i), rnd.NormFloat64(), 0.9
 		}
 		m := gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}}}
-		loss, err := gppl.NewExposures(m, gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, n), exposure)
+		loss, err := gppl.NewExposures(b.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, n), exposure)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -307,11 +307,11 @@ func TestExposuresLong(t *testing.T) {
 			y := []float64{0.3, -0.5, 0.1}
 			m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: v, Lengthscale: l},
 				Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: noise}}}
-			loss, err := gppl.NewExposures(m, gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, 3), exposure)
+			loss, err := gppl.NewExposures(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, 3), exposure)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := loss.ValueGrad(nil, gppl.Values(loss.Params()))
+			got, err := loss.ValueGrad(t.Context(), nil, gppl.Values(loss.Params()))
 			if err != nil {
 				t.Fatal(err)
 			}

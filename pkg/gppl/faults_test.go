@@ -67,18 +67,18 @@ type faulty struct {
 // that are forced take long.
 const faultRange = 1.5
 
-func (l *faulty) ValueGrad(grad, theta []float64) (float64, error) {
+func (l *faulty) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	for p, v := range theta {
 		if !(math.Abs(math.Log(v/l.start[p])) <= faultRange) {
 			return 0, fmt.Errorf("parameter %d = %v is far from its start %v", p, v, l.start[p])
 		}
 	}
-	value, err := l.Loss.ValueGrad(grad, theta)
+	value, err := l.Loss.ValueGrad(context.Background(), grad, theta)
 	if err != nil || grad == nil {
 		return value, err
 	}
 	if l.fault.parts {
-		if _, err := l.silent.ValueGrad(l.buf, theta); err != nil {
+		if _, err := l.silent.ValueGrad(context.Background(), l.buf, theta); err != nil {
 			return 0, err
 		}
 	}
@@ -160,16 +160,16 @@ func (e faultEngine) draw(i int) (loss, silent gppl.Loss, err error) {
 	}
 	build := func(d gppl.Data) (gppl.Loss, error) {
 		if e.loss == "exact" {
-			return gppl.NewExact(m, d, gppl.WithEngine(e.engine))
+			return gppl.NewExact(context.Background(), m, d, gppl.WithEngine(e.engine))
 		}
-		proj, err := gppl.NewProjection(gppl.Spectral{}, d.X, n/2, uint64(i))
+		proj, err := gppl.NewProjection(context.Background(), gppl.Spectral{}, d.X, n/2, uint64(i))
 		if err != nil {
 			return nil, err
 		}
 		if e.loss == "residual" {
-			return gppl.NewResidual(m, d, proj, gppl.WithEngine(e.engine))
+			return gppl.NewResidual(context.Background(), m, d, proj, gppl.WithEngine(e.engine))
 		}
-		return gppl.NewProjected(m, d, proj, gppl.WithEngine(e.engine))
+		return gppl.NewProjected(context.Background(), m, d, proj, gppl.WithEngine(e.engine))
 	}
 	if loss, err = build(data); err != nil {
 		return nil, nil, err

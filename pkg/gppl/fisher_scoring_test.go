@@ -18,12 +18,12 @@ func TestFisherScoring(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i) + 0.3*math.Sin(float64(7*i))
 	}
-	_, y, _, err := truth.Sample(gppl.Scalars(x), 5)
+	_, y, _, err := truth.Sample(t.Context(), gppl.Scalars(x), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := gppl.Data{X: gppl.Scalars(x), Y: y}
-	p, err := gppl.SpectralProjection(d.X, 90)
+	p, err := gppl.SpectralProjection(t.Context(), d.X, 90)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestFisherScoring(t *testing.T) {
 		if testkit.Quick() && i != 1 {
 			continue
 		}
-		l, err := gppl.NewResidual(start, d, p)
+		l, err := gppl.NewResidual(t.Context(), start, d, p)
 		if err != nil {
 			t.Fatal(err)
 		}

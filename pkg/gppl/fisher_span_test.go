@@ -41,11 +41,11 @@ func orthonormal(omega *mat.Dense) *mat.Dense {
 // TestInformationOfSpan: the information of six columns that are nearly one is that of an orthonormal basis of their span.
 func TestInformationOfSpan(t *testing.T) {
 	x := timeline.Steps(30)
-	info := testkit.Must(fisher.New(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)
+	info := testkit.Must(fisher.New(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)
 	for _, apart := range []float64{1e-3, 1e-5, 1e-7, 1e-9} {
 		omega := nearly(30, 6, apart, rand.New(rand.NewPCG(1, 2)))
-		want := testkit.Must(info.Projected(gppl.ProjectionOf(orthonormal(omega))))(t)
-		got, err := info.Projected(gppl.ProjectionOf(omega))
+		want := testkit.Must(info.Projected(t.Context(), gppl.ProjectionOf(orthonormal(omega))))(t)
+		got, err := info.Projected(t.Context(), gppl.ProjectionOf(omega))
 		if err != nil {
 			t.Logf("%g apart: %v", apart, err)
 			if apart >= 1e-7 {
@@ -81,7 +81,7 @@ func TestInformationInvariance(t *testing.T) {
 		if i%5 == 0 {
 			m.Mean = gppl.Intercept{}
 		}
-		info := testkit.Must(fisher.New(m, gppl.Scalars(x)))(t)
+		info := testkit.Must(fisher.New(t.Context(), m, gppl.Scalars(x)))(t)
 		basis := mat.NewDense(n, k, nil)
 		for a := range n {
 			for b := range k {
@@ -105,8 +105,8 @@ func TestInformationInvariance(t *testing.T) {
 		}
 		var omega mat.Dense
 		omega.Mul(basis, r)
-		want, errBasis := info.Projected(gppl.ProjectionOf(basis))
-		got, err := info.Projected(gppl.ProjectionOf(&omega))
+		want, errBasis := info.Projected(t.Context(), gppl.ProjectionOf(basis))
+		got, err := info.Projected(t.Context(), gppl.ProjectionOf(&omega))
 		if errBasis != nil {
 			if m.Mean == nil {
 				t.Errorf("case %d: an orthonormal Ω: %v", i, errBasis)
@@ -135,22 +135,22 @@ func TestInformationInvariance(t *testing.T) {
 		if m.Mean != nil {
 			continue
 		}
-		pl := testkit.Must(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(&omega)))(t)
-		ofBasis := testkit.Must(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(basis)))(t)
+		pl := testkit.Must(gppl.NewProjected(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(&omega)))(t)
+		ofBasis := testkit.Must(gppl.NewProjected(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(basis)))(t)
 		theta := []float64{1, m.Kernel.Params()[1].Value, noise}
 		theta[0], theta[1] = m.Kernel.Params()[0].Value, m.Kernel.Params()[1].Value
-		own, err := pl.Information(theta)
+		own, err := pl.Information(t.Context(), theta)
 		if err != nil {
 			t.Errorf("case %d, condition %.2g: PL: %v", i, condition, err)
 		} else if !mat.EqualApprox(own, want, limit+1e-6*mat.Norm(all, 2)) {
 			t.Errorf("case %d, condition %.2g: PL's information\n%v, want\n%v", i, condition, mat.Formatted(own), mat.Formatted(want))
 		}
-		value, err := pl.ValueGrad(nil, theta)
+		value, err := pl.ValueGrad(t.Context(), nil, theta)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		wantValue, err := ofBasis.ValueGrad(nil, theta)
+		wantValue, err := ofBasis.ValueGrad(t.Context(), nil, theta)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -171,7 +171,7 @@ func TestRoundingDecides(t *testing.T) {
 	}
 	refused := false
 	for k := 1; k < len(x); k++ {
-		p, err := gppl.NewProjection(gppl.Spectral{Stretch: 1.08}, gppl.Scalars(x), k, 1)
+		p, err := gppl.NewProjection(t.Context(), gppl.Spectral{Stretch: 1.08}, gppl.Scalars(x), k, 1)
 		if err != nil {
 			refused = true
 			continue
@@ -184,9 +184,9 @@ func TestRoundingDecides(t *testing.T) {
 		for i, v := range x {
 			moved[i] = v * (1 + 0x1p-52*float64(i%3-1))
 		}
-		q := testkit.Must(gppl.NewProjection(gppl.Spectral{Stretch: 1.08}, gppl.Scalars(moved), k, 1))(t)
+		q := testkit.Must(gppl.NewProjection(t.Context(), gppl.Spectral{Stretch: 1.08}, gppl.Scalars(moved), k, 1))(t)
 		var along mat.Dense
-		along.Mul(p.Omega().T(), q.Omega())
+		along.Mul(testkit.Must(p.Omega(t.Context()))(t).T(), testkit.Must(q.Omega(t.Context()))(t))
 		var svd mat.SVD
 		svd.Factorize(&along, mat.SVDNone)
 		if least := svd.Values(nil)[k-1]; least < 0.99 {

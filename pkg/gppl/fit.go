@@ -105,8 +105,8 @@ const (
 // loss in their order, as loss.Params() or, if the loss has no parameters of its own, a model's Params() return them. nil means
 // loss.Params(). Fit panics if their number is wrong, or if loss is nil.
 //
-// If ctx ends, Fit returns the best point so far together with ctx's error. It interrupts the current evaluation if the loss is
-// Interruptible; if that is the first, the Value is +Inf. A loss that cannot be evaluated at the start, or only by engines that
+// If ctx ends, Fit returns the best point so far together with ctx's error, and the Value +Inf if that was during the first
+// evaluation. A loss that cannot be evaluated at the start, or only by engines that
 // are wrong there, is an error without a result; elsewhere it counts as +Inf.
 func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
 	notNil("Fit", "the loss", loss)

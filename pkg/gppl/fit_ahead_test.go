@@ -28,7 +28,7 @@ func TestFitProcessors(t *testing.T) {
 		d := gppl.Data{X: gppl.Scalars(x), Y: y}
 		fit := func(processors int) *gppl.Result {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-			loss, err := gppl.NewExact(m, d)
+			loss, err := gppl.NewExact(t.Context(), m, d)
 			if err != nil {
 				t.Fatal(err)
 			}

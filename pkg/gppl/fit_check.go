@@ -34,7 +34,7 @@ func (o *objective) along(u, d []float64, value float64) descent.Line {
 		if o.settings.EvaluationSeconds > 0 {
 			o.counted += o.count(o.theta)
 		}
-		v, err := ValueGradContext(o.ctx, o.loss, nil, o.theta)
+		v, err := o.loss.ValueGrad(o.ctx, nil, o.theta)
 		if err != nil {
 			return math.NaN()
 		}

@@ -56,7 +56,7 @@ func TestFitLeavesOutEngine(t *testing.T) {
 }
 
 func newExactFor(t *testing.T, d Data, change func(*Exact)) (*Result, error) {
-	l, err := NewExact(benchModel, d)
+	l, err := NewExact(t.Context(), benchModel, d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestFitFindsLateFaults(t *testing.T) {
 		d := drawn(t, 80, uint64(i)+1)
 		m := gppl.Model{Kernel: gppl.SE{Variance: 3, Lengthscale: 1}, Noise: 0.5}
 		loss := exactLoss(t, d)
-		wrong := late{testkit.Must(gppl.NewExact(m, d))(t), i % 3}
+		wrong := late{testkit.Must(gppl.NewExact(t.Context(), m, d))(t), i % 3}
 		right := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 		r, err := gppl.Fit(context.Background(), wrong, nil, gppl.Settings{})
 		if err != nil {
@@ -44,8 +44,8 @@ type late struct {
 	p int
 }
 
-func (l late) ValueGrad(grad, theta []float64) (float64, error) {
-	value, err := l.Loss.ValueGrad(grad, theta)
+func (l late) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+	value, err := l.Loss.ValueGrad(context.Background(), grad, theta)
 	if grad != nil && theta[1] > 1.3 {
 		grad[l.p] = -grad[l.p]
 	}
@@ -71,7 +71,7 @@ func TestFitAlarms(t *testing.T) {
 				theta[j] = math.Exp(2 * rnd.NormFloat64())
 			}
 			m := gppl.Model{Kernel: k.WithParams(theta), Noise: math.Exp(2 * rnd.NormFloat64())}
-			l := testkit.Must(gppl.NewExact(m, d))(t)
+			l := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
 			r, err := gppl.Fit(context.Background(), l, nil, gppl.Settings{MaxEvaluations: 30, NoStandardErrors: i%2 == 0})
 			if err != nil {
 				continue // the start cannot be evaluated

@@ -15,14 +15,14 @@ import (
 // uninformed is a guide without information.
 type uninformed struct{ gppl.Loss }
 
-func (uninformed) Information([]float64) (*mat.SymDense, error) {
+func (uninformed) Information(context.Context, []float64) (*mat.SymDense, error) {
 	return nil, errors.New("there is none")
 }
 
 // sure is a guide with next to no information, by which the optimum is far from anywhere.
 type sure struct{ gppl.Loss }
 
-func (s sure) Information([]float64) (*mat.SymDense, error) {
+func (s sure) Information(context.Context, []float64) (*mat.SymDense, error) {
 	p := len(s.Params())
 	return mat.NewSymDense(p, make([]float64, p*p)), nil
 }
@@ -33,8 +33,8 @@ func TestFitGuide(t *testing.T) {
 	t.Parallel()
 	d := drawn(t, 400, 1)
 	loss := exactLoss(t, d)
-	proj := testkit.Must(gppl.SpectralProjection(d.X, 60))(t)
-	guide := testkit.Must(gppl.NewResidual(gppl.PaperModel(gppl.SE{}), d, proj))(t)
+	proj := testkit.Must(gppl.SpectralProjection(t.Context(), d.X, 60))(t)
+	guide := testkit.Must(gppl.NewResidual(t.Context(), gppl.PaperModel(gppl.SE{}), d, proj))(t)
 	for i, start := range []gppl.SE{{Variance: 1.3, Lengthscale: 2.5}, {Variance: 0.2, Lengthscale: 1}} {
 		params := gppl.Model{Kernel: start, Noise: 0.2}.Params()
 		want := testkit.Must(gppl.Fit(context.Background(), loss, params, gppl.Settings{}))(t)
@@ -62,7 +62,7 @@ func TestFitGuide(t *testing.T) {
 			}
 		}
 	}
-	other := testkit.Must(gppl.NewExact(gppl.PaperModel(gppl.RQ{}), d))(t)
+	other := testkit.Must(gppl.NewExact(t.Context(), gppl.PaperModel(gppl.RQ{}), d))(t)
 	defer func() {
 		if recover() == nil {
 			t.Error("a guide with other parameters guides")

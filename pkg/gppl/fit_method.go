@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -118,7 +119,7 @@ func (o *objective) evaluateAhead(u []float64) {
 	o.ahead = o.ahead[:len(o.ahead)-1]
 	parallel.For(len(o.ahead), func(i int) {
 		e := &o.ahead[i]
-		e.value, e.err = ValueGradContext(o.ctx, o.loss, e.grad, e.theta)
+		e.value, e.err = o.loss.ValueGrad(o.ctx, e.grad, e.theta)
 	})
 }
 
@@ -130,14 +131,14 @@ func (o *objective) valueGrad(grad []float64) (float64, error) {
 			return e.value, e.err
 		}
 	}
-	return ValueGradContext(o.ctx, o.loss, grad, o.theta)
+	return o.loss.ValueGrad(o.ctx, grad, o.theta)
 }
 
 // Informed is a loss that knows its Fisher information: PL, and PL with the residual.
 type Informed interface {
 	Loss
 	// Information returns the Fisher information in the logs of all parameters at the natural values theta.
-	Information(theta []float64) (*mat.SymDense, error)
+	Information(ctx context.Context, theta []float64) (*mat.SymDense, error)
 }
 
 var _ Informed = (*Projected)(nil)
@@ -153,15 +154,11 @@ func FisherScoring() optimize.Method { return &optimize.Newton{Linesearcher: &op
 // sets a matrix that is not positive definite, for which gonum uses steepest descent.
 func (o *objective) hessian(h *mat.SymDense, u []float64) {
 	o.informed++
-	information := o.loss.(Informed).Information
-	if l, ok := o.loss.(*Projected); ok {
-		information = func(theta []float64) (*mat.SymDense, error) { return l.InformationContext(o.ctx, theta) }
-	}
-	o.information(h, u, information)
+	o.information(h, u, o.loss.(Informed))
 }
 
 // information sets h to that of a loss, in the raw parameters at u; to zero if there is none.
-func (o *objective) information(h *mat.SymDense, u []float64, of func(theta []float64) (*mat.SymDense, error)) {
+func (o *objective) information(h *mat.SymDense, u []float64, of Informed) {
 	at := make([]float64, len(o.theta))
 	copy(at, o.theta) // the parameters that are fixed
 	slope := make([]float64, len(u))
@@ -170,7 +167,7 @@ func (o *objective) information(h *mat.SymDense, u []float64, of func(theta []fl
 		at[i] = t.Natural(u[j])
 		slope[j] = t.Slope(u[j]) / at[i] // ∂log θ/∂u
 	}
-	info, err := of(at)
+	info, err := of.Information(o.ctx, at)
 	if err != nil {
 		h.Zero()
 		return
@@ -204,6 +201,6 @@ func (o *objective) errorsAway(c *descent.Coordinates) float64 {
 // that BFGS meets about the same curvature in every direction. They are nil if there is no information.
 func (o *objective) newMetric(guide Informed, u []float64) *descent.Coordinates {
 	h := mat.NewSymDense(len(u), nil)
-	o.information(h, u, guide.Information)
+	o.information(h, u, guide)
 	return descent.NewCoordinates(u, h, guideFloor)
 }

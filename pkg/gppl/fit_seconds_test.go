@@ -26,7 +26,7 @@ func TestEvaluationSeconds(t *testing.T) {
 		d.Y[i] = math.Sin(300*d.X.At(i)[0]/span) + 0.01*math.Cos(float64(i*i))
 	}
 	m := Model{Kernel: SE{Variance: 1, Lengthscale: span / 5}, Noise: 0.1}
-	exact, err := NewExact(m, d)
+	exact, err := NewExact(t.Context(), m, d)
 	if err != nil {
 		t.Fatal(err)
 	}

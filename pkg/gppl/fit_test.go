@@ -23,7 +23,7 @@ func drawn(t testing.TB, n int, seed uint64) gppl.Data {
 	t.Helper()
 	x := uniform(n, 0.2*float64(n), seed)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}
-	_, y, _, err := m.Sample(x, seed)
+	_, y, _, err := m.Sample(t.Context(), x, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func drawn(t testing.TB, n int, seed uint64) gppl.Data {
 }
 
 func exactLoss(t testing.TB, d gppl.Data) *gppl.Exact {
-	return testkit.Must(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d))(t)
+	return testkit.Must(gppl.NewExact(t.Context(), gppl.PaperModel(gppl.SE{}), d))(t)
 }
 
 func TestFitMethodsAgree(t *testing.T) {
@@ -76,10 +76,10 @@ func TestFitMethodsAgree(t *testing.T) {
 func TestFitStandardErrors(t *testing.T) {
 	d := drawn(t, 150, 4)
 	m := gppl.PaperModel(gppl.SE{}).Fix("variance", "lengthscale")
-	l := testkit.Must(gppl.NewExact(m, d))(t)
+	l := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
 	r := testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(t)
 	at := func(u float64) float64 {
-		v, err := l.ValueGrad(nil, []float64{1, 1, r.Model.Noise * math.Exp(u)})
+		v, err := l.ValueGrad(t.Context(), nil, []float64{1, 1, r.Model.Noise * math.Exp(u)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,11 +154,11 @@ func TestFitCancel(t *testing.T) {
 // hole is a loss that cannot be evaluated beyond a certain lengthscale.
 type hole struct{ gppl.Loss }
 
-func (l hole) ValueGrad(grad, theta []float64) (float64, error) {
+func (l hole) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	if theta[1] > 2.05 {
 		return 0, errors.New("too long")
 	}
-	return l.Loss.ValueGrad(grad, theta)
+	return l.Loss.ValueGrad(context.Background(), grad, theta)
 }
 
 // stumble is a loss of which the third evaluation fails.
@@ -167,11 +167,11 @@ type stumble struct {
 	calls int
 }
 
-func (l *stumble) ValueGrad(grad, theta []float64) (float64, error) {
+func (l *stumble) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	if l.calls++; l.calls == 3 {
 		return 0, errors.New("too long")
 	}
-	return l.Loss.ValueGrad(grad, theta)
+	return l.Loss.ValueGrad(context.Background(), grad, theta)
 }
 
 // TestFitAroundFailures: parameters that cannot be evaluated are avoided, and named unless an optimum was reached.
@@ -187,7 +187,7 @@ func TestFitAroundFailures(t *testing.T) {
 		t.Errorf("an optimum that was reached in spite of a failure: %v", r)
 	}
 	bad := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}
-	l := testkit.Must(gppl.NewExact(bad, d))(t)
+	l := testkit.Must(gppl.NewExact(t.Context(), bad, d))(t)
 	if _, err := gppl.Fit(context.Background(), hole{l}, nil, gppl.Settings{}); err == nil ||
 		!strings.Contains(err.Error(), "too long") {
 		t.Errorf("a start that cannot be evaluated: %v", err)
@@ -197,7 +197,7 @@ func TestFitAroundFailures(t *testing.T) {
 func TestFitAllFixed(t *testing.T) {
 	d := drawn(t, 50, 3)
 	m := gppl.PaperModel(gppl.SE{}).Fix("variance", "lengthscale", gppl.NoiseName)
-	r := testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t)
 	if r.Status != gppl.Converged || r.Evaluations != 1 {
 		t.Errorf("got %v", r)
 	}
@@ -206,7 +206,7 @@ func TestFitAllFixed(t *testing.T) {
 func TestFitAtTheOptimum(t *testing.T) {
 	d := drawn(t, 100, 8)
 	r := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
-	again := testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(r.Model, d))(t), nil, gppl.Settings{}))(t)
+	again := testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(t.Context(), r.Model, d))(t), nil, gppl.Settings{}))(t)
 	if again.Status != gppl.Converged || math.Abs(again.Value-r.Value) > 1e-6 || again.Starts[0].Evaluations != 1 {
 		t.Errorf("from the optimum: %v after %v", again, r)
 	}
@@ -230,8 +230,8 @@ func TestFitConstant(t *testing.T) {
 func TestFitVFE(t *testing.T) {
 	d := drawn(t, 200, 1)
 	exact := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
-	z := testkit.Must(gppl.KMeans(d.X, 40, 1))(t)
-	vfe := testkit.Must(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{}))(t)
+	z := testkit.Must(gppl.KMeans(t.Context(), d.X, 40, 1))(t)
+	vfe := testkit.Must(gppl.NewVFE(t.Context(), gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{}))(t)
 	r := testkit.Must(gppl.Fit(context.Background(), vfe, nil, gppl.Settings{}))(t)
 	if r.Value < exact.Value || r.Value > exact.Value+5 {
 		t.Errorf("the bound with 40 inducing inputs is %v, exact %v: %v", r.Value, exact.Value, r)
@@ -239,7 +239,7 @@ func TestFitVFE(t *testing.T) {
 	if len(r.Inducing) != 40 || !math.IsNaN(r.Params[0].StdErrLog) {
 		t.Errorf("%d inducing inputs, standard error %v; want 40 and none", len(r.Inducing), r.Params[0].StdErrLog)
 	}
-	fixed := testkit.Must(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{FixInducing: true}))(t)
+	fixed := testkit.Must(gppl.NewVFE(t.Context(), gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{FixInducing: true}))(t)
 	f := testkit.Must(gppl.Fit(context.Background(), fixed, nil, gppl.Settings{}))(t)
 	if f.Value < r.Value || f.Inducing[3] != z.At(3)[0] {
 		t.Errorf("with Z fixed: %v, trained %v", f.Value, r.Value)
@@ -251,7 +251,7 @@ func TestResultFile(t *testing.T) {
 	k := gppl.Add(gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}),
 		gppl.Matern32{Variance: 0.5, Lengthscale: 1})
 	m := gppl.PaperModel(k).Fix("Product.Periodic.variance")
-	l := testkit.Must(gppl.NewExact(m, d))(t)
+	l := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
 	r := testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{Starts: 2, MaxEvaluations: 30}))(t)
 	r.Starts[1].Value = math.Inf(1)
 	path := filepath.Join(t.TempDir(), "model.json")
@@ -312,7 +312,7 @@ func TestResultFile(t *testing.T) {
 func TestFitStart(t *testing.T) {
 	x := gppl.Scalars([]float64{0, 1, 2, 3, 4, 5, 6, 7})
 	data := gppl.Data{X: x, Y: []float64{0.1, 0.8, 1, 0.4, -0.5, -1, -0.7, 0.2}}
-	loss, err := gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}, data)
+	loss, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}, data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,13 +40,13 @@ func TestToeplitzBrokenGrid(t *testing.T) {
 					var grads [2][]float64
 					var bound float64
 					for i, engine := range []string{gppl.EngineDense, gppl.EngineToeplitz} {
-						loss, err := gppl.NewExact(m, d, gppl.WithEngine(engine))
+						loss, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine))
 						if err != nil {
 							t.Fatal(err)
 						}
 						theta := gppl.Values(loss.Params())
 						grads[i] = make([]float64, len(theta))
-						if value[i], err = loss.ValueGrad(grads[i], theta); err != nil {
+						if value[i], err = loss.ValueGrad(t.Context(), grads[i], theta); err != nil {
 							t.Fatalf("%v by %s: %v", k, engine, err)
 						}
 						for p := range theta {

@@ -43,13 +43,13 @@ func TestBadData(t *testing.T) {
 			}
 			check("NewData", err)
 			d := gppl.Data{X: c.x, Y: c.y} // not through NewData
-			_, err = gppl.NewExact(m, d)
+			_, err = gppl.NewExact(t.Context(), m, d)
 			check("NewExact", err)
-			_, err = gppl.NewProjected(m, d, &gppl.Projection{})
+			_, err = gppl.NewProjected(t.Context(), m, d, &gppl.Projection{})
 			check("NewProjected", err)
-			_, err = gppl.NewVFE(m, d, gppl.Scalars([]float64{1}), gppl.VFEOptions{})
+			_, err = gppl.NewVFE(t.Context(), m, d, gppl.Scalars([]float64{1}), gppl.VFEOptions{})
 			check("NewVFE", err)
-			_, err = gppl.NewPosterior(m, d)
+			_, err = gppl.NewPosterior(t.Context(), m, d)
 			check("NewPosterior", err)
 			if fmt.Sprint(c.x) != x || fmt.Sprint(c.y) != y {
 				t.Error("the arguments were changed")
@@ -74,7 +74,7 @@ func TestBadModels(t *testing.T) {
 		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-7}.WithTransform(gppl.NoiseName,
 			gppl.Softplus{Floor: 1e-6}), "out of the range of its transform"},
 	} {
-		if _, err := gppl.NewExact(c.m, d); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := gppl.NewExact(t.Context(), c.m, d); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want an error that says %s", err, c.want)
 		}
 	}
@@ -89,12 +89,12 @@ func TestBadInducing(t *testing.T) {
 		"dimension 2, x has 1":              gppl.Vectors([]float64{1, 2}, 2),
 		"m = 11 inducing inputs for n = 10": gppl.Scalars(make([]float64, 11)),
 	} {
-		if _, err := gppl.NewVFE(m, d, z, gppl.VFEOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := gppl.NewVFE(t.Context(), m, d, z, gppl.VFEOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error that says %q", err, want)
 		}
 	}
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, randomData(t, 9, 1, 1).X, 3, 1))(t)
-	if _, err := gppl.NewProjected(m, d, p); err == nil || !strings.Contains(err.Error(),
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, randomData(t, 9, 1, 1).X, 3, 1))(t)
+	if _, err := gppl.NewProjected(t.Context(), m, d, p); err == nil || !strings.Contains(err.Error(),
 		"projection is of 9 observations, but x and y have 10") {
 		t.Errorf("a projection of other data: %v", err)
 	}
@@ -104,8 +104,8 @@ func TestBadInducing(t *testing.T) {
 // which says so: Periodic in three dimensions is not positive definite.
 func TestNotFactorisable(t *testing.T) {
 	d := randomData(t, 100, 3, 2)
-	l := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 0.2, Period: 0.5}, Noise: 1e-3}, d))(t)
-	_, err := l.ValueGrad(nil, []float64{1, 0.2, 0.5, 1e-3})
+	l := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 0.2, Period: 0.5}, Noise: 1e-3}, d))(t)
+	_, err := l.ValueGrad(t.Context(), nil, []float64{1, 0.2, 0.5, 1e-3})
 	if err == nil || !strings.Contains(err.Error(), "cannot be factorised") || !strings.Contains(err.Error(), "jitter up to 1e-06") {
 		t.Errorf("got %v", err)
 	}
@@ -119,13 +119,13 @@ func TestJitter(t *testing.T) {
 	}
 	d := testkit.Must(gppl.NewData(gppl.Scalars(x), make([]float64, 80)))(t)
 	theta := []float64{1, 5, 1e-18}
-	l := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 1e-18}, d))(t)
-	if _, err := l.ValueGrad(nil, theta); err != nil || l.Report().Jitter <= 0 {
+	l := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 1e-18}, d))(t)
+	if _, err := l.ValueGrad(t.Context(), nil, theta); err != nil || l.Report().Jitter <= 0 {
 		t.Errorf("%v, jitter %v; want some", err, l.Report().Jitter)
 	}
 	theta[2] = 0.1
-	l = testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, d))(t)
-	if _, err := l.ValueGrad(nil, theta); err != nil || l.Report().Jitter != 0 {
+	l = testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, d))(t)
+	if _, err := l.ValueGrad(t.Context(), nil, theta); err != nil || l.Report().Jitter != 0 {
 		t.Errorf("%v, jitter %v; want none", err, l.Report().Jitter)
 	}
 }
@@ -180,38 +180,38 @@ func TestTransformJSON(t *testing.T) {
 func TestMisusePanics(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, 0, 1, 2}}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	exact, err := gppl.NewExact(m, d)
+	exact, err := gppl.NewExact(t.Context(), m, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	omega, err := gppl.NewProjection(gppl.Sphere{}, d.X, 3, 1)
+	omega, err := gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl, err := gppl.NewProjected(m, d, omega)
+	pl, err := gppl.NewProjected(t.Context(), m, d, omega)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vfe, err := gppl.NewVFE(m, d, gppl.Scalars([]float64{1.5, 3}), gppl.VFEOptions{})
+	vfe, err := gppl.NewVFE(t.Context(), m, d, gppl.Scalars([]float64{1.5, 3}), gppl.VFEOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	posterior, err := gppl.NewPosterior(m, d)
+	posterior, err := gppl.NewPosterior(t.Context(), m, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	theta := []float64{1, 1, 0.1}
 	for want, misuse := range map[string]func(){
-		"len(grad) = 2, want 3":     func() { exact.ValueGrad(make([]float64, 2), theta) },
-		"LikelyPeriods: count = -1": func() { auto.LikelyPeriods(d, -1) },
-		"len(grad) = 0, want 3":     func() { pl.ValueGrad([]float64{}, theta) },
-		"len(grad) = 3, want 5":     func() { vfe.ValueGrad(make([]float64, 3), append(theta, 1.5, 3)) },
-		"len(theta) = 2, want 3":    func() { exact.ValueGrad(nil, theta[:2]) },
-		"count = -1":                func() { posterior.Sample(d.X, -1, 1) },
+		"len(grad) = 2, want 3":     func() { exact.ValueGrad(t.Context(), make([]float64, 2), theta) },
+		"LikelyPeriods: count = -1": func() { testkit.Must(auto.LikelyPeriods(t.Context(), d, -1))(t) },
+		"len(grad) = 0, want 3":     func() { pl.ValueGrad(t.Context(), []float64{}, theta) },
+		"len(grad) = 3, want 5":     func() { vfe.ValueGrad(t.Context(), make([]float64, 3), append(theta, 1.5, 3)) },
+		"len(theta) = 2, want 3":    func() { exact.ValueGrad(t.Context(), nil, theta[:2]) },
+		"count = -1":                func() { posterior.Sample(t.Context(), d.X, -1, 1) },
 		"sum: kernel 1 is nil":      func() { gppl.Add(gppl.SE{}, nil) },
 		"product: kernel 0 is nil":  func() { gppl.Mul(nil, gppl.SE{}) },
 		"AddMeans: mean 1 is nil":   func() { gppl.AddMeans(gppl.Intercept{}, nil) },
-		"design is nil":             func() { gppl.NewProjection(nil, d.X, 2, 1) },
+		"design is nil":             func() { gppl.NewProjection(t.Context(), nil, d.X, 2, 1) },
 		"lo = 3 and hi = 1, want 0": func() { gppl.LogNormalWithin(3, 1) },
 	} {
 		func() {
@@ -229,17 +229,17 @@ func TestMisusePanics(t *testing.T) {
 func TestNilArguments(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, -1, 2, 0.5}}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	info := testkit.Must(fisher.New(m, d.X))(t)
+	info := testkit.Must(fisher.New(t.Context(), m, d.X))(t)
 	ctx := context.Background()
 	var p *gppl.Projection
 	for name, misuse := range map[string]func(){
-		"NewProjected: the projection p":    func() { gppl.NewProjected(m, d, p) },
-		"NewResidual: the projection p":     func() { gppl.NewResidual(m, d, p) },
-		"Information: the projection p":     func() { info.Projected(p) },
-		"Information: the projection p ":    func() { info.Loss(p) },
-		"Information: the projection p  ":   func() { info.Conditional(p) },
-		"Information: the projection p   ":  func() { info.ConditionalLatent(p) },
-		"Information: the projection p    ": func() { info.ConditionalTrace(p) },
+		"NewProjected: the projection p":    func() { gppl.NewProjected(ctx, m, d, p) },
+		"NewResidual: the projection p":     func() { gppl.NewResidual(ctx, m, d, p) },
+		"Information: the projection p":     func() { info.Projected(ctx, p) },
+		"Information: the projection p ":    func() { info.Loss(ctx, p) },
+		"Information: the projection p  ":   func() { info.Conditional(ctx, p) },
+		"Information: the projection p   ":  func() { info.ConditionalLatent(ctx, p) },
+		"Information: the projection p    ": func() { info.ConditionalTrace(ctx, p) },
 		"Fit: the loss":                     func() { gppl.Fit(ctx, nil, nil, gppl.Settings{}) },
 		"Fit: the loss ":                    func() { gppl.Fit(ctx, (*gppl.Exact)(nil), m.Params(), gppl.Settings{}) },
 		"NewMAP: the loss":                  func() { gppl.NewMAP(nil) },
@@ -262,7 +262,7 @@ func TestNilArguments(t *testing.T) {
 func TestUnknownParameter(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4, 5.5}), Y: []float64{1, -1, 2, 0.5, 0.1}}
 	good := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 2, 1))(t)
 	ctx := context.Background()
 	for name, m := range map[string]gppl.Model{
 		"Fix":           good.Fix("lenghtscale"),
@@ -270,20 +270,20 @@ func TestUnknownParameter(t *testing.T) {
 		"WithTransform": good.WithTransform("lenghtscale", gppl.Log{}),
 		"WithParams":    good.Fix("lenghtscale").WithParams([]float64{1, 2, 3}),
 		"FixRedundant":  good.Fix("lenghtscale").FixRedundant(),
-		"StartFrom":     auto.StartFrom(good.Fix("lenghtscale"), d),
+		"StartFrom":     testkit.Must(auto.StartFrom(ctx, good.Fix("lenghtscale"), d))(t),
 	} {
 		for use, try := range map[string]func() error{
 			"Check":        m.Check,
-			"NewExact":     func() error { _, err := gppl.NewExact(m, d); return err },
-			"NewProjected": func() error { _, err := gppl.NewProjected(m, d, p); return err },
-			"NewResidual":  func() error { _, err := gppl.NewResidual(m, d, p); return err },
+			"NewExact":     func() error { _, err := gppl.NewExact(ctx, m, d); return err },
+			"NewProjected": func() error { _, err := gppl.NewProjected(ctx, m, d, p); return err },
+			"NewResidual":  func() error { _, err := gppl.NewResidual(ctx, m, d, p); return err },
 			"NewVFE": func() error {
-				_, err := gppl.NewVFE(m, d, gppl.Scalars([]float64{1, 3}), gppl.VFEOptions{})
+				_, err := gppl.NewVFE(ctx, m, d, gppl.Scalars([]float64{1, 3}), gppl.VFEOptions{})
 				return err
 			},
-			"NewPosterior":   func() error { _, err := gppl.NewPosterior(m, d); return err },
-			"NewInformation": func() error { _, err := fisher.New(m, d.X); return err },
-			"LeaveOneOut":    func() error { _, _, err := gppl.LeaveOneOut(m, d); return err },
+			"NewPosterior":   func() error { _, err := gppl.NewPosterior(ctx, m, d); return err },
+			"NewInformation": func() error { _, err := fisher.New(ctx, m, d.X); return err },
+			"LeaveOneOut":    func() error { _, _, err := gppl.LeaveOneOut(ctx, m, d); return err },
 			"auto.Fit":       func() error { _, err := auto.Fit(ctx, m, d, auto.Settings{}); return err },
 			"MarshalJSON":    func() error { _, err := store.Model{Model: m}.MarshalJSON(); return err },
 		} {

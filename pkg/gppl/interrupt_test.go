@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// interruptibleLosses are losses on n observations, each with one engine, and one that takes a regular series.
-func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible {
+// longLosses are losses on n observations, each with one engine, and one that takes a regular series.
+func longLosses(tb testing.TB, n, k int) map[string]gppl.Loss {
 	tb.Helper()
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {
@@ -23,9 +23,9 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 		y[i] = math.Sin(x[i]/7) + 0.3*math.Sin(5*x[i]*x[i])
 	}
 	data := gppl.Data{X: gppl.Scalars(x), Y: y}
-	waves := testkit.Must(gppl.NewProjection(gppl.Spectral{}, data.X, k, 1))(tb)
-	matrix := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))(tb)
-	losses := map[string]gppl.Interruptible{}
+	waves := testkit.Must(gppl.NewProjection(tb.Context(), gppl.Spectral{}, data.X, k, 1))(tb)
+	matrix := testkit.Must(gppl.NewProjection(tb.Context(), gppl.Sphere{}, data.X, k, 1))(tb)
+	losses := map[string]gppl.Loss{}
 	for i, m := range []gppl.Model{
 		{Kernel: gppl.SE{Variance: 1, Lengthscale: 6}, Noise: 0.1},
 		{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 4}, Noise: 0.1},
@@ -38,21 +38,21 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 				(i == 2 && testkit.Quick() || i > 0 && j < 2+i/2) {
 				continue
 			}
-			add := func(what string, l gppl.Interruptible, err error) {
+			add := func(what string, l gppl.Loss, err error) {
 				if err != nil {
 					tb.Fatal(what, err)
 				}
-				if _, err := l.ValueGrad(nil, gppl.Values(l.Params())); !errors.As(err, new(*gppl.Refusal)) {
+				if _, err := l.ValueGrad(tb.Context(), nil, gppl.Values(l.Params())); !errors.As(err, new(*gppl.Refusal)) {
 					losses[fmt.Sprintf("%s %s, %v", what, engine, m.Kernel)] = l
 				}
 			}
-			exact, err := gppl.NewExact(m, data, gppl.WithEngine(engine))
+			exact, err := gppl.NewExact(tb.Context(), m, data, gppl.WithEngine(engine))
 			add("exact", exact, err)
-			pl, err := gppl.NewProjected(m, data, waves, gppl.WithEngine(engine))
+			pl, err := gppl.NewProjected(tb.Context(), m, data, waves, gppl.WithEngine(engine))
 			add("PL", pl, err)
-			pl, err = gppl.NewProjected(m, data, matrix, gppl.WithEngine(engine))
+			pl, err = gppl.NewProjected(tb.Context(), m, data, matrix, gppl.WithEngine(engine))
 			add("PL of a matrix", pl, err)
-			vfe, err := gppl.NewVFE(m, data, gppl.Scalars(x[:k]), gppl.VFEOptions{}, gppl.WithEngine(engine))
+			vfe, err := gppl.NewVFE(tb.Context(), m, data, gppl.Scalars(x[:k]), gppl.VFEOptions{}, gppl.WithEngine(engine))
 			add("VFE", vfe, err)
 		}
 	}
@@ -62,13 +62,13 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 // TestInterrupted: an evaluation ends at the look at which its context does, in every engine; the loss then gives the values that
 // it gave.
 func TestInterrupted(t *testing.T) {
-	for name, l := range interruptibleLosses(t, 700, 70) {
+	for name, l := range longLosses(t, 700, 70) {
 		t.Run(name, func(t *testing.T) {
 			theta := gppl.Values(l.Params())
 			grad := make([]float64, len(theta))
-			want := testkit.Must(l.ValueGradContext(t.Context(), grad, theta))(t)
+			want := testkit.Must(l.ValueGrad(t.Context(), grad, theta))(t)
 			ctx := &testkit.Looked{Context: t.Context()}
-			testkit.OnOneProcessor(func() { testkit.Must(l.ValueGradContext(ctx, grad, theta))(t) })
+			testkit.OnOneProcessor(func() { testkit.Must(l.ValueGrad(ctx, grad, theta))(t) })
 			all := ctx.Looks.Load()
 			if all < 3 {
 				t.Fatalf("%d looks at an evaluation", all)
@@ -79,17 +79,17 @@ func TestInterrupted(t *testing.T) {
 				}
 				testkit.OnOneProcessor(func() {
 					ctx := &testkit.Looked{Context: t.Context(), End: end}
-					if _, err := l.ValueGradContext(ctx, grad, theta); !errors.Is(err, context.Canceled) || ctx.Looks.Load() != end {
+					if _, err := l.ValueGrad(ctx, grad, theta); !errors.Is(err, context.Canceled) || ctx.Looks.Load() != end {
 						t.Fatalf("look %d of %d: error %v after %d looks", end, all, err, ctx.Looks.Load())
 					}
 				})
 				if testkit.Quick() && i > 0 {
 					continue
 				}
-				if _, err := l.ValueGradContext(&testkit.Looked{Context: t.Context(), End: end}, grad, theta); !errors.Is(err, context.Canceled) {
+				if _, err := l.ValueGrad(&testkit.Looked{Context: t.Context(), End: end}, grad, theta); !errors.Is(err, context.Canceled) {
 					t.Fatalf("look %d of %d, on all processors: error %v", end, all, err)
 				}
-				got, err := l.ValueGrad(grad, theta)
+				got, err := l.ValueGrad(t.Context(), grad, theta)
 				if err != nil || math.Abs(got-want) > 1e-9*math.Abs(want) {
 					t.Fatalf("after an interruption at look %d of %d: %v, %v, want %v", end, all, got, err, want)
 				}
@@ -168,7 +168,7 @@ func (c *gaps) Err() error {
 
 // BenchmarkInterruption reports how long the longest time between two looks at the context is.
 func BenchmarkInterruption(b *testing.B) {
-	for name, l := range interruptibleLosses(b, 20000, 200) {
+	for name, l := range longLosses(b, 20000, 200) {
 		b.Run(name, func(b *testing.B) {
 			theta := gppl.Values(l.Params())
 			grad := make([]float64, len(theta))
@@ -176,7 +176,7 @@ func BenchmarkInterruption(b *testing.B) {
 			for b.Loop() {
 				ctx := &gaps{Context: b.Context(), stack: testing.Verbose()}
 				ctx.Err()
-				if _, err := l.ValueGradContext(ctx, grad, theta); err != nil {
+				if _, err := l.ValueGrad(ctx, grad, theta); err != nil {
 					b.Fatal(err)
 				}
 				ctx.Err()

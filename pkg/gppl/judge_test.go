@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"regexp"
@@ -174,9 +175,9 @@ func evaluateNow(build func() (explained, error), before []float64) (e evaluatio
 	e.grad = make([]float64, len(theta))
 	if before != nil {
 		before = append(slices.Clone(before), theta[len(before):]...) // inducing inputs
-		_, _ = loss.ValueGrad(e.grad, before)                         // it may fail there
+		_, _ = loss.ValueGrad(context.Background(), e.grad, before)   // it may fail there
 	}
-	e.value, err = loss.ValueGrad(e.grad, theta)
+	e.value, err = loss.ValueGrad(context.Background(), e.grad, theta)
 	e.report, e.explain = loss.Report(), loss.Explain()
 	if err != nil {
 		e.verdict, e.detail = failed, err.Error()
@@ -261,7 +262,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 		}
 	}
 	run("exact", exact, len(x), func(o ...gppl.Option) (explained, error) {
-		return gppl.NewExact(c.model, c.data, o...)
+		return gppl.NewExact(context.Background(), c.model, c.data, o...)
 	})
 	if z := c.inducing(); z != nil && c.data.Errors == nil {
 		bound, err := vfeTruth(c.model, x, c.data.Y, z)
@@ -269,7 +270,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 			return all, err
 		}
 		run("VFE", bound, len(x), func(o ...gppl.Option) (explained, error) {
-			return gppl.NewVFE(c.model, c.data, gppl.Scalars(z), gppl.VFEOptions{}, o...)
+			return gppl.NewVFE(context.Background(), c.model, c.data, gppl.Scalars(z), gppl.VFEOptions{}, o...)
 		})
 	}
 	if c.proj == nil {
@@ -285,7 +286,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 		name, build = "residual", gppl.NewResidual
 	}
 	run(name, projected, k, func(o ...gppl.Option) (explained, error) {
-		return build(c.model, c.data, c.proj, o...)
+		return build(context.Background(), c.model, c.data, c.proj, o...)
 	})
 	return all, nil
 }

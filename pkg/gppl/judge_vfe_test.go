@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -68,7 +69,7 @@ func judgeVFE(c *randomCase, z []float64) (all []judgement, err error) {
 	}
 	for _, engine := range []string{"", gppl.EngineDense, gppl.EngineSpectral} {
 		e := evaluate(func() (explained, error) {
-			return gppl.NewVFE(c.model, c.data, gppl.Scalars(z), gppl.VFEOptions{}, gppl.WithEngine(engine))
+			return gppl.NewVFE(context.Background(), c.model, c.data, gppl.Scalars(z), gppl.VFEOptions{}, gppl.WithEngine(engine))
 		}, c.before)
 		j := judge(e, bound, len(x))
 		if j.loss, j.engine = "VFE", engine; engine == "" {

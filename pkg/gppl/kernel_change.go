@@ -210,19 +210,10 @@ func giveBack(w []float64) { workPool.Put(&w) }
 
 // Covariance sets dst, len(a)×len(b) and row-major, to k(a_i, b_j), without the nugget. It also serves kernels that depend on
 // position, for which Kernel.Cov is only a bound. It panics if a length is wrong.
-func Covariance(dst []float64, k Kernel, a, b Inputs) {
-	if len(dst) != a.Len()*b.Len() {
-		panic(fmt.Sprintf("gppl: Covariance: len(dst) = %d for %d×%d inputs", len(dst), a.Len(), b.Len()))
-	}
-	distances(dst, a, b)
-	covariances(dst, k, a, b, dst)
-}
-
-// CovarianceContext is Covariance that ends soon after ctx has, with ctx's error; dst then has no meaning.
-func CovarianceContext(ctx context.Context, dst []float64, k Kernel, a, b Inputs) error {
+func Covariance(ctx context.Context, dst []float64, k Kernel, a, b Inputs) error {
 	n, m := a.Len(), b.Len()
 	if len(dst) != n*m {
-		panic(fmt.Sprintf("gppl: CovarianceContext: len(dst) = %d for %d×%d inputs", len(dst), n, m))
+		panic(fmt.Sprintf("gppl: Covariance: len(dst) = %d for %d×%d inputs", len(dst), n, m))
 	}
 	if m == 0 {
 		return ctx.Err()
@@ -233,7 +224,9 @@ func CovarianceContext(ctx context.Context, dst []float64, k Kernel, a, b Inputs
 			return err
 		}
 		to := min(n, from+rows)
-		Covariance(dst[from*m:to*m], k, a.Slice(from, to), b)
+		some, at := dst[from*m:to*m], a.Slice(from, to)
+		distances(some, at, b)
+		covariances(some, k, at, b, some)
 	}
 	return ctx.Err()
 }

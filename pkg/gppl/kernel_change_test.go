@@ -78,8 +78,8 @@ func TestFixedPlaces(t *testing.T) {
 	k := gppl.Add(changeCases()["change, negative"], gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},
 		After: gppl.SE{Variance: 1, Lengthscale: 2}, Location: 0, Width: 1})
 	free := gppl.Model{Kernel: k, Noise: 0.2}
-	want, _ := valueAt(t, testkit.Must(gppl.NewExact(free, d))(t))
-	fixed := testkit.Must(gppl.NewExact(free.Fix("ChangePoint1.location", "ChangePoint2.location"), d))(t)
+	want, _ := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), free, d))(t))
+	fixed := testkit.Must(gppl.NewExact(t.Context(), free.Fix("ChangePoint1.location", "ChangePoint2.location"), d))(t)
 	if got, _ := valueAt(t, fixed); got != want {
 		t.Errorf("with both places fixed %v, with both free %v", got, want)
 	}
@@ -91,13 +91,13 @@ func TestFixedPlaces(t *testing.T) {
 	if loaded := testkit.Must(store.Load(path))(t); loaded.Model.String() != r.Model.String() {
 		t.Errorf("saved %v, read %v", r.Model, loaded.Model)
 	}
-	tied := testkit.Must(gppl.Tie(testkit.Must(gppl.NewExact(free, d))(t), []string{"ChangePoint1.location", "ChangePoint2.location"}))(t)
+	tied := testkit.Must(gppl.Tie(testkit.Must(gppl.NewExact(t.Context(), free, d))(t), []string{"ChangePoint1.location", "ChangePoint2.location"}))(t)
 	gppltest.CheckLoss(t, tied)
 
 	z := gppl.Scalars([]float64{-4, 0, 5, 11})
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
-	bound, _ := valueAt(t, testkit.Must(gppl.NewVFE(m, d, z, gppl.VFEOptions{}))(t))
-	stays := testkit.Must(gppl.NewVFE(m, d, z, gppl.VFEOptions{FixInducing: true}))(t)
+	bound, _ := valueAt(t, testkit.Must(gppl.NewVFE(t.Context(), m, d, z, gppl.VFEOptions{}))(t))
+	stays := testkit.Must(gppl.NewVFE(t.Context(), m, d, z, gppl.VFEOptions{FixInducing: true}))(t)
 	if got, _ := valueAt(t, stays); got != bound {
 		t.Errorf("with inducing inputs fixed %v, with them free %v", got, bound)
 	}
@@ -135,16 +135,16 @@ func TestChangePoint(t *testing.T) {
 				if got := valueOf(t, c, engine); !(math.Abs(got-want) <= 1e-8*float64(n)) {
 					t.Errorf("%.12g, by the formulas %.12g", got, want)
 				}
-				l, err := gppl.NewExact(c.model, d, gppl.WithEngine(engine))
+				l, err := gppl.NewExact(t.Context(), c.model, d, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
 				checkDifferences(t, l, 1e-6)
-				p, err := gppl.NewPosterior(c.model, d, gppl.WithEngine(engine))
+				p, err := gppl.NewPosterior(t.Context(), c.model, d, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
-				mean, variances := p.Latent(gppl.Scalars(at))
+				mean, variances := testkit.Must2(p.Latent(t.Context(), gppl.Scalars(at)))(t)
 				for i, x := range at {
 					k1 := mat.NewVecDense(n, nil)
 					for j := range n {
@@ -160,7 +160,7 @@ func TestChangePoint(t *testing.T) {
 					}
 				}
 				blocks := [][]int{{0}, {5}, {7, 8, 9}}
-				got, v, err := gppl.LeaveBlockOut(c.model, d, blocks, gppl.WithEngine(engine))
+				got, v, err := gppl.LeaveBlockOut(t.Context(), c.model, d, blocks, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -184,7 +184,7 @@ func TestChangePointFar(t *testing.T) {
 	}
 	// At zero, where derivatives in logs are of no use.
 	c := meanCase{model: gppl.Model{Kernel: gppl.ChangePoint{Before: before, After: after, Width: 1}, Noise: 0.2}, data: d}
-	l, err := gppl.NewExact(c.model, c.data)
+	l, err := gppl.NewExact(t.Context(), c.model, c.data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,24 +201,27 @@ func TestChangePointRefused(t *testing.T) {
 	d := changeData(40)
 	change := changeCases()["change"]
 	m := gppl.Model{Kernel: gppl.Add(change, gppl.SE{Variance: 0.3, Lengthscale: 1.1}), Noise: 0.2}
-	p, err := gppl.NewProjection(gppl.Sphere{}, d.X, 10, 1)
+	p, err := gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 10, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	refuses := map[string]func() error{
-		"PL":          func() error { _, err := gppl.NewProjected(m, d, p); return err },
-		"VFE":         func() error { _, err := gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{}); return err },
-		"Information": func() error { _, err := fisher.New(m, d.X); return err },
+		"PL":          func() error { _, err := gppl.NewProjected(t.Context(), m, d, p); return err },
+		"VFE":         func() error { _, err := gppl.NewVFE(t.Context(), m, d, d.X.Slice(0, 5), gppl.VFEOptions{}); return err },
+		"Information": func() error { _, err := fisher.New(t.Context(), m, d.X); return err },
 		"auto.Fit":    func() error { _, err := auto.Fit(t.Context(), m, d, auto.Settings{}); return err },
-		"Eigen":       func() error { _, err := gppl.NewProjection(gppl.Eigen{Kernel: m.Kernel}, d.X, 5, 1); return err },
+		"Eigen": func() error {
+			_, err := gppl.NewProjection(t.Context(), gppl.Eigen{Kernel: m.Kernel}, d.X, 5, 1)
+			return err
+		},
 	}
 	for _, e := range []string{gppl.EngineSpectral, gppl.EngineToeplitz, gppl.EngineStateSpace, gppl.EngineGridded} {
 		refuses[e] = func() error {
-			l, err := gppl.NewExact(m, d, gppl.WithEngine(e))
+			l, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(e))
 			if err != nil {
 				return err
 			}
-			_, err = l.ValueGrad(nil, gppl.Values(l.Params()))
+			_, err = l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 			return err
 		}
 	}
@@ -235,7 +238,7 @@ func TestChangePointRefused(t *testing.T) {
 	if err := (gppl.Model{Kernel: gppl.ChangePoint{Width: 1}, Noise: 1}).Check(); err == nil {
 		t.Error("a change between no kernels: no error")
 	}
-	if _, err := gppl.NewExact(m, gppl.Data{X: gppl.Vectors(make([]float64, 8), 2), Y: make([]float64, 4)}); err == nil {
+	if _, err := gppl.NewExact(t.Context(), m, gppl.Data{X: gppl.Vectors(make([]float64, 8), 2), Y: make([]float64, 4)}); err == nil {
 		t.Error("a change point in two dimensions: no error")
 	}
 }
@@ -253,11 +256,11 @@ func TestChangePointFit(t *testing.T) {
 		d := changed.in(unit, 100)
 		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},
 			After: gppl.Laplace{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
-		start := auto.StartFrom(family, d)
+		start := testkit.Must(auto.StartFrom(t.Context(), family, d))(t)
 		if got := start.Kernel.(gppl.ChangePoint).Location/unit + 100; math.Abs(got-where) > 12 {
 			t.Errorf("unit %v: the change starts at %v, it is at %v", unit, got, where)
 		}
-		l, err := gppl.NewExact(start, d)
+		l, err := gppl.NewExact(t.Context(), start, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +298,9 @@ func TestCovariance(t *testing.T) {
 	kernels["stationary"] = gppl.Add(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.White{Variance: 1})
 	for name, k := range kernels {
 		got := make([]float64, 6)
-		gppl.Covariance(got, k, gppl.Scalars(a), gppl.Scalars(b))
+		if err := gppl.Covariance(t.Context(), got, k, gppl.Scalars(a), gppl.Scalars(b)); err != nil {
+			t.Fatal(err)
+		}
 		for i, x := range a {
 			for j, y := range b {
 				if want := placedCovariance(k, x, y); !(math.Abs(got[2*i+j]-want) <= 1e-14) {
@@ -321,7 +326,7 @@ func TestChangePointStandardError(t *testing.T) {
 		start := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12 * view.unit},
 			After:    gppl.SE{Variance: 2, Lengthscale: 3 * view.unit},
 			Location: view.unit * (where - view.origin), Width: 2 * view.unit}, Noise: 0.05}
-		l, err := gppl.NewExact(start, changed.in(view.unit, view.origin))
+		l, err := gppl.NewExact(t.Context(), start, changed.in(view.unit, view.origin))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +368,7 @@ func TestChangePointUnits(t *testing.T) {
 		d := changed.in(unit, origin)
 		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},
 			After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 6 * unit}, Noise: 1}
-		l, err := gppl.NewExact(auto.StartFrom(family.Fix("width"), d), d)
+		l, err := gppl.NewExact(t.Context(), testkit.Must(auto.StartFrom(t.Context(), family.Fix("width"), d))(t), d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,7 +419,7 @@ func drawnChange(t *testing.T, m gppl.Model, n int, seed uint64) (s changedSerie
 		s.x[i] = float64(i)
 	}
 	var err error
-	if _, s.y, _, err = m.Sample(gppl.Scalars(s.x), seed); err != nil {
+	if _, s.y, _, err = m.Sample(t.Context(), gppl.Scalars(s.x), seed); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -445,7 +450,7 @@ func placeError(t *testing.T, l gppl.Loss, r *gppl.Result, place int, unit float
 			} else {
 				at[a] *= math.Exp(side)
 			}
-			if _, err := l.ValueGrad(grad, at); err != nil {
+			if _, err := l.ValueGrad(t.Context(), grad, at); err != nil {
 				t.Fatal(err)
 			}
 			for b, g := range grad {

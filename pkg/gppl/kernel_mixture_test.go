@@ -42,12 +42,12 @@ func TestSpectralMixtureStart(t *testing.T) {
 	for i := range x {
 		x[i] = 0.4 * float64(i)
 	}
-	_, y, _, err := truth.Sample(gppl.Scalars(x), 3)
+	_, y, _, err := truth.Sample(t.Context(), gppl.Scalars(x), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
-	m := auto.StartFrom(gppl.Model{Kernel: gppl.NewSpectralMixture(2), Noise: 1}, d)
+	m := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: gppl.NewSpectralMixture(2), Noise: 1}, d))(t)
 	check := func(m gppl.Model, tol float64) {
 		t.Helper()
 		var periods []float64
@@ -62,10 +62,10 @@ func TestSpectralMixtureStart(t *testing.T) {
 		}
 	}
 	check(m, 0.1)
-	loss := testkit.Must(gppl.NewExact(m, d))(t)
+	loss := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
 	r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 	check(r.Model, 0.05)
-	atTruth, err := loss.ValueGrad(nil, truth.Values())
+	atTruth, err := loss.ValueGrad(t.Context(), nil, truth.Values())
 	if err != nil || r.Value > atTruth {
 		t.Errorf("trained to %v nats, the truth has %v (%v)", r.Value, atTruth, err)
 	}

@@ -229,7 +229,7 @@ func TestOwnKernelEngines(t *testing.T) {
 			times = 35 // nearby, as in training: the interpolation has a set-up of 30
 		}
 		for range times {
-			if value, err = l.ValueGrad(grad, theta); err != nil {
+			if value, err = l.ValueGrad(t.Context(), grad, theta); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -260,13 +260,15 @@ func TestOwnKernelEngines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		build := func(engine string) (loss, error) { return gppl.NewExact(m, d, gppl.WithEngine(engine)) }
+		build := func(engine string) (loss, error) { return gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine)) }
 		if c.pl {
-			p, err := gppl.NewProjection(gppl.Sphere{}, d.X, 20, 1)
+			p, err := gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 20, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
-			build = func(engine string) (loss, error) { return gppl.NewProjected(m, d, p, gppl.WithEngine(engine)) }
+			build = func(engine string) (loss, error) {
+				return gppl.NewProjected(t.Context(), m, d, p, gppl.WithEngine(engine))
+			}
 		}
 		want, wantGrad, _ := evaluate(build(gppl.EngineDense))
 		for _, engine := range append([]string{""}, c.engines...) {

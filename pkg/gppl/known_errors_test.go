@@ -72,7 +72,7 @@ func TestLeaveOutKnownErrors(t *testing.T) {
 	for _, c := range meanCases(40) {
 		c.data = withErrors(t, c.data, func(i int) float64 { return 0.15 * float64(i%4) })
 		blocks := [][]int{{0}, {5}, {7, 8, 9}, {39, 2}}
-		got, variances, err := gppl.LeaveBlockOut(c.model, c.data, blocks)
+		got, variances, err := gppl.LeaveBlockOut(t.Context(), c.model, c.data, blocks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,11 +100,11 @@ func withErrors(t *testing.T, d gppl.Data, of func(i int) float64) gppl.Data {
 
 func valueOf(t *testing.T, c meanCase, engine string) float64 {
 	t.Helper()
-	l, err := gppl.NewExact(c.model, c.data, gppl.WithEngine(engine))
+	l, err := gppl.NewExact(t.Context(), c.model, c.data, gppl.WithEngine(engine))
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := l.ValueGrad(nil, gppl.Values(l.Params()))
+	v, err := l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,20 +114,20 @@ func valueOf(t *testing.T, c meanCase, engine string) float64 {
 // checkGradient compares the gradient with differences of the value.
 func checkGradient(t *testing.T, c meanCase, engine string) {
 	t.Helper()
-	l, err := gppl.NewExact(c.model, c.data, gppl.WithEngine(engine))
+	l, err := gppl.NewExact(t.Context(), c.model, c.data, gppl.WithEngine(engine))
 	if err != nil {
 		t.Fatal(err)
 	}
 	theta := gppl.Values(l.Params())
 	grad := make([]float64, len(theta))
-	if _, err := l.ValueGrad(grad, theta); err != nil {
+	if _, err := l.ValueGrad(t.Context(), grad, theta); err != nil {
 		t.Fatal(err)
 	}
 	for i := range theta {
 		at := func(step float64) float64 {
 			moved := append([]float64(nil), theta...)
 			moved[i] *= math.Exp(step)
-			v, err := l.ValueGrad(nil, moved)
+			v, err := l.ValueGrad(t.Context(), nil, moved)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -182,15 +182,15 @@ func TestProjectedHugeErrors(t *testing.T) {
 				m := gppl.Model{Kernel: kernel, Noise: 0.01}
 				want := valueOf(t, meanCase{model: m, data: d}, gppl.EngineDense)
 				for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Identity{}} {
-					omega, err := gppl.NewProjection(design, d.X, n, 1)
+					omega, err := gppl.NewProjection(t.Context(), design, d.X, n, 1)
 					if err != nil {
 						t.Fatal(err)
 					}
-					l, err := gppl.NewProjected(m, d, omega)
+					l, err := gppl.NewProjected(t.Context(), m, d, omega)
 					if err != nil {
 						t.Fatal(err)
 					}
-					got, err := l.ValueGrad(make([]float64, 3), []float64{1, 8, 0.01})
+					got, err := l.ValueGrad(t.Context(), make([]float64, 3), []float64{1, 8, 0.01})
 					if err != nil {
 						t.Errorf("%s error of %v, %v: %v", name, huge, design, err)
 						continue
@@ -225,7 +225,7 @@ func TestNegligibleNoise(t *testing.T) {
 		d.Y[i] += 0.4 * rng.NormFloat64() // less than the errors say
 	}
 	fit := func(m gppl.Model, d gppl.Data) *gppl.Result {
-		return testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+		return testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t)
 	}
 	r := fit(m, d)
 	noise := r.Params[2]

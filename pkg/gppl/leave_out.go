@@ -29,8 +29,8 @@ import (
 // included. The parameters are not learned again. One factorisation serves all n: the cost is that of a posterior and its
 // prediction at the n inputs. It is an error if m or d is not valid, or as for NewPosterior. (Rasmussen and Williams 2006, eq.
 // 5.12; Dubrule 1983 with a mean.)
-func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, err error) {
-	return LeaveBlockOut(m, d, slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1)), opts...)
+func LeaveOneOut(ctx context.Context, m Model, d Data, opts ...Option) (mean, variances []float64, err error) {
+	return LeaveBlockOut(ctx, m, d, slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1)), opts...)
 }
 
 // LeaveBlockOut is LeaveOneOut with the observations of a block left out together: mean[i] and variances[i] are those of y_i
@@ -39,8 +39,8 @@ func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, er
 // its last. It is an error if an index is out of range or occurs twice, if the observations outside a block do not determine a
 // coefficient of the mean with a flat prior, or if rounding may put a prediction off by a hundredth of its standard deviation, or
 // its variance by a hundredth, as it can where the noise is below some 1e-10 of the variance: no engine then, or not the one that
-// WithEngine names, can tell. WithContext interrupts it.
-func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
+// WithEngine names, can tell.
+func LeaveBlockOut(ctx context.Context, m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
 	defer parallel.Stopped(&err)
 	if err := checkBlocks(blocks, d.Len()); err != nil {
 		return nil, nil, err
@@ -49,10 +49,7 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.ctx == nil {
-		o.ctx = context.Background()
-	}
-	mean, variances, err = leaveOut(o.ctx, m, d, blocks, opts)
+	mean, variances, err = leaveOut(ctx, m, d, blocks, opts)
 	var lost *lostError
 	if o.Engine != "" || !errors.As(err, &lost) {
 		return mean, variances, err
@@ -61,10 +58,10 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 		if engine == lost.engine || engine == EngineDense && d.Len() > maxLeaveOutAgain {
 			continue
 		}
-		if mean, variances, again := leaveOut(o.ctx, m, d, blocks, append(slices.Clone(opts), WithEngine(engine))); again == nil {
+		if mean, variances, again := leaveOut(ctx, m, d, blocks, append(slices.Clone(opts), WithEngine(engine))); again == nil {
 			return mean, variances, nil
 		}
-		if ended := o.ctx.Err(); ended != nil {
+		if ended := ctx.Err(); ended != nil {
 			return nil, nil, ended
 		}
 	}
@@ -77,7 +74,7 @@ const maxLeaveOutAgain = 4000
 
 // leaveOut is LeaveBlockOut by one engine.
 func leaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts []Option) (mean, variances []float64, err error) {
-	p, err := NewPosterior(m, d, opts...)
+	p, err := NewPosterior(ctx, m, d, opts...)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -351,7 +348,7 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 	})
 }
 
-// Residuals is ValueGradContext that also sets alpha and, unless nil, precisions to
+// Residuals is ValueGrad that also sets alpha and, unless nil, precisions to
 //
 //	α = Py,  diag P,  P = A⁻¹ − A⁻¹Q(QᵀA⁻¹Q)⁻¹QᵀA⁻¹
 //

@@ -58,7 +58,7 @@ func TestLeaveOutGrid(t *testing.T) {
 			d.Relative = relative
 		}
 		posterior := func(engine string) *Posterior {
-			l, err := NewExact(m, d, WithEngine(engine), forPosterior)
+			l, err := NewExact(t.Context(), m, d, WithEngine(engine), forPosterior)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +67,7 @@ func TestLeaveOutGrid(t *testing.T) {
 					mixed.favour = math.Inf(1) // a band is faster for so few
 				}
 			}
-			p, err := l.posterior(d.X)
+			p, err := l.posterior(t.Context(), d.X)
 			if err != nil {
 				t.Fatalf("%v by %s: %v", m, engine, err)
 			}

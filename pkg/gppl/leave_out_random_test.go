@@ -253,7 +253,7 @@ func projectOut(p wideLower, h *mat.Dense, columns []gppl.Column) error {
 
 // tooLong reports whether an engine would take more than 5 ms to factorise, by its own account.
 func tooLong(t *testing.T, c *leaveOutCase, engine string) bool {
-	l := testkit.Must(gppl.NewExact(c.model, c.data, gppl.WithEngine(engine)))(t)
+	l := testkit.Must(gppl.NewExact(t.Context(), c.model, c.data, gppl.WithEngine(engine)))(t)
 	_, seconds := l.Cost(c.model)
 	return engine != "" && !math.IsInf(seconds, 1) && seconds > 0.005
 }
@@ -297,7 +297,7 @@ func TestRandomLeaveOut(t *testing.T) {
 				s.refused++
 				continue
 			}
-			mean, variances, err := gppl.LeaveBlockOut(c.model, c.data, c.blocks, gppl.WithEngine(engine))
+			mean, variances, err := gppl.LeaveBlockOut(t.Context(), c.model, c.data, c.blocks, gppl.WithEngine(engine))
 			var refusal *gppl.Refusal
 			switch {
 			case errors.As(err, &refusal):

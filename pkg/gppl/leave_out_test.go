@@ -34,12 +34,12 @@ func TestLeaveOut(t *testing.T) {
 			}
 			for _, engine := range append(c.engines, gppl.EngineDense, "") {
 				t.Run(fmt.Sprintf("%s/%s", c.name, engine), func(t *testing.T) {
-					got, variances, err := gppl.LeaveOneOut(c.model, c.data, gppl.WithEngine(engine))
+					got, variances, err := gppl.LeaveOneOut(t.Context(), c.model, c.data, gppl.WithEngine(engine))
 					if err != nil {
 						t.Fatal(err)
 					}
 					comparedWithRefits(t, c, ones, got, variances)
-					got, variances, err = gppl.LeaveBlockOut(c.model, c.data, blocks, gppl.WithEngine(engine))
+					got, variances, err = gppl.LeaveBlockOut(t.Context(), c.model, c.data, blocks, gppl.WithEngine(engine))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -69,11 +69,11 @@ func comparedWithRefits(t *testing.T, c meanCase, blocks [][]int, got, variances
 				rest = append(rest, i)
 			}
 		}
-		p, err := gppl.NewPosterior(c.model, c.data.Pick(rest), gppl.WithEngine(gppl.EngineDense))
+		p, err := gppl.NewPosterior(t.Context(), c.model, c.data.Pick(rest), gppl.WithEngine(gppl.EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, v := p.Noisy(c.data.X.Pick(block))
+		mean, v := testkit.Must2(p.Noisy(t.Context(), c.data.X.Pick(block)))(t)
 		for j, i := range block {
 			if math.Abs(got[i]-mean[j]) > 1e-8*(1+math.Abs(mean[j])) || math.Abs(variances[i]-v[j]) > 1e-8*(1+v[j]) {
 				t.Errorf("block %v, y[%d]: %.12g ± √%.12g, without it %.12g ± √%.12g", block, i, got[i], variances[i], mean[j], v[j])
@@ -90,7 +90,7 @@ func TestLeaveOutWhite(t *testing.T) {
 	for _, engine := range []string{"", gppl.EngineDense, gppl.EngineBanded} {
 		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
 			m.Mean = mean
-			got, variances, err := gppl.LeaveOneOut(m, d, gppl.WithEngine(engine))
+			got, variances, err := gppl.LeaveOneOut(t.Context(), m, d, gppl.WithEngine(engine))
 			if err != nil {
 				t.Fatal(engine, err)
 			}
@@ -131,7 +131,7 @@ func TestLeaveOutSmallNoise(t *testing.T) {
 				m := gppl.Model{Kernel: kernel, Noise: noise, Mean: mean}
 				for _, engine := range []string{gppl.EngineDense, gppl.EngineBanded, gppl.EngineToeplitz} {
 					for _, out := range [][][]int{ones, blocks} {
-						got, variances, err := gppl.LeaveBlockOut(m, d, out, gppl.WithEngine(engine))
+						got, variances, err := gppl.LeaveBlockOut(t.Context(), m, d, out, gppl.WithEngine(engine))
 						if err != nil {
 							t.Errorf("%v by %s: %v", m, engine, err)
 							continue
@@ -143,11 +143,11 @@ func TestLeaveOutSmallNoise(t *testing.T) {
 									rest = append(rest, i)
 								}
 							}
-							p, err := gppl.NewPosterior(m, d.Pick(rest), gppl.WithEngine(gppl.EngineDense))
+							p, err := gppl.NewPosterior(t.Context(), m, d.Pick(rest), gppl.WithEngine(gppl.EngineDense))
 							if err != nil {
 								t.Fatal(err)
 							}
-							want, v := p.Noisy(d.X.Pick(block))
+							want, v := testkit.Must2(p.Noisy(t.Context(), d.X.Pick(block)))(t)
 							for j, i := range block {
 								if !(math.Abs(got[i]-want[j]) <= 1e-5*math.Sqrt(v[j])) || !(math.Abs(variances[i]/v[j]-1) <= 1e-5) {
 									t.Errorf("%v by %s: y[%d] of %v: %.9g ± √%.9g, without it %.9g ± √%.9g",
@@ -165,7 +165,7 @@ func TestLeaveOutSmallNoise(t *testing.T) {
 func TestLeaveOutErrors(t *testing.T) {
 	c := meanCases(40)[0]
 	for _, blocks := range [][][]int{{{40}}, {{-1}}, {{1, 2}, {2}}, {{5, 5}}} {
-		if _, _, err := gppl.LeaveBlockOut(c.model, c.data, blocks); err == nil {
+		if _, _, err := gppl.LeaveBlockOut(t.Context(), c.model, c.data, blocks); err == nil {
 			t.Errorf("blocks %v: no error", blocks)
 		}
 	}
@@ -192,7 +192,7 @@ func TestLeaveOutMean(t *testing.T) {
 	} {
 		for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace} {
 			m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Noise: 1e-3, Mean: c.mean}
-			mean, variances, err := gppl.LeaveBlockOut(m, d, c.blocks, gppl.WithEngine(engine))
+			mean, variances, err := gppl.LeaveBlockOut(t.Context(), m, d, c.blocks, gppl.WithEngine(engine))
 			if c.column != "" {
 				if err == nil || !strings.Contains(err.Error(), strconv.Quote(c.column)) {
 					t.Errorf("%v without %v, %s: %v, %v, error %v; want one that names %q",
@@ -227,12 +227,12 @@ func TestLeaveOutStateSpace(t *testing.T) {
 			for _, kernel := range []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 10}, gppl.Matern32{Variance: 1, Lengthscale: 10},
 				gppl.Matern52{Variance: 1, Lengthscale: 10}} {
 				m := gppl.Model{Kernel: kernel, Noise: noise}
-				got, v, err := gppl.LeaveBlockOut(m, d, blocks, gppl.WithEngine(gppl.EngineStateSpace))
+				got, v, err := gppl.LeaveBlockOut(t.Context(), m, d, blocks, gppl.WithEngine(gppl.EngineStateSpace))
 				if err != nil {
 					t.Errorf("%v: %v", m, err)
 					continue
 				}
-				want, w, err := gppl.LeaveBlockOut(m, d, blocks, gppl.WithEngine(gppl.EngineDense))
+				want, w, err := gppl.LeaveBlockOut(t.Context(), m, d, blocks, gppl.WithEngine(gppl.EngineDense))
 				if err != nil {
 					continue // dense algebra says that it lost too much
 				}

@@ -25,21 +25,15 @@ type Loss interface {
 	Params() []Param
 	// ValueGrad returns the value at theta and, unless grad is nil, sets grad to ∂L/∂θ. One call shares one factorisation between
 	// the two. It is an error if a parameter is out of range or a covariance cannot be factorised; grad is then meaningless. theta
-	// is not modified.
-	ValueGrad(grad, theta []float64) (float64, error)
+	// is not modified. It ends soon after ctx has, with an error that wraps ctx's: losses of this package look at ctx every few
+	// milliseconds of work.
+	ValueGrad(ctx context.Context, grad, theta []float64) (float64, error)
 	// Model returns the model at theta.
 	Model(theta []float64) Model
 	// Report tells how the loss computes and what it had to do so far.
 	Report() LossReport
 	// String names the loss with its sizes.
 	fmt.Stringer
-}
-
-// Interruptible is a loss whose evaluations can be interrupted. All losses of this package are; Fit interrupts those that are.
-type Interruptible interface {
-	Loss
-	// ValueGradContext is ValueGrad that ends soon after ctx has, with an error that wraps ctx's.
-	ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error)
 }
 
 // Seconds predicts the seconds of a value and gradient at theta, as Exact.Cost and Projected.Cost do; priors and ties take none.
@@ -61,26 +55,14 @@ func Seconds(loss Loss, theta []float64) (seconds float64) {
 }
 
 var (
-	_ Interruptible = (*Exact)(nil)
-	_ Interruptible = (*Projected)(nil)
-	_ Interruptible = (*VFE)(nil)
-	_ Interruptible = (*ChannelLikelihood)(nil)
-	_ Interruptible = (*MAP)(nil)
-	_ Interruptible = (*Tied)(nil)
-	_ Interruptible = (*Panel)(nil)
+	_ Loss = (*Exact)(nil)
+	_ Loss = (*Projected)(nil)
+	_ Loss = (*VFE)(nil)
+	_ Loss = (*ChannelLikelihood)(nil)
+	_ Loss = (*MAP)(nil)
+	_ Loss = (*Tied)(nil)
+	_ Loss = (*Panel)(nil)
 )
-
-// ValueGradContext is l.ValueGrad that ends soon after ctx has, with an error that wraps ctx's, if l is Interruptible. Any other
-// loss is evaluated unless ctx has ended.
-func ValueGradContext(ctx context.Context, l Loss, grad, theta []float64) (float64, error) {
-	if l, ok := l.(Interruptible); ok {
-		return l.ValueGradContext(ctx, grad, theta)
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	return l.ValueGrad(grad, theta)
-}
 
 // LossReport describes how a loss is computed.
 type LossReport struct {
@@ -200,7 +182,7 @@ type wrapping interface {
 type regressing interface {
 	// conditionedAt returns the mean given the data at the natural values theta, nil if
 	// there is none. It takes an evaluation of the value.
-	conditionedAt(theta []float64) (*regress.Conditioned, error)
+	conditionedAt(ctx context.Context, theta []float64) (*regress.Conditioned, error)
 }
 
 // knowing is a loss that may know errors of observations.
@@ -223,13 +205,14 @@ func noiseNegligible(l Loss, p int, value float64) bool {
 }
 
 // conditionedAt returns the mean of a loss, or of what it wraps, given its data at theta, nil if it has none.
-func conditionedAt(l Loss, theta []float64) (of *regress.Conditioned, err error) {
+func conditionedAt(ctx context.Context, l Loss, theta []float64) (of *regress.Conditioned, err error) {
 	defer parallel.Stopped(&err)
 	switch l := l.(type) {
 	case regressing:
-		return l.conditionedAt(theta)
+		return l.conditionedAt(ctx, theta)
 	case wrapping:
-		return conditionedAt(l.within(theta))
+		within, at := l.within(theta)
+		return conditionedAt(ctx, within, at)
 	}
 	return nil, nil
 }

@@ -41,7 +41,7 @@ func valueAt(tb testing.TB, l gppl.Loss) (value float64, grad []float64) {
 	tb.Helper()
 	theta := gppl.Values(l.Params())
 	grad = make([]float64, len(theta))
-	v, err := l.ValueGrad(grad, theta)
+	v, err := l.ValueGrad(tb.Context(), grad, theta)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -66,13 +66,13 @@ func TestLosses(t *testing.T) {
 				t.Run(fmt.Sprintf("%v/n=%d/d=%d", k, n, d), func(t *testing.T) {
 					data := randomData(t, n, d, 7)
 					m := gppl.Model{Kernel: k, Noise: 0.2}
-					gppltest.CheckLoss(t, testkit.Must(gppl.NewExact(m, data))(t))
-					p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, n/2, 3))(t)
-					gppltest.CheckLoss(t, testkit.Must(gppl.NewProjected(m, data, p))(t))
-					raw := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))(t)
-					gppltest.CheckLoss(t, testkit.Must(gppl.NewProjected(m, data, raw))(t))
-					z := apart(testkit.Must(gppl.KMeans(data.X, 9, 1))(t))
-					gppltest.CheckLoss(t, testkit.Must(gppl.NewVFE(m, data, z, gppl.VFEOptions{}))(t))
+					gppltest.CheckLoss(t, testkit.Must(gppl.NewExact(t.Context(), m, data))(t))
+					p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, data.X, n/2, 3))(t)
+					gppltest.CheckLoss(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, p))(t))
+					raw := testkit.Must(gppl.NewProjection(t.Context(), gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))(t)
+					gppltest.CheckLoss(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, raw))(t))
+					z := apart(testkit.Must(gppl.KMeans(t.Context(), data.X, 9, 1))(t))
+					gppltest.CheckLoss(t, testkit.Must(gppl.NewVFE(t.Context(), m, data, z, gppl.VFEOptions{}))(t))
 				})
 			}
 		}
@@ -99,10 +99,10 @@ func TestLimits(t *testing.T) {
 	for _, k := range kernels() {
 		t.Run(k.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: k, Noise: 0.3}
-			exact, exactGrad := valueAt(t, testkit.Must(gppl.NewExact(m, data))(t))
+			exact, exactGrad := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), m, data))(t))
 
-			id := testkit.Must(gppl.NewProjection(gppl.Identity{}, data.X, n, 0))(t)
-			pl, plGrad := valueAt(t, testkit.Must(gppl.NewProjected(m, data, id))(t))
+			id := testkit.Must(gppl.NewProjection(t.Context(), gppl.Identity{}, data.X, n, 0))(t)
+			pl, plGrad := valueAt(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, id))(t))
 			if relative(pl, exact) > 1e-12 {
 				t.Errorf("PL with Ω = I is %v, exact %v", pl, exact)
 			}
@@ -112,8 +112,8 @@ func TestLimits(t *testing.T) {
 				}
 			}
 			// k = n projections of any kind lose nothing.
-			all := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, n, 5))(t)
-			pl, _ = valueAt(t, testkit.Must(gppl.NewProjected(m, data, all))(t))
+			all := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, data.X, n, 5))(t)
+			pl, _ = valueAt(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, all))(t))
 			if relative(pl, exact) > 1e-10 {
 				t.Errorf("PL with k = n is %v, exact %v", pl, exact)
 			}
@@ -128,8 +128,8 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run("VFE at Z = X/"+k.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: k, Noise: 0.3}
-			exact, exactGrad := valueAt(t, testkit.Must(gppl.NewExact(m, distinct))(t))
-			l := testkit.Must(gppl.NewVFE(m, distinct, distinct.X, gppl.VFEOptions{}))(t)
+			exact, exactGrad := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), m, distinct))(t))
+			l := testkit.Must(gppl.NewVFE(t.Context(), m, distinct, distinct.X, gppl.VFEOptions{}))(t)
 			vfe, vfeGrad := valueAt(t, l)
 			if l.Report().Jitter != 0 || relative(vfe, exact) > 1e-9 {
 				t.Errorf("VFE at Z = X is %v (jitter %v), exact %v", vfe, l.Report().Jitter, exact)
@@ -139,8 +139,8 @@ func TestLimits(t *testing.T) {
 					t.Errorf("∂VFE at Z = X is %v, exact %v", vfeGrad[:len(exactGrad)], exactGrad)
 				}
 			}
-			fewer := testkit.Must(gppl.KMeans(distinct.X, 20, 1))(t)
-			if bound, _ := valueAt(t, testkit.Must(gppl.NewVFE(m, distinct, fewer, gppl.VFEOptions{}))(t)); bound < exact {
+			fewer := testkit.Must(gppl.KMeans(t.Context(), distinct.X, 20, 1))(t)
+			if bound, _ := valueAt(t, testkit.Must(gppl.NewVFE(t.Context(), m, distinct, fewer, gppl.VFEOptions{}))(t)); bound < exact {
 				t.Errorf("VFE with m = 20 is %v, below the exact %v that it bounds", bound, exact)
 			}
 		})
@@ -159,7 +159,7 @@ func indices(n int) []int {
 func TestProjectedRotation(t *testing.T) {
 	const n, k = 120, 70
 	data := randomData(t, n, 1, 13)
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, data.X, k, 1))(t)
 	rnd := rand.New(rand.NewPCG(17, 0))
 	r := mat.NewDense(k, k, nil)
 	for i := range k {
@@ -170,10 +170,10 @@ func TestProjectedRotation(t *testing.T) {
 	}
 	logDet, _ := mat.LogDet(r)
 	var turned mat.Dense
-	turned.Mul(p.Omega(), r)
+	turned.Mul(testkit.Must(p.Omega(t.Context()))(t), r)
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 2}, Noise: 0.1}
-	a, ga := valueAt(t, testkit.Must(gppl.NewProjected(m, data, p))(t))
-	b, gb := valueAt(t, testkit.Must(gppl.NewProjected(m, data, gppl.ProjectionOf(&turned)))(t))
+	a, ga := valueAt(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, p))(t))
+	b, gb := valueAt(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, gppl.ProjectionOf(&turned)))(t))
 	if relative(b, a+logDet) > 1e-10 {
 		t.Errorf("PL(ΩR) = %v, want PL(Ω) + log|det R| = %v", b, a+logDet)
 	}
@@ -190,9 +190,9 @@ func TestOrder(t *testing.T) {
 	const n = 130
 	data := randomData(t, n, 1, 19)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1.5}, Noise: 0.2}
-	want, _ := valueAt(t, testkit.Must(gppl.NewExact(m, data))(t))
+	want, _ := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), m, data))(t))
 	shuffled := data.Pick(rand.New(rand.NewPCG(1, 1)).Perm(n))
-	if got, _ := valueAt(t, testkit.Must(gppl.NewExact(m, shuffled))(t)); relative(got, want) > 1e-12 {
+	if got, _ := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), m, shuffled))(t)); relative(got, want) > 1e-12 {
 		t.Errorf("shuffled: %v, want %v", got, want)
 	}
 	const day = 86400
@@ -202,7 +202,7 @@ func TestOrder(t *testing.T) {
 	}
 	seconds := testkit.Must(gppl.NewData(gppl.Scalars(unix), data.Y))(t)
 	m.Kernel = gppl.SE{Variance: 1, Lengthscale: 1.5 * day}
-	if got, _ := valueAt(t, testkit.Must(gppl.NewExact(m, seconds))(t)); relative(got, want) > 1e-9 {
+	if got, _ := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), m, seconds))(t)); relative(got, want) > 1e-9 {
 		t.Errorf("in Unix seconds: %v, want %v", got, want)
 	}
 }

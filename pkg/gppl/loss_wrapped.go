@@ -118,12 +118,8 @@ func (m *MAP) Model(theta []float64) Model { return m.loss.Model(theta) }
 func (m *MAP) Report() LossReport          { return m.loss.Report() }
 func (m *MAP) String() string              { return fmt.Sprintf("MAP of %v", m.loss) }
 
-func (m *MAP) ValueGrad(grad, theta []float64) (float64, error) {
-	return m.ValueGradContext(context.Background(), grad, theta)
-}
-
-func (m *MAP) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
-	value, err := ValueGradContext(ctx, m.loss, grad, theta)
+func (m *MAP) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+	value, err := m.loss.ValueGrad(ctx, grad, theta)
 	if err != nil {
 		return 0, err
 	}
@@ -239,11 +235,7 @@ func (t *Tied) complete(theta []float64) {
 	}
 }
 
-func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
-	return t.ValueGradContext(context.Background(), grad, theta)
-}
-
-func (t *Tied) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+func (t *Tied) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	if err := checkEvaluation(t.params, grad, theta); err != nil {
 		return 0, err
 	}
@@ -255,7 +247,7 @@ func (t *Tied) ValueGradContext(ctx context.Context, grad, theta []float64) (flo
 	if grad == nil {
 		all = nil
 	}
-	value, err := ValueGradContext(ctx, t.loss, all, full)
+	value, err := t.loss.ValueGrad(ctx, all, full)
 	clear(grad)
 	for i, slope := range all {
 		grad[t.leader[i]] += slope
@@ -369,13 +361,9 @@ func (p *Panel) Report() (sum LossReport) {
 	return sum
 }
 
-func (p *Panel) ValueGrad(grad, theta []float64) (float64, error) {
-	return p.ValueGradContext(context.Background(), grad, theta)
-}
-
-// ValueGradContext implements Interruptible. It evaluates several series at a time and adds them up in their order, so that the
+// ValueGrad evaluates several series at a time and adds them up in their order, so that the
 // sum does not depend on the number of processors.
-func (p *Panel) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
+func (p *Panel) ValueGrad(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	if err := checkEvaluation(p.params, grad, theta); err != nil {
 		return 0, err
 	}
@@ -389,7 +377,7 @@ func (p *Panel) ValueGradContext(ctx context.Context, grad, theta []float64) (va
 		if grad != nil {
 			own = s.grads[i*count : (i+1)*count]
 		}
-		s.values[i], s.errs[i] = ValueGradContext(ctx, p.losses[i], own, theta)
+		s.values[i], s.errs[i] = p.losses[i].ValueGrad(ctx, own, theta)
 	})
 	clear(grad)
 	for i, v := range s.values {

@@ -192,10 +192,7 @@ func checkMean(m Mean) error {
 // if a basis function is not finite; if one with a flat prior is zero at all x or a linear combination of others with flat
 // priors; or if there are not more points than columns with flat priors. A column counts as a combination of others if they
 // explain all but 1e-10 of its length. It takes O(nh²).
-func CheckBasis(m Mean, x Inputs) error { return CheckBasisContext(context.Background(), m, x) }
-
-// CheckBasisContext is CheckBasis that ends soon after ctx has, with an error that wraps ctx's.
-func CheckBasisContext(ctx context.Context, m Mean, x Inputs) (err error) {
+func CheckBasis(ctx context.Context, m Mean, x Inputs) (err error) {
 	defer parallel.Stopped(&err)
 	if err := cmp.Or(checkMean(m), x.check("x")); err != nil {
 		return err
@@ -291,13 +288,7 @@ func basisOf(ctx context.Context, m Mean, h *mat.Dense, variances []float64) (*r
 // SubtractMean returns d with y replaced by its residuals after a least-squares fit of the mean of m, in O(nh²). All priors
 // count as flat; if that does not determine the coefficients, only those that are flat. It
 // returns d unchanged if the model has no mean, or no fewer columns than observations, or if the basis cannot be evaluated.
-func (m Model) SubtractMean(d Data) Data {
-	rest, _ := m.SubtractMeanContext(context.Background(), d)
-	return rest
-}
-
-// SubtractMeanContext is SubtractMean that ends soon after ctx has, with an error that wraps ctx's.
-func (m Model) SubtractMeanContext(ctx context.Context, d Data) (rest Data, err error) {
+func (m Model) SubtractMean(ctx context.Context, d Data) (rest Data, err error) {
 	defer parallel.Stopped(&err)
 	return m.subtractMean(ctx, d), nil
 }

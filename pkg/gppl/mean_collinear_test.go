@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -25,18 +26,18 @@ func TestCollinearPredictions(t *testing.T) {
 	answers := func(from float64, engine string) (a answer) {
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 300}, Noise: 0.01,
 			Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{Origin: from})}
-		p, err := gppl.NewPosterior(m, d, gppl.WithEngine(engine))
+		p, err := gppl.NewPosterior(t.Context(), m, d, gppl.WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, variances := p.Latent(at)
+		mean, variances := testkit.Must2(p.Latent(t.Context(), at))(t)
 		a.all = append(append(a.all, mean...), variances...)
-		left, leftVariances, err := gppl.LeaveOneOut(m, d, gppl.WithEngine(engine))
+		left, leftVariances, err := gppl.LeaveOneOut(t.Context(), m, d, gppl.WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.all = append(append(a.all, left...), leftVariances...)
-		blocks, blockVariances, err := gppl.LeaveBlockOut(m, d, [][]int{{0, 1, 2}, {30, 31}, {57, 58, 59}}, gppl.WithEngine(engine))
+		blocks, blockVariances, err := gppl.LeaveBlockOut(t.Context(), m, d, [][]int{{0, 1, 2}, {30, 31}, {57, 58, 59}}, gppl.WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)
 		}

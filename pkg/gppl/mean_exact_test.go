@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -156,11 +157,11 @@ func TestMeanExact(t *testing.T) {
 		want := denseWithMean(t, c)
 		for _, engine := range append(c.engines, gppl.EngineDense, "") {
 			t.Run(fmt.Sprintf("%s/%s", c.name, engine), func(t *testing.T) {
-				l, err := gppl.NewExact(c.model, c.data, gppl.WithEngine(engine))
+				l, err := gppl.NewExact(t.Context(), c.model, c.data, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := l.ValueGrad(nil, gppl.Values(l.Params()))
+				got, err := l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -180,12 +181,12 @@ func TestMeanInvariance(t *testing.T) {
 	value := func(m gppl.Mean, y []float64) float64 {
 		model := c.model
 		model.Mean = m
-		l, err := gppl.NewExact(model, gppl.Data{X: c.data.X, Y: y}, gppl.WithEngine(gppl.EngineDense))
+		l, err := gppl.NewExact(t.Context(), model, gppl.Data{X: c.data.X, Y: y}, gppl.WithEngine(gppl.EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
 		theta := gppl.Values(l.Params())
-		v, err := l.ValueGrad(nil, theta)
+		v, err := l.ValueGrad(t.Context(), nil, theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,17 +214,17 @@ func TestMeanPosterior(t *testing.T) {
 		mean, variances := denseMeanPosterior(t, c, x)
 		for _, engine := range append(c.engines, gppl.EngineDense, "") {
 			t.Run(fmt.Sprintf("%s/%s", c.name, engine), func(t *testing.T) {
-				p, err := gppl.NewPosterior(c.model, c.data, gppl.WithEngine(engine))
+				p, err := gppl.NewPosterior(t.Context(), c.model, c.data, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
-				m, v := p.Latent(x)
+				m, v := testkit.Must2(p.Latent(t.Context(), x))(t)
 				for i := range m {
 					if math.Abs(m[i]-mean[i]) > 1e-7*(1+math.Abs(mean[i])) || math.Abs(v[i]-variances[i]) > 1e-7*(1+variances[i]) {
 						t.Errorf("x = %v: %.10g ± %.10g², want %.10g ± %.10g²", x.At(i)[0], m[i], v[i], mean[i], variances[i])
 					}
 				}
-				f, _, err := p.Sample(x, 4000, 1)
+				f, _, err := p.Sample(t.Context(), x, 4000, 1)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
@@ -139,7 +140,7 @@ func newMeanRandom(number, largest int) *meanRandom {
 	c.about = fmt.Sprintf("case %d: %v, noise %.3g, mean %v, n=%d from %g by %g", number, k, c.model.Noise, mean, n, origin, step)
 	design := []gppl.Design{gppl.Sphere{}, gppl.Spectral{}}[d.IntN(2)]
 	if k := len(parts) + 1 + d.IntN(n-len(parts)-1); k < n {
-		if p, err := gppl.NewProjection(design, inputs, k, uint64(number)); err == nil {
+		if p, err := gppl.NewProjection(context.Background(), design, inputs, k, uint64(number)); err == nil {
 			c.proj = p
 		}
 	}
@@ -318,7 +319,7 @@ func (c *meanRandom) bigLosses(theta []*big.Float, only string) bigParts {
 		p.value = bigAdd(p.value, bigDiv(slack, bigMul(bigOf(2), noise)))
 		return p
 	}
-	omega := bigMatrix(c.proj.Omega())
+	omega := bigMatrix(omegaOf(c.proj))
 	_, dim := c.proj.Dims()
 	s := bigTrans(omega, bigTrans(k, omega))
 	trace := bigOf(0)
@@ -422,16 +423,22 @@ func (c *meanRandom) judge(report func(string, bool)) {
 		}
 	}
 	n := c.data.Len()
-	run("exact", n, func(o ...gppl.Option) (explained, error) { return gppl.NewExact(c.model, c.data, o...) })
+	run("exact", n, func(o ...gppl.Option) (explained, error) {
+		return gppl.NewExact(context.Background(), c.model, c.data, o...)
+	})
 	run("VFE", n, func(o ...gppl.Option) (explained, error) {
-		return gppl.NewVFE(c.model, c.data, c.z, gppl.VFEOptions{}, o...)
+		return gppl.NewVFE(context.Background(), c.model, c.data, c.z, gppl.VFEOptions{}, o...)
 	})
 	if c.proj == nil {
 		return
 	}
 	_, k := c.proj.Dims()
-	run("PL", k, func(o ...gppl.Option) (explained, error) { return gppl.NewProjected(c.model, c.data, c.proj, o...) })
-	run("residual", n, func(o ...gppl.Option) (explained, error) { return gppl.NewResidual(c.model, c.data, c.proj, o...) })
+	run("PL", k, func(o ...gppl.Option) (explained, error) {
+		return gppl.NewProjected(context.Background(), c.model, c.data, c.proj, o...)
+	})
+	run("residual", n, func(o ...gppl.Option) (explained, error) {
+		return gppl.NewResidual(context.Background(), c.model, c.data, c.proj, o...)
+	})
 }
 
 // TestRandomMeans holds value and gradient of every loss and engine with a mean to big.Float with 400 bits, for

@@ -220,11 +220,11 @@ func TestMeanReferenceIdentities(t *testing.T) {
 	constant := m
 	constant.Mean = nil
 	constant.Kernel = Add(m.Kernel, SE{2.5, 1e12})
-	loss, err := NewExact(constant, d, WithEngine(EngineDense))
+	loss, err := NewExact(t.Context(), constant, d, WithEngine(EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := loss.ValueGrad(nil, Values(constant.Params()))
+	want, err := loss.ValueGrad(t.Context(), nil, Values(constant.Params()))
 	if err != nil {
 		t.Fatal(err)
 	}

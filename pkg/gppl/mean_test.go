@@ -48,7 +48,7 @@ func TestMeans(t *testing.T) {
 			if err := m.Check(); err != nil {
 				t.Fatal(err)
 			}
-			if err := gppl.CheckBasis(m, x); err != nil {
+			if err := gppl.CheckBasis(t.Context(), m, x); err != nil {
 				t.Error(err)
 			}
 			h := testkit.Must(m.Basis(x))(t)
@@ -155,12 +155,12 @@ func TestMeanErrors(t *testing.T) {
 		{gppl.Linear{}, gppl.Scalars([]float64{1, math.NaN()}), "NaN"},
 		{gppl.Trend{Degree: 20, Lo: 0, Hi: 1}, gppl.Scalars([]float64{1, 2, 1e300}), `"trend 2" of the mean is`},
 	} {
-		if err := gppl.CheckBasis(c.m, c.x); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := gppl.CheckBasis(t.Context(), c.m, c.x); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want an error that says %s", c.m, err, c.want)
 		}
 	}
 	// A prior makes them harmless.
-	if err := gppl.CheckBasis(gppl.AddMeans(gppl.Intercept{}, gppl.GaussianBeta{Of: gppl.Step{At: 100}, Variances: []float64{1}}),
+	if err := gppl.CheckBasis(t.Context(), gppl.AddMeans(gppl.Intercept{}, gppl.GaussianBeta{Of: gppl.Step{At: 100}, Variances: []float64{1}}),
 		x); err != nil {
 		t.Error(err)
 	}
@@ -240,7 +240,7 @@ func TestMeanStart(t *testing.T) {
 		gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{}), Variances: []float64{100}},
 	} {
 		m := gppl.Model{Kernel: gppl.Add(gppl.SE{}, gppl.Periodic{}), Noise: 1, Mean: mean}
-		a, b := auto.StartFrom(m, d), auto.StartFrom(m, high)
+		a, b := testkit.Must(auto.StartFrom(t.Context(), m, d))(t), testkit.Must(auto.StartFrom(t.Context(), m, high))(t)
 		if a.Mean == nil {
 			t.Fatal("the start has lost its mean")
 		}
@@ -249,7 +249,7 @@ func TestMeanStart(t *testing.T) {
 				t.Errorf("%v: %s starts at %v, with a trend in y at %v", mean, p.Name, p.Value, got)
 			}
 		}
-		one, other := gppl.DefaultPriors(m, d), gppl.DefaultPriors(m, high)
+		one, other := testkit.Must(gppl.DefaultPriors(t.Context(), m, d))(t), testkit.Must(gppl.DefaultPriors(t.Context(), m, high))(t)
 		for i, p := range one {
 			if a, b := p.Prior.(gppl.LogNormal), other[i].Prior.(gppl.LogNormal); math.Abs(a.Mu-b.Mu) > 1e-6 {
 				t.Errorf("%v: the prior of %s is %v, with a trend in y %v", mean, p.Name, a, b)
@@ -257,9 +257,9 @@ func TestMeanStart(t *testing.T) {
 		}
 	}
 	// What cannot be evaluated or determined changes nothing.
-	plain := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d)
+	plain := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: gppl.SE{}, Noise: 1}, d))(t)
 	for _, mean := range []gppl.Mean{gppl.Regressor{Name: "none"}, gppl.Trend{}, gppl.Step{At: hi + 1}} {
-		if got := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}, Noise: 1, Mean: mean}, d); got.Noise != plain.Noise {
+		if got, _ := auto.StartFrom(t.Context(), gppl.Model{Kernel: gppl.SE{}, Noise: 1, Mean: mean}, d); got.Noise != plain.Noise {
 			t.Errorf("%v: noise %v, want %v", mean, got.Noise, plain.Noise)
 		}
 	}

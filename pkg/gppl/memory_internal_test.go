@@ -62,14 +62,14 @@ func (c memoryCase) loss(t *testing.T, opts ...Option) (Loss, []float64) {
 	var err error
 	switch c.name {
 	case "exact":
-		l, err = NewExact(m, d, opts...)
+		l, err = NewExact(t.Context(), m, d, opts...)
 	case "projected":
 		var p *Projection
-		if p, err = SpectralProjection(x, c.k); err == nil {
-			l, err = NewProjected(m, d, p, opts...)
+		if p, err = SpectralProjection(t.Context(), x, c.k); err == nil {
+			l, err = NewProjected(t.Context(), m, d, p, opts...)
 		}
 	case "inducing":
-		l, err = NewVFE(m, d, Scalars(linspace(1, 99, c.k)), VFEOptions{FixInducing: true})
+		l, err = NewVFE(t.Context(), m, d, Scalars(linspace(1, 99, c.k)), VFEOptions{FixInducing: true})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestForecastBytes(t *testing.T) {
 		l, theta := c.loss(t)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := l.ValueGrad(make([]float64, len(theta)), theta)
+		_, err := l.ValueGrad(t.Context(), make([]float64, len(theta)), theta)
 		runtime.ReadMemStats(&after)
 		if err != nil {
 			t.Errorf("%v: %v", c, err)
@@ -129,7 +129,7 @@ func TestOrdinaryModels(t *testing.T) {
 	for _, c := range memoryCases {
 		c.n = min(c.n, 1000)
 		l, theta := c.loss(t)
-		if _, err := l.ValueGrad(make([]float64, len(theta)), theta); err != nil {
+		if _, err := l.ValueGrad(t.Context(), make([]float64, len(theta)), theta); err != nil {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
@@ -147,19 +147,19 @@ func TestMemoryLimit(t *testing.T) {
 			continue
 		}
 		l, theta := c.loss(t)
-		if _, err := l.ValueGrad(nil, theta); err != nil {
+		if _, err := l.ValueGrad(t.Context(), nil, theta); err != nil {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
 		needs := forecastOf(l).Bytes
 		enough, _ := c.loss(t, WithMemory(1.01*needs))
-		if _, err := enough.ValueGrad(nil, theta); err != nil {
+		if _, err := enough.ValueGrad(t.Context(), nil, theta); err != nil {
 			t.Errorf("%v, with enough: %v", c, err)
 		}
 		short, _ := c.loss(t, WithMemory(0.9*needs))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := short.ValueGrad(nil, theta)
+		_, err := short.ValueGrad(t.Context(), nil, theta)
 		runtime.ReadMemStats(&after)
 		var memory *MemoryError
 		if !errors.As(err, &memory) || memory.Limit != 0.9*needs || memory.Needed < memory.Limit || memory.Needed > 1.01*needs {
@@ -189,11 +189,11 @@ func TestMemoryLimitChooses(t *testing.T) {
 	for _, l := range []float64{0.3, 0.6, 1.2} {
 		m := Model{Kernel: SE{1, l}, Noise: 0.5}
 		d := drawFrom(t, m, x, rnd)
-		free, err := NewExact(m, d)
+		free, err := NewExact(t.Context(), m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := free.ValueGrad(nil, Values(m.Params()))
+		want, err := free.ValueGrad(t.Context(), nil, Values(m.Params()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,11 +204,11 @@ func TestMemoryLimitChooses(t *testing.T) {
 			continue
 		}
 		others++
-		limited, err := NewExact(m, d, WithMemory(limit))
+		limited, err := NewExact(t.Context(), m, d, WithMemory(limit))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := limited.ValueGrad(nil, Values(m.Params()))
+		got, err := limited.ValueGrad(t.Context(), nil, Values(m.Params()))
 		if free.Report().Engine == limited.Report().Engine || err != nil || !(math.Abs(got-want) < 1e-5) {
 			t.Errorf("%v by %s within the limit (%v), %v by %s without", got, limited.Report().Engine, err, want, free.Report().Engine)
 		}
@@ -222,17 +222,17 @@ func TestMemoryLimitChooses(t *testing.T) {
 func TestMemoryLimitProjections(t *testing.T) {
 	x := Scalars(linspace(0, 1, 100000))
 	memory := (*MemoryError)(nil)
-	if _, err := SpectralProjection(x, 400, WithMemory(100e6)); !errors.As(err, &memory) {
+	if _, err := SpectralProjection(t.Context(), x, 400, WithMemory(100e6)); !errors.As(err, &memory) {
 		t.Errorf("400 projections: %v", err)
 	}
-	p, err := SpectralProjection(x, commonWaves, WithMemory(100e6))
+	p, err := SpectralProjection(t.Context(), x, commonWaves, WithMemory(100e6))
 	if err != nil || p.waves == nil {
 		t.Errorf("%d projections: %v", commonWaves, err)
 	}
-	if _, err := p.Extend(x, 400, WithMemory(100e6)); !errors.As(err, &memory) {
+	if _, err := p.Extend(t.Context(), x, 400, WithMemory(100e6)); !errors.As(err, &memory) {
 		t.Errorf("400 projections: %v", err)
 	}
-	if _, err := NewProjection(Sphere{}, x, 50000, 1); !errors.As(err, &memory) {
+	if _, err := NewProjection(t.Context(), Sphere{}, x, 50000, 1); !errors.As(err, &memory) {
 		t.Errorf("Sphere: %v", err)
 	}
 	y := make([]float64, x.Len())
@@ -241,11 +241,11 @@ func TestMemoryLimitProjections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewProjected(Model{Kernel: SE{1, 0.1}, Noise: 1}, d, p, WithMemory(100e6)); !errors.As(err, &memory) {
+	if _, err := NewProjected(t.Context(), Model{Kernel: SE{1, 0.1}, Noise: 1}, d, p, WithMemory(100e6)); !errors.As(err, &memory) {
 		t.Errorf("known errors: %v", err)
 	}
 	for _, bad := range []float64{0, -1} {
-		if _, err := SpectralProjection(x, 10, WithMemory(bad)); err == nil {
+		if _, err := SpectralProjection(t.Context(), x, 10, WithMemory(bad)); err == nil {
 			t.Errorf("a limit of %v bytes is taken", bad)
 		}
 	}

@@ -41,10 +41,10 @@ func TestProjectedMemory(t *testing.T) {
 		y[i] = x.At(i)[0] - 500
 	}
 	d := testkit.Must(gppl.NewData(x, y))(t)
-	p := testkit.Must(gppl.NewProjection(gppl.OneHot{}, x, k, 1))(t)
-	l := testkit.Must(gppl.NewProjected(gppl.PaperModel(gppl.SE{}), d, p))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.OneHot{}, x, k, 1))(t)
+	l := testkit.Must(gppl.NewProjected(t.Context(), gppl.PaperModel(gppl.SE{}), d, p))(t)
 	theta := []float64{1, 5, 0.1}
-	if _, err := l.ValueGrad(make([]float64, 3), theta); err != nil {
+	if _, err := l.ValueGrad(t.Context(), make([]float64, 3), theta); err != nil {
 		t.Fatal(err)
 	}
 	close(stop)

@@ -171,9 +171,9 @@ func BenchmarkMillionPL(b *testing.B) {
 	var r *gppl.Result
 	for b.Loop() {
 		d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(b)
-		p := testkit.Must(gppl.NewProjection(gppl.Spectral{}, d.X, k, 1))(b)
+		p := testkit.Must(gppl.NewProjection(b.Context(), gppl.Spectral{}, d.X, k, 1))(b)
 		b.Logf("Ω after %v", b.Elapsed())
-		l := testkit.Must(gppl.NewProjected(start, d, p))(b)
+		l := testkit.Must(gppl.NewProjected(b.Context(), start, d, p))(b)
 		r = testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(b)
 		b.Logf("trained after %v", b.Elapsed())
 	}
@@ -195,12 +195,12 @@ func BenchmarkMillionNLL(b *testing.B) {
 	b.Run("evaluation", func(b *testing.B) {
 		askedFor(b)
 		x, y := draw()
-		l := testkit.Must(gppl.NewExact(truth, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
+		l := testkit.Must(gppl.NewExact(b.Context(), truth, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
 		theta, grad := []float64{1, 5, 0.1}, make([]float64, 3)
-		testkit.Must(l.ValueGrad(grad, theta))(b) // working memory is made once
+		testkit.Must(l.ValueGrad(b.Context(), grad, theta))(b) // working memory is made once
 		b.ReportAllocs()
 		for b.Loop() {
-			testkit.Must(l.ValueGrad(grad, theta))(b)
+			testkit.Must(l.ValueGrad(b.Context(), grad, theta))(b)
 		}
 		b.Logf("%s", l.Explain())
 		reportPeak(b)
@@ -210,7 +210,7 @@ func BenchmarkMillionNLL(b *testing.B) {
 		x, y := draw()
 		var r *gppl.Result
 		for b.Loop() {
-			l := testkit.Must(gppl.NewExact(start, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
+			l := testkit.Must(gppl.NewExact(b.Context(), start, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
 			r = testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(b)
 		}
 		against(b, r, truth)

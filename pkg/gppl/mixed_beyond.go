@@ -130,7 +130,7 @@ func (p *basedPosterior) beyond(ctx context.Context, means blas64.General, x Inp
 	p.FillColumns(all)
 	y, e := dense.Sub(all, 0, n, 0, c), dense.Sub(all, 0, n, c, c+count)
 	cross := dense.New(n, q)
-	if err := CovarianceContext(ctx, cross.Data, p.kernel, Scalars(p.engine.line.T), x); err != nil {
+	if err := Covariance(ctx, cross.Data, p.kernel, Scalars(p.engine.line.T), x); err != nil {
 		return g, explained, fmt.Errorf("gppl: interrupted: %w", err)
 	}
 	products, err := p.products(ctx, e, cross)

@@ -40,10 +40,10 @@ func TestNoNoise(t *testing.T) {
 		truth := testkit.Must(gram.exact(1e-40, d.Errors, d.Y))(t)
 		for _, engine := range append(gppl.Engines(), "") {
 			for _, noise := range []float64{0, 1e-300} {
-				l := testkit.Must(gppl.NewExact(gppl.Model{Kernel: k, Noise: noise}, d, gppl.WithEngine(engine)))(t)
+				l := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: k, Noise: noise}, d, gppl.WithEngine(engine)))(t)
 				theta := gppl.Values(l.Params())
 				grad := make([]float64, len(theta))
-				value, err := l.ValueGrad(grad, theta)
+				value, err := l.ValueGrad(t.Context(), grad, theta)
 				if err != nil {
 					continue
 				}
@@ -81,49 +81,51 @@ func TestNoNoise(t *testing.T) {
 // noise variance that vanishes beside the errors.
 func TestNoNoiseLosses(t *testing.T) {
 	d := knownData(t, 30)
-	proj := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))(t)
-	raw := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, d.X, 9, 1))(t)
+	proj := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 9, 1))(t)
+	raw := testkit.Must(gppl.NewProjection(t.Context(), gppl.Raw{Design: gppl.Sphere{}}, d.X, 9, 1))(t)
 	z := gppl.Scalars([]float64{1, 5.3, 10.1, 15.7, 18, 25})
 	at := gppl.Scalars([]float64{-3, 4.2, 17, 40})
 	for _, k := range noiseless {
 		zero, tiny, some := gppl.Model{Kernel: k}, gppl.Model{Kernel: k, Noise: 1e-300}, gppl.Model{Kernel: k, Noise: 1e-17}
 		for name, of := range map[string]func(m gppl.Model) (gppl.Loss, error){
-			"PL":       func(m gppl.Model) (gppl.Loss, error) { return gppl.NewProjected(m, d, proj) },
-			"PL, raw":  func(m gppl.Model) (gppl.Loss, error) { return gppl.NewProjected(m, d, raw) },
-			"residual": func(m gppl.Model) (gppl.Loss, error) { return gppl.NewResidual(m, d, proj) },
-			"VFE":      func(m gppl.Model) (gppl.Loss, error) { return gppl.NewVFE(m, d, z, gppl.VFEOptions{}) },
+			"PL":       func(m gppl.Model) (gppl.Loss, error) { return gppl.NewProjected(t.Context(), m, d, proj) },
+			"PL, raw":  func(m gppl.Model) (gppl.Loss, error) { return gppl.NewProjected(t.Context(), m, d, raw) },
+			"residual": func(m gppl.Model) (gppl.Loss, error) { return gppl.NewResidual(t.Context(), m, d, proj) },
+			"VFE":      func(m gppl.Model) (gppl.Loss, error) { return gppl.NewVFE(t.Context(), m, d, z, gppl.VFEOptions{}) },
 		} {
-			want := testkit.Must(testkit.Must(of(some))(t).ValueGrad(nil, append(some.Values(), extra(of, some)...)))(t)
+			want := testkit.Must(testkit.Must(of(some))(t).ValueGrad(t.Context(), nil, append(some.Values(), extra(of, some)...)))(t)
 			for _, m := range []gppl.Model{zero, tiny} {
 				l := testkit.Must(of(m))(t)
 				theta := gppl.Values(l.Params())
 				grad := make([]float64, len(theta))
-				got, err := l.ValueGrad(grad, theta)
+				got, err := l.ValueGrad(t.Context(), grad, theta)
 				report := l.(interface{ Report() gppl.LossReport }).Report()
 				if err != nil || !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) || !(report.LastBound < 1e-5) {
 					t.Errorf("%s, %v: %v (%v), want %v; bound %v", name, m, got, err, want, report.LastBound)
 				}
 			}
 		}
-		p := testkit.Must(gppl.NewPosterior(zero, d))(t)
-		q := testkit.Must(gppl.NewPosterior(some, d, gppl.WithEngine(gppl.EngineDense)))(t)
-		alike(t, k.String()+": posterior", first(p.Noisy(at)), first(q.Noisy(at)))
-		alike(t, k.String()+": variance", second(p.Noisy(at)), second(q.Noisy(at)))
+		p := testkit.Must(gppl.NewPosterior(t.Context(), zero, d))(t)
+		q := testkit.Must(gppl.NewPosterior(t.Context(), some, d, gppl.WithEngine(gppl.EngineDense)))(t)
+		mean, variances := testkit.Must2(p.Noisy(t.Context(), at))(t)
+		wantMean, wantVariances := testkit.Must2(q.Noisy(t.Context(), at))(t)
+		alike(t, k.String()+": posterior", mean, wantMean)
+		alike(t, k.String()+": variance", variances, wantVariances)
 		blocks := [][]int{{0}, {4, 5}, {29}}
-		out, spread, err := gppl.LeaveBlockOut(zero, d, blocks)
-		want, wantSpread, wantErr := gppl.LeaveBlockOut(some, d, blocks)
+		out, spread, err := gppl.LeaveBlockOut(t.Context(), zero, d, blocks)
+		want, wantSpread, wantErr := gppl.LeaveBlockOut(t.Context(), some, d, blocks)
 		if err != nil || wantErr != nil {
 			t.Fatal(err, wantErr)
 		}
 		alike(t, k.String()+": left out", out, want)
 		alike(t, k.String()+": spread", spread, wantSpread)
-		if f, y, _, err := zero.Sample(at, 1); err != nil || y[2] != f[2] {
+		if f, y, _, err := zero.Sample(t.Context(), at, 1); err != nil || y[2] != f[2] {
 			t.Errorf("%v: draws %v and %v, %v", k, f, y, err)
 		}
 	}
-	l := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}}, d))(t)
+	l := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}}, d))(t)
 	r, err := gppl.Fit(context.Background(), l, l.Params(), gppl.Settings{})
-	if err != nil || r.Model.Noise != 0 || !(r.Value < testkit.Must(l.ValueGrad(nil, gppl.Values(l.Params())))(t)) {
+	if err != nil || r.Model.Noise != 0 || !(r.Value < testkit.Must(l.ValueGrad(t.Context(), nil, gppl.Values(l.Params())))(t)) {
 		t.Errorf("training: %v, %v", r, err)
 	}
 }
@@ -132,17 +134,14 @@ func TestNoNoiseLosses(t *testing.T) {
 func TestNoNoiseRefused(t *testing.T) {
 	d := knownData(t, 30)
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}}
-	if _, err := gppl.NewExact(m, gppl.Data{X: d.X, Y: d.Y}); err == nil || !strings.Contains(err.Error(), "noise variance") {
+	if _, err := gppl.NewExact(t.Context(), m, gppl.Data{X: d.X, Y: d.Y}); err == nil || !strings.Contains(err.Error(), "noise variance") {
 		t.Error(err)
 	}
 	d.Errors[7] = 0
-	if _, err := gppl.NewExact(m, d); err == nil || !strings.Contains(err.Error(), "observation 7") {
+	if _, err := gppl.NewExact(t.Context(), m, d); err == nil || !strings.Contains(err.Error(), "observation 7") {
 		t.Error(err)
 	}
 }
-
-func first(a, _ []float64) []float64  { return a }
-func second(_, b []float64) []float64 { return b }
 
 // extra are the values of the parameters of a loss beyond the model's.
 func extra(of func(m gppl.Model) (gppl.Loss, error), m gppl.Model) []float64 {
@@ -184,19 +183,19 @@ func TestNoNoiseChannels(t *testing.T) {
 		}
 		for what, of := range map[string]func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error){
 			"channels": func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error) {
-				l, err := gppl.NewChannels(m, d, channel)
+				l, err := gppl.NewChannels(t.Context(), m, d, channel)
 				if err != nil {
 					return nil, nil, err
 				}
-				p, err := gppl.NewChannelPosterior(m, d, channel)
+				p, err := gppl.NewChannelPosterior(t.Context(), m, d, channel)
 				return l, p, err
 			},
 			"exposures": func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error) {
-				l, err := gppl.NewExposures(m, d, channel, exposure)
+				l, err := gppl.NewExposures(t.Context(), m, d, channel, exposure)
 				if err != nil {
 					return nil, nil, err
 				}
-				p, err := gppl.NewExposurePosterior(m, d, channel, exposure)
+				p, err := gppl.NewExposurePosterior(t.Context(), m, d, channel, exposure)
 				return l, p, err
 			},
 		} {
@@ -206,8 +205,8 @@ func TestNoNoiseChannels(t *testing.T) {
 			}
 			theta := gppl.Values(want.Params())
 			grad := make([]float64, len(theta))
-			value := testkit.Must(want.ValueGrad(grad, theta))(t)
-			means, variances, _ := posterior.Function(at)
+			value := testkit.Must(want.ValueGrad(t.Context(), grad, theta))(t)
+			means, variances := testkit.Must2(posterior.Function(t.Context(), at))(t)
 			for _, noise := range []float64{0, 1e-300} {
 				l, p, err := of(with(noise))
 				if err != nil {
@@ -216,12 +215,12 @@ func TestNoNoiseChannels(t *testing.T) {
 				}
 				theta := gppl.Values(l.Params())
 				own := make([]float64, len(theta))
-				got, err := l.ValueGrad(own, theta)
+				got, err := l.ValueGrad(t.Context(), own, theta)
 				if err != nil || !(math.Abs(got-value) <= 1e-10*(1+math.Abs(value))) || !(l.Report().LastBound < 1e-6) {
 					t.Errorf("%s, %v, noise %g: %v (%v), want %v; bound %v", what, k, noise, got, err, value, l.Report().LastBound)
 				}
 				alike(t, what+": gradient", own, grad)
-				m, v, _ := p.Function(at)
+				m, v := testkit.Must2(p.Function(t.Context(), at))(t)
 				alike(t, what+": means", m, means)
 				alike(t, what+": variances", v, variances)
 				if kernel := len(k.Params()); noise == 0 && !l.Params()[kernel].IsFixed() {
@@ -233,11 +232,11 @@ func TestNoNoiseChannels(t *testing.T) {
 			if _, _, err := of(m); err == nil || !strings.Contains(err.Error(), "observation 1") {
 				t.Errorf("%s, a channel without known errors: %v", what, err)
 			}
-			start := testkit.Must(gppl.NewChannels(with(0), d, channel))(t)
+			start := testkit.Must(gppl.NewChannels(t.Context(), with(0), d, channel))(t)
 			if what == "exposures" {
-				start = testkit.Must(gppl.NewExposures(with(0), d, channel, exposure))(t)
+				start = testkit.Must(gppl.NewExposures(t.Context(), with(0), d, channel, exposure))(t)
 			}
-			before := testkit.Must(start.ValueGrad(nil, gppl.Values(start.Params())))(t)
+			before := testkit.Must(start.ValueGrad(t.Context(), nil, gppl.Values(start.Params())))(t)
 			r, err := gppl.Fit(context.Background(), start, start.Params(), gppl.Settings{MaxIterations: 3})
 			if err != nil || !(r.Value < before) || start.ChannelModel(gppl.Values(start.Params())).Channels[0].Noise != 0 {
 				t.Errorf("%s, %v: training: %v, %v", what, k, r, err)

@@ -144,12 +144,12 @@ func TestNonReversibleChannels(t *testing.T) {
 			}
 			return between(c.channel[i], c.channel[j], x[j]-x[i])
 		})
-		loss, err := gppl.NewChannels(c.model, c.data, c.channel)
+		loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
 		if err != nil {
 			t.Fatal(err)
 		}
 		gppltest.CheckLoss(t, loss)
-		got, err := loss.ValueGrad(nil, gppl.Values(loss.Params()))
+		got, err := loss.ValueGrad(t.Context(), nil, gppl.Values(loss.Params()))
 		if err != nil {
 			t.Fatal(err)
 		}

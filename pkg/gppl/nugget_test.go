@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -104,7 +105,7 @@ func TestNugget(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		everything, err := gppl.NewProjection(gppl.Sphere{}, d.X, n, 3)
+		everything, err := gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, n, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestNugget(t *testing.T) {
 			check := func(name string, l gppl.Loss) {
 				theta := gppl.Values(l.Params())
 				grad := make([]float64, len(theta))
-				value, err := l.ValueGrad(grad, theta)
+				value, err := l.ValueGrad(t.Context(), grad, theta)
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 					return
@@ -150,19 +151,19 @@ func TestNugget(t *testing.T) {
 				engines = append(engines, gppl.EngineToeplitz)
 			}
 			for _, engine := range engines {
-				l, err := gppl.NewExact(m, d, gppl.WithEngine(engine))
+				l, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}
 				check(fmt.Sprintf("%v, d = %d, %q", k, d.X.Dim(), engine), l)
 			}
-			pl, err := gppl.NewProjected(m, d, everything)
+			pl, err := gppl.NewProjected(t.Context(), m, d, everything)
 			if err != nil {
 				t.Fatal(err)
 			}
 			check("PL, "+k.String(), pl)
 			if d.X.Dim() == 2 && i == 5 { // K_uu of Laplace can be factorised; the bound is tight
-				v, err := gppl.NewVFE(m, d, d.X.Slice(1, n), gppl.VFEOptions{FixInducing: true}) // all that are distinct
+				v, err := gppl.NewVFE(t.Context(), m, d, d.X.Slice(1, n), gppl.VFEOptions{FixInducing: true}) // all that are distinct
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -188,11 +189,11 @@ func TestNuggetPosterior(t *testing.T) {
 	at := gppl.Scalars([]float64{-1, 1, 3.5, 300})
 	var means, variances [][]float64
 	for _, m := range []gppl.Model{sum, product, plain} {
-		p, err := gppl.NewPosterior(m, d)
+		p, err := gppl.NewPosterior(t.Context(), m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, v := p.Latent(at)
+		mean, v := testkit.Must2(p.Latent(t.Context(), at))(t)
 		means, variances = append(means, mean), append(variances, v)
 	}
 	for i := range at.Len() {

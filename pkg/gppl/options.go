@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -42,7 +41,6 @@ type options struct {
 	choice.Limits
 	tolerance float64
 	posterior bool // one evaluation, for a posterior
-	ctx       context.Context
 }
 
 // WithEngine forces the named engine; "" is the automatic choice. A name that does not exist is an error when the loss is made.
@@ -63,11 +61,6 @@ func WithMemory(bytes float64) Option { return func(o *options) { o.Memory = byt
 // take more is not chosen; if none is left, the error is a Refusal. Training then avoids parameters at which only dense algebra
 // is left, which takes 450 s for 20 000 observations. Nothing is measured: the same limit means the same on every machine.
 func WithSeconds(most float64) Option { return func(o *options) { o.Seconds = most } }
-
-// WithContext makes every evaluation of what it is given to (a loss, a posterior, leaving out, information) end soon after ctx
-// has, with an error that wraps ctx's. The default is a context that never ends. Predictions of a posterior have contexts of
-// their own (LatentContext). Evaluations look at ctx every few milliseconds of work.
-func WithContext(ctx context.Context) Option { return func(o *options) { o.ctx = ctx } }
 
 // forPosterior says that the loss is evaluated once, to condition on the data.
 func forPosterior(o *options) { o.posterior = true }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -71,14 +72,14 @@ func TestOracleModels(t *testing.T) {
 					if !(math.Abs(got-c.NLL) <= 1e-6) {
 						t.Errorf("NLL %.10g, %s has %.10g", got, c.Source, c.NLL)
 					}
-					p, err := gppl.NewPosterior(m, d, gppl.WithEngine(engine))
+					p, err := gppl.NewPosterior(t.Context(), m, d, gppl.WithEngine(engine))
 					if err != nil {
 						t.Fatal(err)
 					}
-					mean, variances := p.Latent(at)
+					mean, variances := testkit.Must2(p.Latent(t.Context(), at))(t)
 					closeTo(t, c.Source+": mean", mean, c.Mean)
 					closeTo(t, c.Source+": variance", variances, c.LatentVariance)
-					mean, variances, err = gppl.LeaveOneOut(m, d, gppl.WithEngine(engine))
+					mean, variances, err = gppl.LeaveOneOut(t.Context(), m, d, gppl.WithEngine(engine))
 					if err != nil {
 						t.Fatal(err)
 					}

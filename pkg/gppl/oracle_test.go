@@ -125,7 +125,7 @@ func logGrad(t *testing.T, loss Loss, h int) (float64, []float64) {
 	t.Helper()
 	theta := Values(loss.Params())
 	grad := make([]float64, len(theta))
-	v, err := loss.ValueGrad(grad, theta)
+	v, err := loss.ValueGrad(t.Context(), grad, theta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestOracleLosses(t *testing.T) {
 			m, d := c.model(t), c.data(t)
 			h := len(c.ParameterOrder)
 
-			exact, err := NewExact(m, d)
+			exact, err := NewExact(t.Context(), m, d)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +149,7 @@ func TestOracleLosses(t *testing.T) {
 			near(t, "NLL", v, c.NLL.Value, 1e-9)
 			nearVector(t, "∂NLL", g, c.NLL.GradLog, 1e-7)
 
-			pl, err := NewProjected(m, d, c.projection())
+			pl, err := NewProjected(t.Context(), m, d, c.projection())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestOracleLosses(t *testing.T) {
 			near(t, "PL", v, c.PL.Value, 1e-9)
 			nearVector(t, "∂PL", g, c.PL.GradLog, 1e-7)
 
-			vfe, err := NewVFE(m, d, Scalars(c.Inducing), VFEOptions{})
+			vfe, err := NewVFE(t.Context(), m, d, Scalars(c.Inducing), VFEOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

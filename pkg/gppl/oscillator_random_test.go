@@ -82,7 +82,7 @@ func TestOscillatorsOfAnyQuality(t *testing.T) {
 		}
 		for _, engine := range []string{"", gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineBanded, gppl.EngineToeplitz} {
 			e := evaluate(func() (explained, error) {
-				return gppl.NewExact(c.model, c.data, gppl.WithEngine(engine))
+				return gppl.NewExact(t.Context(), c.model, c.data, gppl.WithEngine(engine))
 			}, nil)
 			if e.verdict != kept || e.report.Jitter > 0 {
 				if e.verdict == panicked || e.verdict == hung || engine == "" && e.verdict != kept {
@@ -115,7 +115,7 @@ func TestOscillatorsOfAnyQuality(t *testing.T) {
 // comparePredictions compares the posterior by an engine with k(x, ·)ᵀA⁻¹y and k(0) − k(x, ·)ᵀA⁻¹k(·, x) in double-double.
 func comparePredictions(t *testing.T, c *randomCase, engine string, bound float64, note func(what string, off, allowed float64)) {
 	t.Helper()
-	p, err := gppl.NewPosterior(c.model, c.data, gppl.WithEngine(engine))
+	p, err := gppl.NewPosterior(t.Context(), c.model, c.data, gppl.WithEngine(engine))
 	if err != nil {
 		t.Errorf("%v by %q: %v", c, engine, err)
 		return
@@ -123,7 +123,7 @@ func comparePredictions(t *testing.T, c *randomCase, engine string, bound float6
 	lo, hi := c.data.X.Range(0)
 	span := max(hi-lo, 1e-9)
 	at := []float64{lo, hi, lo + 0.37*span, lo - 1e-3*span, hi + 0.02*span, hi + 5*span, c.data.X.At(0)[0] + 1e-6*span}
-	mean, variances := p.Latent(gppl.Scalars(at))
+	mean, variances := testkit.Must2(p.Latent(t.Context(), gppl.Scalars(at)))(t)
 	x := c.data.X.Coordinate(0)
 	k := widen(c.model.Kernel)
 	a := newWideGram(c.model.Kernel, x).withNoise(c.model.Noise)
@@ -170,7 +170,7 @@ func TestTinyQuality(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineBanded} {
-				e := evaluate(func() (explained, error) { return gppl.NewExact(m, data, gppl.WithEngine(engine)) }, nil)
+				e := evaluate(func() (explained, error) { return gppl.NewExact(t.Context(), m, data, gppl.WithEngine(engine)) }, nil)
 				if e.verdict != kept {
 					t.Errorf("%v by %s: %s %s", k, engine, e.verdict, e.detail)
 					continue

@@ -22,7 +22,7 @@ func panelLosses(t *testing.T, m gppl.Model, sizes ...int) (all []gppl.Loss) {
 		if i == 1 {
 			opts = append(opts, gppl.WithEngine(gppl.EngineDense))
 		}
-		all = append(all, testkit.Must(gppl.NewExact(m, gppltest.Series(t, rnd, n, 1, 4, 0.2), opts...))(t))
+		all = append(all, testkit.Must(gppl.NewExact(t.Context(), m, gppltest.Series(t, rnd, n, 1, 4, 0.2), opts...))(t))
 	}
 	return all
 }
@@ -38,7 +38,7 @@ func TestPanel(t *testing.T) {
 	var want float64
 	wanted, own := make([]float64, len(theta)), make([]float64, len(theta))
 	for _, l := range losses {
-		v, err := l.ValueGrad(own, theta)
+		v, err := l.ValueGrad(t.Context(), own, theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestPanel(t *testing.T) {
 	for _, procs := range []int{1, 4} {
 		before := runtime.GOMAXPROCS(procs)
 		grad := make([]float64, len(theta))
-		v, err := p.ValueGrad(grad, theta)
+		v, err := p.ValueGrad(t.Context(), grad, theta)
 		runtime.GOMAXPROCS(before)
 		if err != nil || v != want || !slices.Equal(grad, wanted) {
 			t.Errorf("on %d processors %v %v, %v; the sum is %v %v", procs, v, grad, err, want, wanted)
@@ -70,7 +70,7 @@ func TestPanelErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := testkit.Must(gppl.NewPanel(losses...))(t)
-	if _, err := p.ValueGradContext(ctx, nil, gppl.Values(p.Params())); err == nil ||
+	if _, err := p.ValueGrad(ctx, nil, gppl.Values(p.Params())); err == nil ||
 		!strings.Contains(err.Error(), "series 0 of the panel") {
 		t.Errorf("an ended context: %v", err)
 	}
@@ -105,10 +105,10 @@ func TestPanelTraining(t *testing.T) {
 	for range 40 {
 		series = append(series, gppltest.Series(t, rnd, 25, 1, 5, 0.2))
 	}
-	likelihood := func(m gppl.Model, _ gppl.Data) (gppl.Loss, error) {
+	likelihood := func(ctx context.Context, m gppl.Model, _ gppl.Data) (gppl.Loss, error) {
 		var all []gppl.Loss
 		for _, d := range series {
-			l, err := gppl.NewExact(m, d)
+			l, err := gppl.NewExact(ctx, m, d)
 			if err != nil {
 				return nil, err
 			}
@@ -117,7 +117,7 @@ func TestPanelTraining(t *testing.T) {
 		return gppl.NewPanel(all...)
 	}
 	ctx := context.Background()
-	loss := testkit.Must(likelihood(m, series[0]))(t)
+	loss := testkit.Must(likelihood(ctx, m, series[0]))(t)
 	r := testkit.Must(gppl.Fit(ctx, loss, nil, gppl.Settings{}))(t)
 	starts := testkit.Must(auto.FindStarts(ctx, m, series[0], auto.Settings{}))(t)
 	searched := testkit.Must(starts.Train(ctx, likelihood, gppl.Settings{}))(t)

@@ -97,15 +97,15 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 	}
 	data := gppl.Data{X: gppl.Scalars(x), Y: y}
 	at := gppl.Scalars([]float64{-3, 0.5, 17.2, 150.7, 310})
-	p := testkit.Must(gppl.NewProjection(gppl.Spectral{}, data.X, 24, 1))(t)
-	dense := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, 24, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Spectral{}, data.X, 24, 1))(t)
+	dense := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, data.X, 24, 1))(t)
 	add := func(name string, run func(ctx context.Context) ([]float64, error)) {
 		cases = append(cases, fusedCase{name, run})
 	}
 	for _, kernel := range []gppl.Kernel{fusedSE{gppl.SE{Variance: 1, Lengthscale: 6}, f},
 		fusedMatern{gppl.Matern32{Variance: 1, Lengthscale: 4}, f}} {
 		m := gppl.Model{Kernel: kernel, Noise: 0.1}
-		loss := func(name string, l gppl.Interruptible, err error) {
+		loss := func(name string, l gppl.Loss, err error) {
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -115,7 +115,7 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 			}
 			value := func(ctx context.Context) ([]float64, error) {
 				grad := make([]float64, len(theta))
-				v, err := l.ValueGradContext(ctx, grad, theta)
+				v, err := l.ValueGrad(ctx, grad, theta)
 				return append(grad, v), err
 			}
 			if _, err := value(t.Context()); errors.As(err, new(*gppl.Refusal)) {
@@ -125,18 +125,18 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 		}
 		for _, engine := range append(gppl.Engines(), "") {
 			with := gppl.WithEngine(engine)
-			exact, err := gppl.NewExact(m, data, with)
+			exact, err := gppl.NewExact(t.Context(), m, data, with)
 			loss("exact "+engine, exact, err)
-			projected, err := gppl.NewProjected(m, data, p, with)
+			projected, err := gppl.NewProjected(t.Context(), m, data, p, with)
 			loss("PL "+engine, projected, err)
-			projected, err = gppl.NewProjected(m, data, dense, with)
+			projected, err = gppl.NewProjected(t.Context(), m, data, dense, with)
 			loss("PL of a matrix "+engine, projected, err)
-			residual, err := gppl.NewResidual(m, data, p, with)
+			residual, err := gppl.NewResidual(t.Context(), m, data, p, with)
 			loss("residual "+engine, residual, err)
-			vfe, err := gppl.NewVFE(m, data, gppl.Scalars(x[:20]), gppl.VFEOptions{})
+			vfe, err := gppl.NewVFE(t.Context(), m, data, gppl.Scalars(x[:20]), gppl.VFEOptions{})
 			loss("VFE "+engine, vfe, err)
 			posterior := func(ctx context.Context) (*gppl.Posterior, error) {
-				return gppl.NewPosterior(m, data, with, gppl.WithContext(ctx))
+				return gppl.NewPosterior(ctx, m, data, with)
 			}
 			if _, err := posterior(t.Context()); errors.As(err, new(*gppl.Refusal)) {
 				continue
@@ -146,7 +146,7 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 				if err != nil {
 					return nil, err
 				}
-				mean, variances, err := post.LatentContext(ctx, at)
+				mean, variances, err := post.Latent(ctx, at)
 				return append(mean, variances...), err
 			})
 			add(fmt.Sprintf("%T/sample %s", kernel, engine), func(ctx context.Context) ([]float64, error) {
@@ -154,23 +154,23 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 				if err != nil {
 					return nil, err
 				}
-				draws, _, err := post.Sample(at, 1, 1)
+				draws, _, err := post.Sample(ctx, at, 1, 1)
 				if err != nil {
 					return nil, err
 				}
 				return draws[0], nil
 			})
 			add(fmt.Sprintf("%T/leave out %s", kernel, engine), func(ctx context.Context) ([]float64, error) {
-				mean, variances, err := gppl.LeaveOneOut(m, data, with, gppl.WithContext(ctx))
+				mean, variances, err := gppl.LeaveOneOut(ctx, m, data, with)
 				return append(mean, variances...), err
 			})
 		}
 		add(fmt.Sprintf("%T/information", kernel), func(ctx context.Context) ([]float64, error) {
-			i, err := fisher.NewContext(ctx, m, data.X)
+			i, err := fisher.New(ctx, m, data.X)
 			if err != nil {
 				return nil, err
 			}
-			seen, err := i.Projected(dense)
+			seen, err := i.Projected(ctx, dense)
 			if err != nil {
 				return nil, err
 			}

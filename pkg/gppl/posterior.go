@@ -36,28 +36,28 @@ type Posterior struct {
 	bound     float64 // on the error of the likelihood, nats per observation
 	form      float64 // (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂, see regress.Fit.Quad
 	horizon   horizon
-	nugget    float64                    // of the kernel: a part of f
-	mean      *regress.Conditioned       // nil for a mean of zero
-	inOrder   func() (*Posterior, error) // the same by a state space, made when Update asks for it; nil: there is no series
-	memory    float64                    // that a joint prediction may take, in bytes
-	held      int                        // rows that each input of a joint prediction takes, beside the covariance
+	nugget    float64              // of the kernel: a part of f
+	mean      *regress.Conditioned // nil for a mean of zero
+	inOrder   *inOrder             // nil: there is no series
+	memory    float64              // that a joint prediction may take, in bytes
+	held      int                  // rows that each input of a joint prediction takes, beside the covariance
 }
 
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006, eq. 2.25 and 2.26; the paper's μ* and Σ*), by the
 // engine that suits it as for NewExact. Densely that takes n³/3 flops and memory for n²/2 numbers, and n² flops per new input;
 // with a state space it is linear in n.
-func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
-	l, err := NewExact(m, d, append(slices.Clone(opts), forPosterior)...)
+func NewPosterior(ctx context.Context, m Model, d Data, opts ...Option) (*Posterior, error) {
+	l, err := NewExact(ctx, m, d, append(slices.Clone(opts), forPosterior)...)
 	if err != nil {
 		return nil, err
 	}
-	return l.posterior(d.X)
+	return l.posterior(ctx, d.X)
 }
 
 // posterior conditions the model of the loss on its data, which lie at x or between two ends.
-func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
+func (l *Exact) posterior(ctx context.Context, x Inputs) (post *Posterior, err error) {
 	defer parallel.Stopped(&err)
-	_, f, err := l.evaluate(l.options.ctx, nil, Values(l.params), true)
+	_, f, err := l.evaluate(ctx, nil, Values(l.params), true)
 	if err != nil {
 		return nil, err
 	}
@@ -75,22 +75,39 @@ func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, 
 	p.predictor = f.posterior()
 	p.held = heldRows(p.predictor, l.n)
 	if l.series != nil {
-		p.inOrder = sync.OnceValues(func() (*Posterior, error) { return l.inOrder(m, x) })
+		p.inOrder = &inOrder{make: func(ctx context.Context) (*Posterior, error) { return l.inOrder(ctx, m, x) }}
 	}
 	return p, nil
 }
 
 // inOrder is the posterior of m by a state space, whatever engine the loss has chosen.
-func (l *Exact) inOrder(m Model, x Inputs) (post *Posterior, err error) {
+func (l *Exact) inOrder(ctx context.Context, m Model, x Inputs) (post *Posterior, err error) {
 	defer parallel.Stopped(&err)
 	of := *l
 	of.only, of.options.Engine, of.options.posterior = EngineStateSpace, "", true
 	of.setEngines([]exactEngine{newStateSpaceExact(l.series).within(of.options)})
-	_, f, err := of.evaluate(context.Background(), nil, Values(m.Params()), true)
+	_, f, err := of.evaluate(ctx, nil, Values(m.Params()), true)
 	if err != nil {
 		return nil, err
 	}
 	return of.posteriorBy(f, m, x)
+}
+
+// inOrder is a posterior by a state space beside one by another engine, made when Update first asks for it.
+type inOrder struct {
+	make func(ctx context.Context) (*Posterior, error)
+	mu   sync.Mutex
+	of   *Posterior
+}
+
+// get returns the posterior, which it makes once; an error is not kept.
+func (o *inOrder) get(ctx context.Context) (of *Posterior, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.of == nil {
+		o.of, err = o.make(ctx)
+	}
+	return o.of, err
 }
 
 // heldRows returns how many numbers a joint prediction holds for each input, beside the covariance, by a posterior of n
@@ -118,15 +135,9 @@ func heldRows(p predictor, n int) int {
 
 // NewVFEPosterior conditions m on the data through the inducing inputs z, as the variational posterior of VFE does (Titsias 2009,
 // eq. 6), in O(nm²). Predictions take 2m² flops per new input.
-func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
-	return NewVFEPosteriorContext(context.Background(), m, d, z)
-}
-
-// NewVFEPosteriorContext is NewVFEPosterior that ends soon after ctx has, with an error that wraps ctx's, and with the options of
-// NewVFE, such as WithMemory.
-func NewVFEPosteriorContext(ctx context.Context, m Model, d Data, z Inputs, opts ...Option) (post *Posterior, err error) {
+func NewVFEPosterior(ctx context.Context, m Model, d Data, z Inputs, opts ...Option) (post *Posterior, err error) {
 	defer parallel.Stopped(&err)
-	l, err := NewVFE(m, d, z, VFEOptions{}, append(opts[:len(opts):len(opts)], WithContext(ctx))...)
+	l, err := NewVFE(ctx, m, d, z, VFEOptions{}, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -164,17 +175,11 @@ func (p *Posterior) Model() Model { return p.model }
 // Engine returns the name of the engine that computes the posterior.
 func (p *Posterior) Engine() string { return p.engine }
 
-// Latent returns the posterior mean and variance of f at each x. Both are NaN where there is no answer; LatentContext says why.
-func (p *Posterior) Latent(x Inputs) (mean, variances []float64) {
-	mean, variances, _ = p.LatentContext(context.Background(), x)
-	return mean, variances
-}
-
-// LatentContext is like Latent, can be cancelled, and returns an error. Where the kernel has decayed to zero between x and all of
-// the data, the answer is the prior. It is an error, with the index, if an input is not finite, or so far from the data that
-// their distance lacks the digits that the kernel needs (1e300 for a Periodic): mean and variance are NaN there, and correct
-// elsewhere. If ctx ends, its error is returned and no value is valid. It panics if x has another dimension than the data.
-func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+// Latent returns the posterior mean and variance of f at each x. Where the kernel has decayed to zero between x and all of the
+// data, the answer is the prior. It is an error, with the index, if an input is not finite, or so far from the data that their
+// distance lacks the digits that the kernel needs (1e300 for a Periodic): mean and variance are NaN there, and correct elsewhere.
+// If ctx ends, its error is returned and no value is valid. It panics if x has another dimension than the data.
+func (p *Posterior) Latent(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	defer parallel.Stopped(&err)
 	p.checkDim(x)
 	n := x.Len()
@@ -221,16 +226,9 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 	return mean, variances, err
 }
 
-// Noisy returns the posterior mean and variance of a new observation at each x,
-// NaN where there is no answer; NoisyContext says why.
-func (p *Posterior) Noisy(x Inputs) (mean, variances []float64) {
-	mean, variances, _ = p.NoisyContext(context.Background(), x)
-	return mean, variances
-}
-
-// NoisyContext is like Noisy, can be cancelled, and returns an error, as LatentContext does.
-func (p *Posterior) NoisyContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
-	mean, variances, err = p.LatentContext(ctx, x)
+// Noisy returns the posterior mean and variance of a new observation at each x, with the errors of Latent.
+func (p *Posterior) Noisy(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+	mean, variances, err = p.Latent(ctx, x)
 	floats.AddConst(p.model.Noise, variances)
 	return mean, variances, err
 }
@@ -277,14 +275,9 @@ func (p *Posterior) checkDim(x Inputs) {
 
 // Sample draws count functions f from the posterior at the inputs x, jointly over x: row i of the result is one of them. It takes
 // O(len(x)³), and memory for len(x)² numbers. jitter is the amount that had to be added to the diagonal of the covariance of f.
-// Errors are those of LatentContext, or that the covariance cannot be factorised; a MemoryError if it would take more than
+// Errors are those of Latent, or that the covariance cannot be factorised; a MemoryError if it would take more than
 // WithMemory allows, by default 12 GB.
-func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
-	return p.SampleContext(context.Background(), x, count, seed)
-}
-
-// SampleContext is Sample that ends soon after ctx has, with an error that wraps ctx's.
-func (p *Posterior) SampleContext(ctx context.Context, x Inputs, count int, seed uint64) (f [][]float64,
+func (p *Posterior) Sample(ctx context.Context, x Inputs, count int, seed uint64) (f [][]float64,
 	jitter float64, err error) {
 	defer parallel.Stopped(&err)
 	p.checkDim(x)
@@ -408,12 +401,7 @@ func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) []
 // model has a mean, f includes it, its coefficients drawn from their priors: it is an error if one of them is flat. It takes
 // O(n³) and memory for n²/2 numbers: a MemoryError if that is more than 12 GB. jitter is the amount that had to be added to the
 // diagonal of K; smooth kernels on close inputs need some.
-func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
-	return m.SampleContext(context.Background(), x, seed)
-}
-
-// SampleContext is Sample that ends soon after ctx has, with an error that wraps ctx's.
-func (m Model) SampleContext(ctx context.Context, x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
+func (m Model) Sample(ctx context.Context, x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
 	defer parallel.Stopped(&err)
 	checked := m
 	if m.Noise == 0 { // y is f
@@ -568,11 +556,11 @@ func (m Model) drawMean(f []float64, x Inputs, next func() float64) error {
 // that it returns. It answers at inputs within the range of the header. For kernels that decay to zero it also answers outside:
 // as far as the period has room, and where the answer is the prior. Any other input is an error that names the range; mean and
 // variance are then NaN at all inputs of the call.
-func NewSumsPosterior(m Model, s *sums.Sums, centre float64, opts ...Option) (*Posterior, error) {
-	l, err := NewSumsExact(m, s, centre, append(opts[:len(opts):len(opts)], forPosterior)...)
+func NewSumsPosterior(ctx context.Context, m Model, s *sums.Sums, centre float64, opts ...Option) (*Posterior, error) {
+	l, err := NewSumsExact(ctx, m, s, centre, append(opts[:len(opts):len(opts)], forPosterior)...)
 	if err != nil {
 		return nil, err
 	}
 	lo, hi := s.Extent()
-	return l.posterior(Scalars([]float64{lo, hi}))
+	return l.posterior(ctx, Scalars([]float64{lo, hi}))
 }

@@ -75,12 +75,12 @@ func TestPredictionsBeyond(t *testing.T) {
 				continue
 			}
 			m := Model{Kernel: c.kernel, Noise: noise, Mean: c.mean}
-			dense, err := NewPosterior(m, d, WithEngine(EngineDense))
+			dense, err := NewPosterior(ctx, m, d, WithEngine(EngineDense))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, engine := range append(Engines(), "") {
-				p, err := NewPosterior(m, d, WithEngine(engine), WithSeconds(0.01*float64(testkit.Size(1, 5, 100))))
+				p, err := NewPosterior(ctx, m, d, WithEngine(engine), WithSeconds(0.01*float64(testkit.Size(1, 5, 100))))
 				if err != nil {
 					continue
 				}
@@ -103,8 +103,8 @@ func TestPredictionsBeyond(t *testing.T) {
 // moves the covariances by counts as often as α = A⁻¹y may add it up.
 func comparedBeyond(ctx context.Context, t *testing.T, about string, p, dense *Posterior, x Inputs, v, alpha float64) {
 	t.Helper()
-	mean, variances, err := p.LatentContext(ctx, x)
-	want, wantVariances, wantErr := dense.LatentContext(ctx, x)
+	mean, variances, err := p.Latent(ctx, x)
+	want, wantVariances, wantErr := dense.Latent(ctx, x)
 	if (err == nil) != (wantErr == nil) {
 		t.Errorf("%s at %v: %v, dense: %v", about, x.at, err, wantErr)
 		return
@@ -124,8 +124,8 @@ func comparedBeyond(ctx context.Context, t *testing.T, about string, p, dense *P
 				variances[i], want[i], wantVariances[i], off/(slack*max(1, math.Abs(want[i]))), offVariance/(slack*max(v, wantVariances[i])))
 		}
 	}
-	if _, _, err := p.Sample(x, 1, 1); err != nil && wantErr == nil {
-		if _, _, err2 := dense.Sample(x, 1, 1); err2 == nil || strings.Contains(err.Error(), "panic") {
+	if _, _, err := p.Sample(ctx, x, 1, 1); err != nil && wantErr == nil {
+		if _, _, err2 := dense.Sample(ctx, x, 1, 1); err2 == nil || strings.Contains(err.Error(), "panic") {
 			t.Errorf("%s at %v: Sample: %v", about, x.at, err)
 		}
 	}

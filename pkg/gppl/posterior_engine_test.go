@@ -29,12 +29,12 @@ func TestPosteriorEngines(t *testing.T) {
 		Mul(SE{1, 50}, Matern52{1, 40}), Add(Laplace{0.8, 15}, SpectralMixture{0.7, 2000, 40}), Add(SE{0.5, 4}, Periodic{0.7, 1, 9}),
 	} {
 		m := Model{Kernel: k, Noise: 0.1}
-		want, err := NewPosterior(m, d, WithEngine(EngineDense))
+		want, err := NewPosterior(t.Context(), m, d, WithEngine(EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, latent := want.Latent(x)
-		_, noisy := want.Noisy(x)
+		mean, latent := testkit.Must2(want.Latent(t.Context(), x))(t)
+		_, noisy := testkit.Must2(want.Noisy(t.Context(), x))(t)
 		wantMean, wantCov := make([]float64, len(grid)), dense.NewLower(len(grid))
 		if err := want.predictor.joint(context.Background(), dense.AsColumn(wantMean), wantCov, x); err != nil {
 			t.Fatal(err)
@@ -45,7 +45,7 @@ func TestPosteriorEngines(t *testing.T) {
 			if engine == EngineSpectral && testkit.Quick() && slow {
 				continue // a slow spectrum
 			}
-			got, err := NewPosterior(m, d, WithEngine(engine))
+			got, err := NewPosterior(t.Context(), m, d, WithEngine(engine))
 			if err != nil {
 				if engine == "" {
 					t.Fatal(err)
@@ -54,8 +54,8 @@ func TestPosteriorEngines(t *testing.T) {
 				continue
 			}
 			name := k.String() + ", " + got.Engine()
-			gm, gv := got.Latent(x)
-			_, gn := got.Noisy(x)
+			gm, gv := testkit.Must2(got.Latent(t.Context(), x))(t)
+			_, gn := testkit.Must2(got.Noisy(t.Context(), x))(t)
 			jointMean, jointCov := make([]float64, len(grid)), dense.NewLower(len(grid))
 			if err := got.predictor.joint(context.Background(), dense.AsColumn(jointMean), jointCov, x); err != nil {
 				t.Fatal(err)

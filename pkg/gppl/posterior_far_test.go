@@ -45,47 +45,49 @@ func TestPosteriorFarAway(t *testing.T) {
 				continue
 			}
 			m := Model{Kernel: k, Noise: noise}
-			want, err := NewPosterior(m, d, WithEngine(EngineDense))
+			want, err := NewPosterior(t.Context(), m, d, WithEngine(EngineDense))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := NewPosterior(m, d, WithEngine(EngineSpectral))
+			got, err := NewPosterior(t.Context(), m, d, WithEngine(EngineSpectral))
 			if err != nil {
 				t.Logf("%v: %v", k, err)
 				continue
 			}
 			// A window's weights of both signs lose digits, and the loss says so:
 			// only a forced engine does this.
-			loss, err := NewExact(m, d, WithEngine(EngineSpectral))
+			loss, err := NewExact(t.Context(), m, d, WithEngine(EngineSpectral))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := loss.ValueGrad(nil, Values(m.Params())); err != nil {
+			if _, err := loss.ValueGrad(t.Context(), nil, Values(m.Params())); err != nil {
 				t.Fatal(err)
 			}
 			limit := 1e-7
 			if loss.Report().Inexact > 0 {
 				limit = 1e-5
 			}
-			before, vBefore := got.Latent(x)
-			wm, wv := want.Latent(x)
+			before, vBefore := testkit.Must2(got.Latent(t.Context(), x))(t)
+			wm, wv := testkit.Must2(want.Latent(t.Context(), x))(t)
 			for i := range wm {
 				if math.Abs(before[i]-wm[i]) > limit*max(1, math.Abs(wm[i])) || math.Abs(vBefore[i]-wv[i]) > limit*max(wv[i], 1e-3) {
 					t.Errorf("%v, noise %v, at %v: mean %v, variance %v; dense %v, %v", k, noise, x.at[i], before[i], vBefore[i], wm[i], wv[i])
 				}
 			}
-			got.Latent(Scalars([]float64{1e5, 500, 1e6, -1e5}))
-			if _, _, err := got.Sample(Scalars([]float64{500, 1100, 1500, 4000}), 1, 1); err != nil {
+			if _, _, err := got.Latent(t.Context(), Scalars([]float64{1e5, 500, 1e6, -1e5})); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := got.Sample(t.Context(), Scalars([]float64{500, 1100, 1500, 4000}), 1, 1); err != nil {
 				t.Errorf("%v: %v", k, err)
 			}
-			after, vAfter := got.Latent(x)
+			after, vAfter := testkit.Must2(got.Latent(t.Context(), x))(t)
 			if fmt.Sprintf("%x %x", before, vBefore) != fmt.Sprintf("%x %x", after, vAfter) {
 				t.Errorf("%v, noise %v: the posterior changed by being asked", k, noise)
 			}
 			// One input alone has the digits that it has among others to rounding.
 			for _, at := range []float64{500, 1100, 3000} {
-				alone, _ := got.Latent(Scalars([]float64{at}))
-				among, _ := got.Latent(Scalars([]float64{-50, at, 2000, 7}))
+				alone, _ := testkit.Must2(got.Latent(t.Context(), Scalars([]float64{at})))(t)
+				among, _ := testkit.Must2(got.Latent(t.Context(), Scalars([]float64{-50, at, 2000, 7})))(t)
 				if math.Abs(alone[0]-among[1]) > 1e-11 {
 					t.Errorf("%v at %v: %v alone, %v among others", k, at, alone[0], among[1])
 				}
@@ -104,11 +106,11 @@ func TestPosteriorCovarianceFarAway(t *testing.T) {
 			continue
 		}
 		m := Model{Kernel: k, Noise: 0.05}
-		want, err := NewPosterior(m, d, WithEngine(EngineDense))
+		want, err := NewPosterior(t.Context(), m, d, WithEngine(EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := NewPosterior(m, d, WithEngine(EngineSpectral))
+		got, err := NewPosterior(t.Context(), m, d, WithEngine(EngineSpectral))
 		if err != nil {
 			continue
 		}
@@ -147,12 +149,12 @@ func TestPosteriorAnywhere(t *testing.T) {
 				continue // seconds
 			}
 			m := Model{Kernel: k, Noise: 0.1}
-			p, err := NewPosterior(m, d, WithEngine(engine))
+			p, err := NewPosterior(t.Context(), m, d, WithEngine(engine))
 			if err != nil {
 				continue
 			}
 			for _, x := range []float64{1e7, 1e15, 1e300, -1e300, math.MaxFloat64} {
-				mean, v, err := p.LatentContext(context.Background(), Scalars([]float64{3, x}))
+				mean, v, err := p.Latent(context.Background(), Scalars([]float64{3, x}))
 				if math.IsNaN(mean[0]) || math.IsNaN(v[0]) {
 					t.Errorf("%s, %v: %v and %v at 3, asked with %v", engine, k, mean[0], v[0], x)
 				}
@@ -165,12 +167,12 @@ func TestPosteriorAnywhere(t *testing.T) {
 				case err != nil && !math.IsInf(reach(k, 1e-40), 1) && !strings.Contains(err.Error(), "would have about"):
 					t.Errorf("%s, %v at %v: %v, but the prior is known", engine, k, x, err)
 				}
-				if _, _, serr := p.Sample(Scalars([]float64{3, x}), 1, 1); (serr == nil) != (err == nil) {
+				if _, _, serr := p.Sample(t.Context(), Scalars([]float64{3, x}), 1, 1); (serr == nil) != (err == nil) {
 					t.Errorf("%s, %v at %v: Sample says %v, Latent %v", engine, k, x, serr, err)
 				}
 			}
 			for _, x := range []float64{math.NaN(), math.Inf(1)} {
-				if mean, _, err := p.LatentContext(context.Background(), Scalars([]float64{3, x})); err == nil || !math.IsNaN(mean[1]) {
+				if mean, _, err := p.Latent(context.Background(), Scalars([]float64{3, x})); err == nil || !math.IsNaN(mean[1]) {
 					t.Errorf("%s, %v at %v: %v, %v", engine, k, x, mean, err)
 				}
 			}
@@ -181,13 +183,13 @@ func TestPosteriorAnywhere(t *testing.T) {
 // TestPosteriorPriorAtOnce: far away is the prior, without work.
 func TestPosteriorPriorAtOnce(t *testing.T) {
 	d := benchData(t, 200)
-	p, err := NewPosterior(Model{Kernel: SE{1.5, 50}, Noise: 0.1}, d, WithEngine(EngineSpectral))
+	p, err := NewPosterior(t.Context(), Model{Kernel: SE{1.5, 50}, Noise: 0.1}, d, WithEngine(EngineSpectral))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, x := range []float64{1e5, 1e6, 1e7, 1e300} {
 		start := time.Now()
-		mean, v := p.Latent(Scalars([]float64{x}))
+		mean, v := testkit.Must2(p.Latent(t.Context(), Scalars([]float64{x})))(t)
 		t.Logf("x = %v: %v", x, time.Since(start))
 		if mean[0] != 0 || v[0] != 1.5 {
 			t.Errorf("at %v: %v, %v", x, mean[0], v[0])
@@ -203,14 +205,14 @@ func TestPosteriorCancelled(t *testing.T) {
 	x := timeline.Steps(5000)
 	for _, k := range []Kernel{SE{1, 50}, RQ{1, 50, 1}, Laplace{1, 20}} {
 		for _, engine := range Engines() {
-			p, err := NewPosterior(Model{Kernel: k, Noise: 0.1}, d, WithEngine(engine))
+			p, err := NewPosterior(ctx, Model{Kernel: k, Noise: 0.1}, d, WithEngine(engine))
 			if err != nil {
 				continue
 			}
-			if _, _, err := p.LatentContext(ctx, Scalars(x)); !errors.Is(err, context.Canceled) {
+			if _, _, err := p.Latent(ctx, Scalars(x)); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, %v: %v", engine, k, err)
 			}
-			if _, _, err := p.NoisyContext(ctx, Scalars(x)); !errors.Is(err, context.Canceled) {
+			if _, _, err := p.Noisy(ctx, Scalars(x)); !errors.Is(err, context.Canceled) {
 				t.Errorf("%s, %v: %v", engine, k, err)
 			}
 		}

@@ -3,17 +3,19 @@ package gppl
 import (
 	"math"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 func TestOraclePosteriors(t *testing.T) {
 	for _, c := range readOracle(t) {
 		t.Run(c.Kernel, func(t *testing.T) {
 			m, d, x := c.model(t), c.data(t), Scalars(c.XStar)
-			exact, err := NewPosterior(m, d)
+			exact, err := NewPosterior(t.Context(), m, d)
 			if err != nil {
 				t.Fatal(err)
 			}
-			vfe, err := NewVFEPosterior(m, d, Scalars(c.Inducing))
+			vfe, err := NewVFEPosterior(t.Context(), m, d, Scalars(c.Inducing))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -22,10 +24,10 @@ func TestOraclePosteriors(t *testing.T) {
 				got  *Posterior
 				want oraclePosterior
 			}{{"exact", exact, c.PosteriorExact}, {"VFE", vfe, c.PosteriorVFE}} {
-				mean, latent := p.got.Latent(x)
+				mean, latent := testkit.Must2(p.got.Latent(t.Context(), x))(t)
 				nearVector(t, p.name+" mean", mean, p.want.Mean, 1e-8)
 				nearVector(t, p.name+" variance", latent, p.want.VarLatent, 1e-8)
-				_, noisy := p.got.Noisy(x)
+				_, noisy := testkit.Must2(p.got.Noisy(t.Context(), x))(t)
 				for i := range noisy {
 					near(t, p.name+" noisy variance", noisy[i], latent[i]+m.Noise, 1e-12)
 				}
@@ -42,11 +44,11 @@ func TestOraclePosteriors(t *testing.T) {
 func TestPosteriorAcrossTiles(t *testing.T) {
 	d := benchData(t, 150)
 	m := Model{Kernel: Matern32{Variance: 1.3, Lengthscale: 30}, Noise: 0.2}
-	exact, err := NewPosterior(m, d)
+	exact, err := NewPosterior(t.Context(), m, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	vfe, err := NewVFEPosterior(m, d, d.X)
+	vfe, err := NewVFEPosterior(t.Context(), m, d, d.X)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,18 +56,18 @@ func TestPosteriorAcrossTiles(t *testing.T) {
 	for i := range grid {
 		grid[i] = 6 * float64(i)
 	}
-	mean, v := exact.Latent(Scalars(grid))
+	mean, v := testkit.Must2(exact.Latent(t.Context(), Scalars(grid)))(t)
 	for i := range grid {
-		m1, v1 := exact.Latent(Scalars(grid[i : i+1]))
+		m1, v1 := testkit.Must2(exact.Latent(t.Context(), Scalars(grid[i:i+1])))(t)
 		if math.Abs(m1[0]-mean[i]) > 1e-12 || math.Abs(v1[0]-v[i]) > 1e-12 {
 			t.Fatalf("at %v: %v, %v among others, %v, %v alone", grid[i], mean[i], v[i], m1[0], v1[0])
 		}
 	}
-	vm, vv := vfe.Latent(Scalars(grid))
+	vm, vv := testkit.Must2(vfe.Latent(t.Context(), Scalars(grid)))(t)
 	nearVector(t, "VFE mean at Z = X", vm, mean, 1e-8)
 	nearVector(t, "VFE variance at Z = X", vv, v, 1e-8)
 	// Far from all data the prior returns.
-	_, far := exact.Latent(Scalars([]float64{1e5}))
+	_, far := testkit.Must2(exact.Latent(t.Context(), Scalars([]float64{1e5})))(t)
 	near(t, "variance far away", far[0], 1.3, 1e-12)
 }
 
@@ -76,18 +78,20 @@ func TestSamples(t *testing.T) {
 	x := Scalars([]float64{-100, 3, 100, 101, 500, 1200})
 	const count = 20000
 	for name, p := range map[string]func() (*Posterior, error){
-		"exact": func() (*Posterior, error) { return NewPosterior(m, d) },
-		"VFE":   func() (*Posterior, error) { return NewVFEPosterior(m, d, Scalars([]float64{0, 200, 500, 900})) },
+		"exact": func() (*Posterior, error) { return NewPosterior(t.Context(), m, d) },
+		"VFE": func() (*Posterior, error) {
+			return NewVFEPosterior(t.Context(), m, d, Scalars([]float64{0, 200, 500, 900}))
+		},
 	} {
 		post, err := p()
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, _, err := post.Sample(x, count, 1)
+		f, _, err := post.Sample(t.Context(), x, count, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		mean, v := post.Latent(x)
+		mean, v := testkit.Must2(post.Latent(t.Context(), x))(t)
 		for j := range mean {
 			var s1, s2 float64
 			for i := range f {
@@ -108,7 +112,7 @@ func TestSamples(t *testing.T) {
 	for i := range grid {
 		grid[i] = 1000 * float64(i)
 	}
-	f, y, jitter, err := m.Sample(Scalars(grid), 3)
+	f, y, jitter, err := m.Sample(t.Context(), Scalars(grid), 3)
 	if err != nil || jitter != 0 {
 		t.Fatalf("jitter %v, %v", jitter, err)
 	}
@@ -120,8 +124,8 @@ func TestSamples(t *testing.T) {
 	if math.Abs(ff-2) > 5*2*math.Sqrt(2./400) || math.Abs(ee-0.5) > 5*0.5*math.Sqrt(2./400) {
 		t.Errorf("variances of the prior draw: signal %v, want 2; noise %v, want 0.5", ff, ee)
 	}
-	again, _, _, _ := m.Sample(Scalars(grid), 3)
-	other, _, _, _ := m.Sample(Scalars(grid), 4)
+	again, _, _, _ := m.Sample(t.Context(), Scalars(grid), 3)
+	other, _, _, _ := m.Sample(t.Context(), Scalars(grid), 4)
 	if again[7] != f[7] || other[7] == f[7] {
 		t.Error("draws do not follow their seed")
 	}
@@ -130,7 +134,7 @@ func TestSamples(t *testing.T) {
 	for i := range close {
 		close[i] = 0.01 * float64(i)
 	}
-	if _, _, jitter, err := m.Sample(Scalars(close), 1); err != nil || jitter <= 0 || jitter > 1e-6*2 {
+	if _, _, jitter, err := m.Sample(t.Context(), Scalars(close), 1); err != nil || jitter <= 0 || jitter > 1e-6*2 {
 		t.Errorf("jitter %v, %v; want some, below 2e-6", jitter, err)
 	}
 }
@@ -142,7 +146,7 @@ func TestPosteriorInexact(t *testing.T) {
 		noise float64
 		want  bool
 	}{{0.1, false}, {1e-8, true}} {
-		p, err := NewPosterior(Model{Kernel: RQ{Variance: 1, Lengthscale: 30, Alpha: 0.3}, Noise: c.noise}, d,
+		p, err := NewPosterior(t.Context(), Model{Kernel: RQ{Variance: 1, Lengthscale: 30, Alpha: 0.3}, Noise: c.noise}, d,
 			WithEngine(EngineSpectral))
 		if err != nil {
 			t.Fatal(err)

@@ -30,18 +30,13 @@ import (
 // It is an error if d is not valid, if an observation is older than the last of p, or if the kernel has no state space that is
 // known (SE, RQ): other engines factorise all observations together, and NewPosterior with the longer data costs what it did
 // for p (n³/3 flops densely). Sums take an observation by Sums.Add in O(1), and NewSumsPosterior then costs what it did.
-func (p *Posterior) Update(d Data) (*Posterior, error) {
-	return p.UpdateContext(context.Background(), d)
-}
-
-// UpdateContext is Update that ends soon after ctx has, with an error that wraps ctx's.
-func (p *Posterior) UpdateContext(ctx context.Context, d Data) (post *Posterior, err error) {
+func (p *Posterior) Update(ctx context.Context, d Data) (post *Posterior, err error) {
 	defer parallel.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {
 		return nil, err
 	}
 	if !p.takesMore() && p.inOrder != nil {
-		of, err := p.inOrder()
+		of, err := p.inOrder.get(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further"+
 				" one: NewPosterior conditions on all of them. No state space does so in order: %w", p.engine, err)
@@ -300,13 +295,13 @@ func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []floa
 func (p *Posterior) stepByStep(ctx context.Context, d Data, noise []float64) (mean, variances []float64, err error) {
 	for i := range d.Y {
 		if i > 0 {
-			if p, err = p.UpdateContext(ctx, d.Pick([]int{i - 1})); err != nil {
+			if p, err = p.Update(ctx, d.Pick([]int{i - 1})); err != nil {
 				return nil, nil, err
 			}
 		} else if _, err := p.updated(); err != nil || d.X.At(0)[0] < p.horizon.hi[0] {
 			return nil, nil, ErrOlder
 		}
-		m, v, err := p.LatentContext(ctx, d.X.Slice(i, i+1))
+		m, v, err := p.Latent(ctx, d.X.Slice(i, i+1))
 		if err != nil {
 			return nil, nil, err
 		}

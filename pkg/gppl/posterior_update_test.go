@@ -59,7 +59,7 @@ func TestUpdate(t *testing.T) {
 		first := n - rand.New(rand.NewPCG(uint64(number), 92)).IntN(n-2)
 		first = max(first, 3)
 		name := fmt.Sprintf("case %d, %v, %d of %d observations", number, m, first, n)
-		p, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(EngineStateSpace))
+		p, err := NewPosterior(t.Context(), m, d.Pick(timeline.Range(0, first)), WithEngine(EngineStateSpace))
 		if errors.As(err, new(*Refusal)) {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -70,23 +70,23 @@ func TestUpdate(t *testing.T) {
 		at := []float64{end, end + 0.1, end + 3, end + 1e4, d.X.at[0] - 2, d.X.at[first-1], 0.5 * (d.X.at[first-1] + end), d.X.at[0]}
 		regressor := []float64{1, 2, 3, 4, 5, 6, 7, 8}
 		x := Scalars(at).WithColumn("errs", regressor)
-		before, beforeVariances := p.Latent(x)
+		before, beforeVariances := testkit.Must2(p.Latent(t.Context(), x))(t)
 		u := p
 		for i := first; i < n && err == nil; {
 			j := min(n, i+1+i%3)
-			u, err = u.Update(d.Pick(timeline.Range(i, j)))
+			u, err = u.Update(t.Context(), d.Pick(timeline.Range(i, j)))
 			i = j
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		want, err := NewPosterior(m, d, WithEngine(EngineDense))
+		want, err := NewPosterior(t.Context(), m, d, WithEngine(EngineDense))
 		if err != nil {
 			continue
 		}
 		for _, x := range []Inputs{x.Slice(0, 4), x} { // from the end on, and within
-			mean, variances := u.Latent(x)
-			wantMean, wantVariances := want.Latent(x)
+			mean, variances := testkit.Must2(u.Latent(t.Context(), x))(t)
+			wantMean, wantVariances := testkit.Must2(want.Latent(t.Context(), x))(t)
 			for i := range mean {
 				if tol := within * (3 + math.Abs(wantMean[i])); !(math.Abs(mean[i]-wantMean[i]) <= tol &&
 					math.Abs(variances[i]-wantVariances[i]) <= within*(1+wantVariances[i])) {
@@ -116,7 +116,7 @@ func TestUpdate(t *testing.T) {
 				t.Fatalf("%s: coefficient %v, all together %v", name, c, w)
 			}
 		}
-		if mean, variances := p.Latent(x); !slices.Equal(mean, before) || !slices.Equal(variances, beforeVariances) {
+		if mean, variances, _ := p.Latent(t.Context(), x); !slices.Equal(mean, before) || !slices.Equal(variances, beforeVariances) {
 			t.Fatalf("%s: Update changed the posterior that it began from", name)
 		}
 	}
@@ -134,7 +134,7 @@ func TestOneStep(t *testing.T) {
 			continue
 		}
 		for _, engine := range []string{EngineStateSpace, EngineDense} {
-			p, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(engine))
+			p, err := NewPosterior(t.Context(), m, d.Pick(timeline.Range(0, first)), WithEngine(engine))
 			if err != nil {
 				continue
 			}
@@ -145,11 +145,11 @@ func TestOneStep(t *testing.T) {
 			rows := d.rowNoise()
 			noise := rows.Set(nil, n, m.Noise+Nugget(m.Kernel))
 			for i := first; i < n; i++ {
-				want, err := NewPosterior(m, d.Pick(timeline.Range(0, i)), WithEngine(EngineDense))
+				want, err := NewPosterior(t.Context(), m, d.Pick(timeline.Range(0, i)), WithEngine(EngineDense))
 				if err != nil {
 					t.Fatal(err)
 				}
-				wm, wv := want.Latent(d.X.Slice(i, i+1))
+				wm, wv := testkit.Must2(want.Latent(t.Context(), d.X.Slice(i, i+1)))(t)
 				if v := wv[0] - Nugget(m.Kernel) + noise[i]; math.Abs(mean[i-first]-wm[0]) > 1e-7*(3+math.Abs(wm[0])) ||
 					math.Abs(variances[i-first]-v) > 1e-7*v {
 					t.Fatalf("case %d, %s, %v: observation %d is predicted by N(%v, %v), conditioned anew by N(%v, %v)",
@@ -177,11 +177,11 @@ func TestUpdateRefuses(t *testing.T) {
 		{EngineDense, SE{1, 5}, one(end + 1), "NewPosterior conditions on all"},
 		{EngineToeplitz, SE{1, 5}, one(end + 1), "No state space does so in order"},
 	} {
-		p, err := NewPosterior(Model{Kernel: c.kernel, Noise: 0.1}, d, WithEngine(c.engine))
+		p, err := NewPosterior(t.Context(), Model{Kernel: c.kernel, Noise: 0.1}, d, WithEngine(c.engine))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Update(c.d); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := p.Update(t.Context(), c.d); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s, x = %v: %v, want %q", c.engine, c.d.X.at, err, c.want)
 		}
 	}
@@ -200,27 +200,27 @@ func TestUpdateAnyNumber(t *testing.T) {
 				if first >= n || first < 1 || testkit.Quick() && engine != "" && first > 2 {
 					continue
 				}
-				p, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(engine), WithSeconds(0.01))
+				p, err := NewPosterior(t.Context(), m, d.Pick(timeline.Range(0, first)), WithEngine(engine), WithSeconds(0.01))
 				if err != nil {
 					continue // no such regression on these few, or the engine does not take the kernel
 				}
 				about := fmt.Sprintf("case %d, %q, %v, %d of %d", number, engine, m, first, n)
-				u, err := p.Update(d.Pick(timeline.Range(first, n)))
+				u, err := p.Update(t.Context(), d.Pick(timeline.Range(first, n)))
 				if err != nil {
 					t.Errorf("%s: %v", about, err)
 					continue
 				}
-				if again, err := p.Update(d.Pick([]int{first})); err != nil || again.Engine() != EngineStateSpace {
+				if again, err := p.Update(t.Context(), d.Pick([]int{first})); err != nil || again.Engine() != EngineStateSpace {
 					t.Errorf("%s: a second update of the same: %v", about, err)
 				}
 				engines[p.Engine()]++
-				want, err := NewPosterior(m, d, WithEngine(EngineDense))
+				want, err := NewPosterior(t.Context(), m, d, WithEngine(EngineDense))
 				if err != nil {
 					t.Fatal(err)
 				}
 				x := Scalars([]float64{d.X.at[0] - 1, d.X.at[n/2], d.X.at[n-1] + 0.5}).WithColumn("errs", []float64{1, 2, 3})
-				mean, variances := u.Latent(x)
-				wantMean, wantVariances := want.Latent(x)
+				mean, variances := testkit.Must2(u.Latent(t.Context(), x))(t)
+				wantMean, wantVariances := testkit.Must2(want.Latent(t.Context(), x))(t)
 				for i := range mean {
 					if !(math.Abs(mean[i]-wantMean[i]) <= 1e-7*(3+math.Abs(wantMean[i])) &&
 						math.Abs(variances[i]-wantVariances[i]) <= 1e-7*(1+wantVariances[i])) {
@@ -251,26 +251,28 @@ func BenchmarkUpdate(b *testing.B) {
 		b.Fatal(err)
 	}
 	m := Model{Kernel: Add(Matern32{1, 40}, Rotation{0.8, 30, 2, 0.5, 0.4}), Noise: 0.2}
-	start, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(EngineStateSpace))
+	start, err := NewPosterior(b.Context(), m, d.Pick(timeline.Range(0, first)), WithEngine(EngineStateSpace))
 	if err != nil {
 		b.Fatal(err)
 	}
 	ahead := Scalars([]float64{x[len(x)-1] + 1})
-	want, err := NewPosterior(m, d, WithEngine(EngineStateSpace))
+	want, err := NewPosterior(b.Context(), m, d, WithEngine(EngineStateSpace))
 	if err != nil {
 		b.Fatal(err)
 	}
-	wantMean, wantVariances := want.Latent(ahead)
+	wantMean, wantVariances := testkit.Must2(want.Latent(b.Context(), ahead))(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		p := start
 		for i := first; i < first+more; i++ {
-			p.Latent(d.X.Slice(i, i+1))
-			if p, err = p.Update(d.Pick(timeline.Range(i, i+1))); err != nil {
+			if _, _, err := p.Latent(b.Context(), d.X.Slice(i, i+1)); err != nil {
+				b.Fatal(err)
+			}
+			if p, err = p.Update(b.Context(), d.Pick(timeline.Range(i, i+1))); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if mean, variances := p.Latent(ahead); math.Abs(mean[0]-wantMean[0]) > 1e-9 || math.Abs(variances[0]-wantVariances[0]) > 1e-9 {
+		if mean, variances, _ := p.Latent(b.Context(), ahead); math.Abs(mean[0]-wantMean[0]) > 1e-9 || math.Abs(variances[0]-wantVariances[0]) > 1e-9 {
 			b.Fatalf("N(%v, %v), all together N(%v, %v)", mean, variances, wantMean, wantVariances)
 		}
 	}

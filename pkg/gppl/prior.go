@@ -193,13 +193,7 @@ func (p ParamPrior) MarshalJSON() ([]byte, error) {
 // the spacing range/n^(1/d). If the model has a mean, y stands for its residuals after a
 // least-squares fit of the mean. Parameters without a known role get no prior. State
 // what you know about a parameter by a prior with its name.
-func DefaultPriors(m Model, d Data) []ParamPrior {
-	priors, _ := DefaultPriorsContext(context.Background(), m, d)
-	return priors
-}
-
-// DefaultPriorsContext is DefaultPriors that ends soon after ctx has, with an error that wraps ctx's.
-func DefaultPriorsContext(ctx context.Context, m Model, d Data) (priors []ParamPrior, err error) {
+func DefaultPriors(ctx context.Context, m Model, d Data) (priors []ParamPrior, err error) {
 	defer parallel.Stopped(&err)
 	const wide, narrow = 2, 1 // standard deviations of the log
 	d = m.subtractMean(ctx, d)

@@ -89,7 +89,7 @@ func priorCase(t *testing.T) (gppl.Model, gppl.Data) {
 
 func TestMAPLoss(t *testing.T) {
 	m, data := priorCase(t)
-	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
 	loss := testkit.Must(gppl.NewMAP(exact,
 		gppl.ParamPrior{Name: "SE.lengthscale", Prior: gppl.LogNormal{Mu: 0, Sigma: 0.5}},
 		gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.InverseGamma{Shape: 3, Scale: 2}},
@@ -113,7 +113,7 @@ func TestMAPLoss(t *testing.T) {
 	}
 
 	tight := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.Uniform{Lo: 1, Hi: 2}}))(t)
-	if _, err := tight.ValueGrad(nil, theta); err == nil || !strings.Contains(err.Error(),
+	if _, err := tight.ValueGrad(t.Context(), nil, theta); err == nil || !strings.Contains(err.Error(),
 		`"noise variance" (index 4) = 0.2 is outside the support`) {
 		t.Errorf("outside the support: %v", err)
 	}
@@ -131,7 +131,7 @@ func TestMAPLoss(t *testing.T) {
 	if _, err := gppl.NewMAP(exact, noise, noise); err == nil || !strings.Contains(err.Error(), "two priors") {
 		t.Errorf("two priors on one parameter: %v", err)
 	}
-	fixed := testkit.Must(gppl.NewExact(m.Fix(gppl.NoiseName), data))(t)
+	fixed := testkit.Must(gppl.NewExact(t.Context(), m.Fix(gppl.NoiseName), data))(t)
 	if _, err := gppl.NewMAP(fixed, noise); err == nil || !strings.Contains(err.Error(), "which is fixed") {
 		t.Errorf("a prior on a fixed parameter: %v", err)
 	}
@@ -149,7 +149,7 @@ func TestMAPOfNoise(t *testing.T) {
 	const a, b = 20.0, 8.0
 	want := (b + square/2) / (a + 1 + 25)
 	for _, transform := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}} {
-		exact := testkit.Must(gppl.NewExact(m.WithTransform(gppl.NoiseName, transform), data))(t)
+		exact := testkit.Must(gppl.NewExact(t.Context(), m.WithTransform(gppl.NoiseName, transform), data))(t)
 		loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.InverseGamma{Shape: a, Scale: b}}))(t)
 		r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 		if r.Status != gppl.Converged || math.Abs(r.Model.Noise/want-1) > 2e-5 {
@@ -164,7 +164,7 @@ func TestMAPOfNoise(t *testing.T) {
 		if math.Abs(r.LogPrior-logPrior) > 1e-12 {
 			t.Errorf("log prior %v, want %v", r.LogPrior, logPrior)
 		}
-		likelihood, _ := valueAt(t, testkit.Must(gppl.NewExact(r.Model, data))(t))
+		likelihood, _ := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), r.Model, data))(t))
 		if got := r.Value + r.LogPrior; math.Abs(got-likelihood) > 1e-9 {
 			t.Errorf("the result's likelihood is %v, want %v", got, likelihood)
 		}
@@ -186,7 +186,7 @@ func TestMAPOfNoise(t *testing.T) {
 func TestMAPStandardErrors(t *testing.T) {
 	data := randomData(t, 60, 1, 7)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}
-	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
 	loss := testkit.Must(gppl.NewMAP(exact,
 		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.LogNormal{Mu: 0.2, Sigma: 0.01}},
 		gppl.ParamPrior{Name: "variance", Prior: gppl.Gamma{Shape: 3, Rate: 4}}))(t)
@@ -204,7 +204,7 @@ func TestMAPStandardErrors(t *testing.T) {
 		for i := range u {
 			theta[i] = math.Exp(u[i])
 		}
-		v, err := loss.ValueGrad(nil, theta)
+		v, err := loss.ValueGrad(t.Context(), nil, theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestTied(t *testing.T) {
 	data := randomData(t, 60, 1, 7)
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1.3, Lengthscale: 0.7}, gppl.RQ{Variance: 1.3, Lengthscale: 0.7, Alpha: 0.4}),
 		Noise: 0.2}
-	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
 	loss := testkit.Must(gppl.Tie(exact, []string{"SE.lengthscale", "RQ.lengthscale"}, []string{"RQ.variance", "SE.variance"}))(t)
 	gppltest.CheckLoss(t, loss)
 
@@ -252,7 +252,7 @@ func TestTied(t *testing.T) {
 			t.Errorf("%s: the model has %v, the report %v, the start %v", p.Name, p.Value, r.Params[i].Value, r.Starts[r.Best].Theta[i])
 		}
 	}
-	value, _ := valueAt(t, testkit.Must(gppl.NewExact(r.Model, data))(t))
+	value, _ := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), r.Model, data))(t))
 	if math.Abs(value-r.Value) > 1e-8*math.Abs(value) {
 		t.Errorf("the exact loss at the result is %v, the result's %v", value, r.Value)
 	}
@@ -275,7 +275,7 @@ func TestTied(t *testing.T) {
 			t.Errorf("%q: got %v, want an error that says %s", group, err, want)
 		}
 	}
-	fixed := testkit.Must(gppl.NewExact(m.Fix("SE.lengthscale"), data))(t)
+	fixed := testkit.Must(gppl.NewExact(t.Context(), m.Fix("SE.lengthscale"), data))(t)
 	if _, err := gppl.Tie(fixed, []string{"SE.lengthscale", "RQ.lengthscale"}); err == nil ||
 		!strings.Contains(err.Error(), "it is fixed") {
 		t.Errorf("a fixed parameter: %v", err)
@@ -294,11 +294,11 @@ func TestDefaultPriors(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 3, Period: 1.2, PeriodicLengthscale: 0.6},
 		gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}), gppl.White{Variance: 0.1}),
 		Noise: 0.2}.Fix("LocPer.period")
-	priors := gppl.DefaultPriors(m, data)
+	priors := testkit.Must(gppl.DefaultPriors(t.Context(), m, data))(t)
 	if want := len(m.Params()) - 1; len(priors) != want {
 		t.Errorf("%d priors for %d parameters: %v", len(priors), want, priors)
 	}
-	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
 	gppltest.CheckLoss(t, testkit.Must(gppl.NewMAP(exact, priors...))(t))
 
 	// In other units of x and y the priors are the same densities, but for the Jacobian.
@@ -307,7 +307,7 @@ func TestDefaultPriors(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = a*data.X.At(i)[0], b*data.Y[i]
 	}
-	scaled := gppl.DefaultPriors(m, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t))
+	scaled := testkit.Must(gppl.DefaultPriors(t.Context(), m, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)))(t)
 	for i, p := range priors {
 		got, want := scaled[i].Prior.(gppl.LogNormal), p.Prior.(gppl.LogNormal)
 		shift := map[gppl.Role]float64{gppl.RoleLengthscale: a, gppl.RoleVariance: b * b, gppl.RoleNoise: b * b}[p.Role]
@@ -320,7 +320,7 @@ func TestDefaultPriors(t *testing.T) {
 		}
 	}
 	for _, small := range []gppl.Data{data.Pick([]int{0}), data.Pick([]int{3, 3, 3})} {
-		for _, p := range gppl.DefaultPriors(m, small) {
+		for _, p := range testkit.Must(gppl.DefaultPriors(t.Context(), m, small))(t) {
 			if err := p.Prior.Check(); err != nil {
 				t.Errorf("of %d points: %v", small.Len(), err)
 			}

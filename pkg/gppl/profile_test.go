@@ -34,7 +34,7 @@ func TestProfile(t *testing.T) {
 			m := gppl.Model{Kernel: k, Noise: 1}
 			var parts []*gppl.Exact
 			for _, idx := range [][]int{{0, 1, 2, 3, 5, 8, 13, 21, 34, 55}, {4, 6, 7, 9, 10, 11, 12, 14, 15, 60, 61, 69}} {
-				parts = append(parts, testkit.Must(gppl.NewExact(m, d.Pick(idx)))(t))
+				parts = append(parts, testkit.Must(gppl.NewExact(t.Context(), m, d.Pick(idx)))(t))
 			}
 			checkProfile(t, m, parts)
 		}
@@ -46,7 +46,9 @@ func checkProfile(t *testing.T, m gppl.Model, parts []*gppl.Exact) {
 	p := gppl.NewProfile(parts...)
 	noises, nll, factors := []float64{0.01, 0.3}, make([]float64, 2), make([]float64, 2)
 	for _, free := range []bool{true, false} {
-		p.NLL(nll, factors, m, noises, free)
+		if err := p.NLL(t.Context(), nll, factors, m, noises, free); err != nil {
+			t.Fatal(err)
+		}
 		for i, noise := range noises {
 			at := func(c float64) (sum float64) {
 				theta := m.Values()
@@ -57,7 +59,7 @@ func checkProfile(t *testing.T, m gppl.Model, parts []*gppl.Exact) {
 					}
 				}
 				for _, l := range parts {
-					v, err := l.ValueGrad(nil, theta)
+					v, err := l.ValueGrad(t.Context(), nil, theta)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -48,7 +48,6 @@ type Projected struct {
 	whole *projectedTerm   // the kernel as one; nil if it has one term
 	apart bool             // terms has the kernel's terms, or else the kernel as it is
 
-	ctx   context.Context // of WithContext
 	tally *tally
 	used  *lastUse
 	calls *parallel.Pool[projectedCall]
@@ -67,7 +66,7 @@ type projectedCall struct {
 
 // NewProjected returns the projected likelihood of the data under the
 // projection p, to be trained from the parameters of m. It panics if p is nil.
-func NewProjected(m Model, d Data, p *Projection, opts ...Option) (l *Projected, err error) {
+func NewProjected(ctx context.Context, m Model, d Data, p *Projection, opts ...Option) (l *Projected, err error) {
 	defer parallel.Stopped(&err)
 	start := time.Now()
 	notNil("NewProjected", "the projection p", p)
@@ -82,36 +81,36 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (l *Projected,
 	if n != d.Len() {
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
-	seen, logDet := p.wellConditioned(o.ctx)
+	seen, logDet := p.wellConditioned(ctx)
 	directions := directionsOf(seen, d.X, o)
 	if d.Errors != nil || d.Relative != nil { // ΩᵀDΩ needs Ω, and DΩ beside it
 		if bytes := directions.Formed() + 8*float64(n)*float64(k); bytes > o.Memory {
 			return nil, &MemoryError{What: fmt.Sprintf("PL of n = %d observations with known errors", n), Needed: bytes, Limit: o.Memory}
 		}
 	}
-	mean, z, sizes, err := projectedColumns(o.ctx, m, d, directions)
+	mean, z, sizes, err := projectedColumns(ctx, m, d, directions)
 	if err != nil {
 		return nil, err
 	}
 	l = newProjected(m, p, projected.Data{Directions: directions, Z: z, Sizes: sizes, LogDet: logDet})
-	l.mean, l.uneven, l.ctx, l.rows = mean, d.Errors != nil || d.Relative != nil, o.ctx, d.rowNoise()
+	l.mean, l.uneven, l.rows = mean, d.Errors != nil || d.Relative != nil, d.rowNoise()
 	switch {
 	case d.Relative != nil:
-		l.data.OtO = dense.Weighted(o.ctx, directions.Matrix(), d.rowNoise().Scale).Data
+		l.data.OtO = dense.Weighted(ctx, directions.Matrix(), d.rowNoise().Scale).Data
 	case !seen.Orthonormal:
 		omega := seen.matrix()
 		oto := dense.New(k, k)
-		dense.Mul(o.ctx, oto, blas.Trans, omega, omega)
+		dense.Mul(ctx, oto, blas.Trans, omega, omega)
 		l.data.OtO = oto.Data
 	}
 	l.data.Least, l.data.Cond = dense.LeastEigenvalue(l.data.OtO, k)
 	if d.Errors != nil {
 		l.known = l.rows.Least(0)
 		if !seen.Orthonormal {
-			least, _ := dense.LeastEigenvalue(dense.Weighted(o.ctx, directions.Matrix(), slices.Repeat([]float64{1}, n)).Data, k)
+			least, _ := dense.LeastEigenvalue(dense.Weighted(ctx, directions.Matrix(), slices.Repeat([]float64{1}, n)).Data, k)
 			l.known *= least
 		}
-		l.data.Known = dense.Weighted(o.ctx, directions.Matrix(), d.knownVariances()).Data
+		l.data.Known = dense.Weighted(ctx, directions.Matrix(), d.knownVariances()).Data
 	}
 	l.plan(d.X, o)
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
@@ -200,11 +199,7 @@ func (l *Projected) String() string {
 	return fmt.Sprintf("PL (n=%d, k=%d, %s)", n, k, l.proj.Design)
 }
 
-func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(l.ctx, grad, theta)
-}
-
-func (l *Projected) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
+func (l *Projected) ValueGrad(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	defer parallel.Stopped(&err)
 	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
@@ -589,7 +584,7 @@ func projectedColumns(ctx context.Context, m Model, d Data, directions projected
 	return mean, z, sizes, nil
 }
 
-func (l *Projected) conditionedAt(theta []float64) (of *regress.Conditioned, err error) {
+func (l *Projected) conditionedAt(ctx context.Context, theta []float64) (of *regress.Conditioned, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
@@ -598,7 +593,7 @@ func (l *Projected) conditionedAt(theta []float64) (of *regress.Conditioned, err
 		return nil, err
 	}
 	c := l.calls.Get()
-	c.ctx = l.ctx
+	c.ctx = ctx
 	if err = l.begin(c, theta); err == nil {
 		err = l.covariance(c, false)
 	}

@@ -22,12 +22,7 @@ import (
 // It uses the matrices ∂S of the engine that trains. It takes p products of k×k matrices and p times the cost of S, so its cost
 // does not grow with n if that of training does not. It is an error if a parameter is out of range or S cannot be factorised.
 // theta is not modified.
-func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
-	return l.InformationContext(l.ctx, theta)
-}
-
-// InformationContext is Information that ends soon after ctx has, with an error that wraps ctx's.
-func (l *Projected) InformationContext(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
+func (l *Projected) Information(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := CheckParams(l.params, theta); err != nil {

@@ -28,11 +28,11 @@ func TestOracleInformation(t *testing.T) {
 	for i, c := range readOracle(t) {
 		t.Run(c.Kernel, func(t *testing.T) {
 			m := c.model(t)
-			l, err := NewProjected(m, c.data(t), c.projection())
+			l, err := NewProjected(t.Context(), m, c.data(t), c.projection())
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := l.Information(Values(m.Params()))
+			got, err := l.Information(t.Context(), Values(m.Params()))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,7 +27,8 @@ import (
 // A Design draws the directions ω₁, …, ω_k, the columns of Ω, onto which observations are projected.
 type Design interface {
 	// Directions sets the n×k matrix omega to the directions for the inputs x, not yet orthonormal. All randomness comes from rnd.
-	Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error
+	// It ends soon after ctx has, with an error that wraps ctx's.
+	Directions(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error
 	fmt.Stringer
 }
 
@@ -69,13 +70,7 @@ func ProjectionOf(omega *mat.Dense) *Projection {
 }
 
 // Omega returns Ω, n×k, which must not be changed. A Spectral one is formed on the first call, in O(nk²), and kept.
-func (p *Projection) Omega() *mat.Dense {
-	omega, _ := p.OmegaContext(context.Background())
-	return omega
-}
-
-// OmegaContext is Omega that ends soon after ctx has, with an error that wraps ctx's; a later call then forms Ω anew.
-func (p *Projection) OmegaContext(ctx context.Context) (omega *mat.Dense, err error) {
+func (p *Projection) Omega(ctx context.Context) (omega *mat.Dense, err error) {
 	defer parallel.Stopped(&err)
 	return p.formed(ctx), nil
 }
@@ -90,32 +85,11 @@ func (p *Projection) formed(ctx context.Context) *mat.Dense {
 	return p.omega
 }
 
-// An interruptibleDesign is a design whose directions take long.
-type interruptibleDesign interface {
-	// directionsWithin is Directions until ctx ends (parallel.Look).
-	directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error
-}
-
-// directions sets omega to the directions of a design, until ctx ends (parallel.Look) if the design knows how.
-func directions(ctx context.Context, d Design, omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	parallel.Look(ctx)
-	if d, ok := d.(interruptibleDesign); ok {
-		return d.directionsWithin(ctx, omega, x, rnd)
-	}
-	return d.Directions(omega, x, rnd)
-}
-
 // NewProjection draws k directions for the inputs x by the given design and seed and orthonormalises them by a thin QR
 // factorisation, in O(nk²). For Spectral{} with up to some 150 directions, sums over the data replace both, in O(n + k³) time and
 // O(n) memory. The same arguments give the same Ω. It is an error if k is not in 1, …, n, or if the directions are linearly
 // dependent: the error then names the columns that depend on those before them.
-func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, error) {
-	return NewProjectionContext(context.Background(), design, x, k, seed)
-}
-
-// NewProjectionContext is NewProjection that ends soon after ctx has, with an error that wraps ctx's. A design of your own, and
-// the eigenvalues of Eigen, which take O(n³), end first.
-func NewProjectionContext(ctx context.Context, design Design, x Inputs, k int, seed uint64) (p *Projection, err error) {
+func NewProjection(ctx context.Context, design Design, x Inputs, k int, seed uint64) (p *Projection, err error) {
 	defer parallel.Stopped(&err)
 	if design == nil {
 		panic("gppl: NewProjection: design is nil")
@@ -137,7 +111,7 @@ func NewProjectionContext(ctx context.Context, design Design, x Inputs, k int, s
 	}
 	omega := mat.NewDense(n, k, nil)
 	p = &Projection{Design: design.String(), Seed: seed, n: n, k: k, omega: omega}
-	if err := directions(ctx, design, omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
+	if err := design.Directions(ctx, omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
 	}
 	parallel.Look(ctx)
@@ -194,7 +168,7 @@ func (p *Projection) wellConditioned(ctx context.Context) (*Projection, float64)
 	if p.Orthonormal {
 		return p, 0
 	}
-	q, f := dense.OrthonormalBasis(ctx, p.Omega().RawMatrix())
+	q, f := dense.OrthonormalBasis(ctx, p.formed(ctx).RawMatrix())
 	if f.Cond < illConditioned || !f.Sound() {
 		return p, 0
 	}
@@ -208,11 +182,8 @@ type Sphere struct{}
 
 func (Sphere) String() string { return "Sphere" }
 
-func (d Sphere) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	return d.directionsWithin(context.Background(), omega, x, rnd)
-}
-
-func (Sphere) directionsWithin(ctx context.Context, omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
+func (Sphere) Directions(ctx context.Context, omega *mat.Dense, _ Inputs, rnd *rand.Rand) (err error) {
+	defer parallel.Stopped(&err)
 	n, _ := omega.Dims()
 	for i := range n {
 		parallel.Look(ctx)
@@ -239,12 +210,9 @@ type Repulsive struct {
 func (d Repulsive) String() string { return "Repulsive" }
 
 // Directions takes O(nk² + steps·k³).
-func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	return d.directionsWithin(context.Background(), omega, x, rnd)
-}
-
-func (d Repulsive) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	if err := (Sphere{}).directionsWithin(ctx, omega, x, rnd); err != nil {
+func (d Repulsive) Directions(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) (err error) {
+	defer parallel.Stopped(&err)
+	if err := (Sphere{}).Directions(ctx, omega, x, rnd); err != nil {
 		return err
 	}
 	dense.Repel(ctx, omega, cmp.Or(d.Steps, 200), cmp.Or(d.Rate, 0.1))
@@ -258,11 +226,8 @@ type Localised struct{}
 
 func (Localised) String() string { return "Localised" }
 
-func (d Localised) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	return d.directionsWithin(context.Background(), omega, x, rnd)
-}
-
-func (Localised) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+func (Localised) Directions(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) (err error) {
+	defer parallel.Stopped(&err)
 	lo, span, err := rangeOf(x, "Localised")
 	if err != nil {
 		return err
@@ -300,7 +265,7 @@ type OneHot struct{}
 
 func (OneHot) String() string { return "OneHot" }
 
-func (OneHot) Directions(omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
+func (OneHot) Directions(_ context.Context, omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
 	n, k := omega.Dims()
 	omega.Zero()
 	picked := rnd.Perm(n)[:k]
@@ -325,11 +290,8 @@ func (d Mixed) designs() []Design {
 
 func (d Mixed) String() string { return "Mixed" + fmt.Sprint(d.designs()) }
 
-func (d Mixed) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	return d.directionsWithin(context.Background(), omega, x, rnd)
-}
-
-func (d Mixed) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+func (d Mixed) Directions(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) (err error) {
+	defer parallel.Stopped(&err)
 	parts := d.designs()
 	n, k := omega.Dims()
 	for i, part := range parts {
@@ -338,7 +300,7 @@ func (d Mixed) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs,
 			continue
 		}
 		w := mat.NewDense(n, to-from, nil)
-		if err := directions(ctx, part, w, x, rnd); err != nil {
+		if err := part.Directions(ctx, w, x, rnd); err != nil {
 			return err
 		}
 		parallel.Look(ctx)
@@ -353,7 +315,7 @@ type Identity struct{}
 
 func (Identity) String() string { return "Identity" }
 
-func (Identity) Directions(omega *mat.Dense, _ Inputs, _ *rand.Rand) error {
+func (Identity) Directions(_ context.Context, omega *mat.Dense, _ Inputs, _ *rand.Rand) error {
 	n, k := omega.Dims()
 	if n != k {
 		return fmt.Errorf("gppl: Identity projection needs k = n = %d, not k = %d", n, k)
@@ -371,11 +333,8 @@ type Eigen struct{ Kernel Kernel }
 
 func (d Eigen) String() string { return "Eigen" }
 
-func (d Eigen) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	return d.directionsWithin(context.Background(), omega, x, rnd)
-}
-
-func (d Eigen) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+func (d Eigen) Directions(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) (err error) {
+	defer parallel.Stopped(&err)
 	if d.Kernel == nil {
 		return errors.New("gppl: Eigen projection needs a kernel")
 	}
@@ -387,7 +346,7 @@ func (d Eigen) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs,
 		return &MemoryError{What: fmt.Sprintf("the Eigen projection of n = %d", n), Needed: needed, Limit: choice.DefaultMemory}
 	}
 	gram := make([]float64, n*n)
-	if err := CovarianceContext(ctx, gram, d.Kernel, x, x); err != nil {
+	if err := Covariance(ctx, gram, d.Kernel, x, x); err != nil {
 		return fmt.Errorf("gppl: interrupted: %w", err)
 	}
 	var e mat.EigenSym
@@ -407,12 +366,9 @@ type Raw struct{ Design Design }
 
 func (d Raw) String() string { return "Raw " + d.Design.String() }
 
-func (d Raw) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	return d.Design.Directions(omega, x, rnd)
-}
-
-func (d Raw) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	return directions(ctx, d.Design, omega, x, rnd)
+func (d Raw) Directions(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) (err error) {
+	defer parallel.Stopped(&err)
+	return d.Design.Directions(ctx, omega, x, rnd)
 }
 
 // Project returns z = Ωᵀy, of length k. It panics if len(y) is not n. For a Spectral
@@ -446,7 +402,7 @@ func (p *Projection) MarshalJSON() ([]byte, error) {
 	n, k := p.Dims()
 	j := projectionJSON{Observations: n, Projections: k, Orthonormal: p.Orthonormal, Design: p.Design, Seed: p.Seed, Drawn: p.drawn,
 		Moments: p.moment}
-	omega := p.Omega()
+	omega := p.formed(context.Background())
 	j.Omega = make([]byte, 0, 8*n*k)
 	for i := range n {
 		for _, v := range omega.RawRowView(i) {

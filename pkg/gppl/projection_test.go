@@ -37,9 +37,9 @@ func TestDesigns(t *testing.T) {
 		t.Run(design.String(), func(t *testing.T) { gppltest.CheckDesign(t, design) })
 	}
 	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.OneHot{}} {
-		one := testkit.Must(gppl.NewProjection(design, x, 20, 4))(t)
-		other := testkit.Must(gppl.NewProjection(design, x, 20, 5))(t)
-		if mat.Equal(one.Omega(), other.Omega()) {
+		one := testkit.Must(gppl.NewProjection(t.Context(), design, x, 20, 4))(t)
+		other := testkit.Must(gppl.NewProjection(t.Context(), design, x, 20, 5))(t)
+		if mat.Equal(testkit.Must(one.Omega(t.Context()))(t), testkit.Must(other.Omega(t.Context()))(t)) {
 			t.Errorf("%v: another seed gives the same Ω", design)
 		}
 	}
@@ -50,7 +50,7 @@ func TestDesignDirections(t *testing.T) {
 	const n, k = 200, 9
 	x := uniform(n, 50, 2)
 	raw := func(d gppl.Design) *mat.Dense {
-		return testkit.Must(gppl.NewProjection(gppl.Raw{Design: d}, x, k, 3))(t).Omega()
+		return testkit.Must(testkit.Must(gppl.NewProjection(t.Context(), gppl.Raw{Design: d}, x, k, 3))(t).Omega(t.Context()))(t)
 	}
 
 	oneHot := raw(gppl.OneHot{})
@@ -87,8 +87,8 @@ func TestDesignDirections(t *testing.T) {
 	if a, b := coherence(sphere), coherence(repelled); b > 1e-3*a {
 		t.Errorf("largest cosine between directions: %v after repulsion, %v before", b, a)
 	}
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, x, k, 3))(t).Omega()
-	q := testkit.Must(gppl.NewProjection(gppl.Repulsive{}, x, k, 3))(t).Omega()
+	p := testkit.Must(testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, x, k, 3))(t).Omega(t.Context()))(t)
+	q := testkit.Must(testkit.Must(gppl.NewProjection(t.Context(), gppl.Repulsive{}, x, k, 3))(t).Omega(t.Context()))(t)
 	var overlap mat.Dense
 	overlap.Mul(p.T(), q)
 	if d := math.Abs(mat.Det(&overlap)); math.Abs(d-1) > 1e-10 {
@@ -176,7 +176,7 @@ func TestProjectionErrors(t *testing.T) {
 		{"duplicated inputs", gppl.Spectral{}, gppl.Scalars([]float64{1, 1, 1, 2, 2, 2, 3}), 5, "rank 3 of k = 5: columns [3 4]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			p, err := gppl.NewProjection(c.design, c.x, c.k, 1)
+			p, err := gppl.NewProjection(t.Context(), c.design, c.x, c.k, 1)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, %v; want an error that says %q", p, err, c.want)
 			}
@@ -194,7 +194,7 @@ func TestKMeans(t *testing.T) {
 				x = append(x, 10*float64(i%3)+0.1*rnd.NormFloat64())
 			}
 		}
-		c := testkit.Must(gppl.KMeans(gppl.Vectors(x, d), 3, 2))(t)
+		c := testkit.Must(gppl.KMeans(t.Context(), gppl.Vectors(x, d), 3, 2))(t)
 		found := map[float64]bool{}
 		for i := range 3 {
 			for _, v := range c.At(i) {
@@ -209,11 +209,11 @@ func TestKMeans(t *testing.T) {
 		}
 	}
 	for _, m := range []int{0, 5} {
-		if _, err := gppl.KMeans(gppl.Scalars([]float64{1, 2, 3, 4}), m, 1); err == nil {
+		if _, err := gppl.KMeans(t.Context(), gppl.Scalars([]float64{1, 2, 3, 4}), m, 1); err == nil {
 			t.Errorf("no error for m = %d of 4", m)
 		}
 	}
-	if _, err := gppl.KMeans(gppl.Scalars([]float64{1, 1, 2, 2}), 3, 1); err == nil || !strings.Contains(err.Error(), "2 distinct") {
+	if _, err := gppl.KMeans(t.Context(), gppl.Scalars([]float64{1, 1, 2, 2}), 3, 1); err == nil || !strings.Contains(err.Error(), "2 distinct") {
 		t.Errorf("got %v, want an error that counts 2 distinct points", err)
 	}
 }

@@ -85,7 +85,7 @@ func directionsOf(p *Projection, x Inputs, o options) projected.Directions {
 }
 
 // matrix is Omega.
-func (p *Projection) matrix() blas64.General { return p.Omega().RawMatrix() }
+func (p *Projection) matrix() blas64.General { return p.formed(context.Background()).RawMatrix() }
 
 // forecastWaves returns the seconds that k directions by waves take for n inputs, with
 // their products with m frequencies of a kernel's series, of twice the range at most.

@@ -34,23 +34,23 @@ func TestPromiseOffScale(t *testing.T) {
 				for _, noise := range []float64{0.1, 1e-3} {
 					m := Model{Kernel: k, Noise: noise}
 					theta := Values(m.Params())
-					dense, err := NewExact(m, d, WithEngine(EngineDense))
+					dense, err := NewExact(t.Context(), m, d, WithEngine(EngineDense))
 					if err != nil {
 						t.Fatal(err)
 					}
-					want, err := dense.ValueGrad(nil, theta)
+					want, err := dense.ValueGrad(t.Context(), nil, theta)
 					if err != nil {
 						t.Fatal(err)
 					}
-					p, err := NewProjection(Sphere{}, d.X, 40, 1)
+					p, err := NewProjection(t.Context(), Sphere{}, d.X, 40, 1)
 					if err != nil {
 						t.Fatal(err)
 					}
-					denseProjected, err := NewProjected(m, d, p, WithEngine(EngineDense))
+					denseProjected, err := NewProjected(t.Context(), m, d, p, WithEngine(EngineDense))
 					if err != nil {
 						t.Fatal(err)
 					}
-					wantProjected, err := denseProjected.ValueGrad(nil, theta)
+					wantProjected, err := denseProjected.ValueGrad(t.Context(), nil, theta)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -59,7 +59,7 @@ func TestPromiseOffScale(t *testing.T) {
 						if expensive(l, engine, theta) {
 							return
 						}
-						got, err := l.ValueGrad(nil, theta)
+						got, err := l.ValueGrad(t.Context(), nil, theta)
 						if err != nil {
 							return
 						}
@@ -73,12 +73,12 @@ func TestPromiseOffScale(t *testing.T) {
 						}
 					}
 					for _, engine := range append(Engines(), "") {
-						l, err := NewExact(m, d, WithEngine(engine))
+						l, err := NewExact(t.Context(), m, d, WithEngine(engine))
 						if err != nil {
 							t.Fatal(err)
 						}
 						check(l, dense, want, engine)
-						lp, err := NewProjected(m, d, p, WithEngine(engine))
+						lp, err := NewProjected(t.Context(), m, d, p, WithEngine(engine))
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -95,12 +95,12 @@ func TestPromiseOffScale(t *testing.T) {
 // last evaluation.
 func TestLastInexact(t *testing.T) {
 	d := benchData(t, 100)
-	l, err := NewExact(Model{Kernel: SE{1, 50}, Noise: 0.1}, d)
+	l, err := NewExact(t.Context(), Model{Kernel: SE{1, 50}, Noise: 0.1}, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, noise := range []float64{1e-13, 0.1} {
-		if _, err := l.ValueGrad(nil, []float64{1, 50, noise}); err != nil {
+		if _, err := l.ValueGrad(t.Context(), nil, []float64{1, 50, noise}); err != nil {
 			t.Log(err)
 		}
 		r := l.Report()

@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -398,7 +399,7 @@ func (c *randomCase) drawProjection(d dice) {
 	design := []gppl.Design{
 		gppl.Sphere{}, gppl.Spectral{}, gppl.Localised{}, gppl.OneHot{}, gppl.Raw{Design: gppl.Sphere{}},
 	}[d.pick(0.35, 0.35, 0.1, 0.1, 0.1)]
-	proj, err := gppl.NewProjection(design, c.data.X, k, uint64(c.number))
+	proj, err := gppl.NewProjection(context.Background(), design, c.data.X, k, uint64(c.number))
 	if err != nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -373,18 +374,18 @@ func (c *exactChannels) check(at []float64) (miss misses, report gppl.LossReport
 	opts := func() (gppl.Loss, *gppl.ChannelPosterior, error) {
 		d := gppl.Data{X: gppl.Scalars(c.x), Y: c.y}
 		if c.exposure == nil {
-			l, err := gppl.NewChannels(c.m, d, c.channel)
+			l, err := gppl.NewChannels(context.Background(), c.m, d, c.channel)
 			if err != nil {
 				return nil, nil, err
 			}
-			p, err := gppl.NewChannelPosterior(c.m, d, c.channel)
+			p, err := gppl.NewChannelPosterior(context.Background(), c.m, d, c.channel)
 			return l, p, err
 		}
-		l, err := gppl.NewExposures(c.m, d, c.channel, c.exposure)
+		l, err := gppl.NewExposures(context.Background(), c.m, d, c.channel, c.exposure)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, err := gppl.NewExposurePosterior(c.m, d, c.channel, c.exposure)
+		p, err := gppl.NewExposurePosterior(context.Background(), c.m, d, c.channel, c.exposure)
 		return l, p, err
 	}
 	loss, posterior, err := opts()
@@ -393,7 +394,7 @@ func (c *exactChannels) check(at []float64) (miss misses, report gppl.LossReport
 	}
 	theta := gppl.Values(loss.Params())
 	grad := make([]float64, len(theta))
-	value, err := loss.ValueGrad(grad, theta)
+	value, err := loss.ValueGrad(context.Background(), grad, theta)
 	if err != nil {
 		return miss, report, err
 	}
@@ -452,14 +453,14 @@ func (c *exactChannels) check(at []float64) (miss misses, report gppl.LossReport
 			miss.variance = max(miss.variance, math.Abs(variances[i]-v)/(offVariance*v))
 		}
 	}
-	means, variances, err := posterior.Function(at)
+	means, variances, err := posterior.Function(context.Background(), at)
 	see(gppl.Channel{Value: 1}, -1, means, variances, err)
 	for i, ch := range c.m.Channels {
-		means, variances, err = posterior.Channel(i, at)
+		means, variances, err = posterior.Channel(context.Background(), i, at)
 		see(ch, i, means, variances, err)
 	}
 	if c.exposure == nil && gppl.IsDifferentiable(c.m.Kernel) {
-		means, variances, err = posterior.Derivative(at)
+		means, variances, err = posterior.Derivative(context.Background(), at)
 		see(gppl.Channel{Slope: 1}, -1, means, variances, err)
 	}
 	return miss, report, nil

@@ -275,7 +275,7 @@ func TestReferenceClosedForms(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, design := range []gppl.Design{gppl.Identity{}, gppl.Sphere{}, gppl.Raw{Design: gppl.Identity{}}} {
-			proj, err := gppl.NewProjection(design, data.X, n, 1)
+			proj, err := gppl.NewProjection(t.Context(), design, data.X, n, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -303,7 +303,7 @@ func TestReferenceProjected(t *testing.T) {
 		x[i], y[i] = 9*rnd.Float64(), rnd.NormFloat64()
 	}
 	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Raw{Design: gppl.Sphere{}}} {
-		proj, err := gppl.NewProjection(design, gppl.Scalars(x), count, 1)
+		proj, err := gppl.NewProjection(t.Context(), design, gppl.Scalars(x), count, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -220,7 +220,7 @@ func (g *wideGram) projected(noise float64, y []float64, proj *gppl.Projection, 
 		column[c] = make([]wide, n)
 	}
 	for i := range row {
-		row[i] = widenVector(proj.Omega().RawRowView(i))
+		row[i] = widenVector(omegaOf(proj).RawRowView(i))
 		for c, v := range row[i] {
 			column[c][i] = v
 		}

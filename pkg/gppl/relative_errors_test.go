@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -55,11 +56,11 @@ func TestRelativeErrors(t *testing.T) {
 				t.Errorf("%.12g, dense formulas give %.12g", got, want)
 			}
 			checkGradient(t, c, engine)
-			p, err := gppl.NewPosterior(c.model, c.data, gppl.WithEngine(engine))
+			p, err := gppl.NewPosterior(t.Context(), c.model, c.data, gppl.WithEngine(engine))
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, v := p.Latent(at)
+			m, v := testkit.Must2(p.Latent(t.Context(), at))(t)
 			mean, variances := denseMeanPosterior(t, c, at)
 			for i := range m {
 				if !(math.Abs(m[i]-mean[i]) <= 1e-7*(1+math.Abs(mean[i]))) || !(math.Abs(v[i]-variances[i]) <= 1e-7*(1+variances[i])) {
@@ -137,7 +138,7 @@ func TestRelativeErrorsAreWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.1}
-	sums, err := gppl.NewSumsExact(m, s, 3)
+	sums, err := gppl.NewSumsExact(t.Context(), m, s, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func TestRelativeErrorsAreWeights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := gppl.NewExact(m, d, gppl.WithEngine(engine))
+		l, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,11 +252,11 @@ func TestRelativeErrorsVFEPosterior(t *testing.T) {
 	for _, c := range meanCases(40) {
 		c.data = withRelative(t, c.data, uneven)
 		mean, variances := denseMeanPosterior(t, c, at)
-		p, err := gppl.NewVFEPosterior(c.model, c.data, c.data.X)
+		p, err := gppl.NewVFEPosterior(t.Context(), c.model, c.data, c.data.X)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, v := p.Latent(at)
+		m, v := testkit.Must2(p.Latent(t.Context(), at))(t)
 		for i := range m {
 			if !(math.Abs(m[i]-mean[i]) <= 1e-7*(1+math.Abs(mean[i]))) || !(math.Abs(v[i]-variances[i]) <= 1e-7*(1+variances[i])) {
 				t.Errorf("%s, x = %v: %.10g ± %.10g², exact %.10g ± %.10g²", c.name, at.At(i)[0], m[i], v[i], mean[i], variances[i])
@@ -269,7 +270,7 @@ func TestRelativeErrorsLeaveOut(t *testing.T) {
 	for _, c := range meanCases(40) {
 		c.data = withRelative(t, c.data, uneven)
 		blocks := [][]int{{0}, {5}, {7, 8, 9}, {39, 2}}
-		got, variances, err := gppl.LeaveBlockOut(c.model, c.data, blocks)
+		got, variances, err := gppl.LeaveBlockOut(t.Context(), c.model, c.data, blocks)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -30,19 +31,19 @@ import (
 //
 // It costs what PL costs, plus O(nk) once. The directions must be orthonormal: it is
 // an error if they are Raw. It panics if p is nil.
-func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
+func NewResidual(ctx context.Context, m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	notNil("NewResidual", "the projection p", p)
 	if !p.Orthonormal {
 		return nil, fmt.Errorf("gppl: the residual energy needs orthonormal directions, and %s has none", p.Design)
 	}
-	l, err := NewProjected(m, d, p, opts...)
+	l, err := NewProjected(ctx, m, d, p, opts...)
 	if err != nil {
 		return nil, err
 	}
 	n, k := p.Dims()
 	if n > k {
-		if err := l.keepResidual(m, d); err != nil {
+		if err := l.keepResidual(ctx, m, d); err != nil {
 			return nil, err
 		}
 	}
@@ -52,14 +53,14 @@ func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, er
 
 // keepResidual makes l see all of y, and of the basis of the mean: in the coordinates
 // in which the basis is orthonormal on the data, not on their projections.
-func (l *Projected) keepResidual(m Model, d Data) (err error) {
+func (l *Projected) keepResidual(ctx context.Context, m Model, d Data) (err error) {
 	defer parallel.Stopped(&err)
-	mean, columns, err := dataColumns(l.ctx, m, d)
+	mean, columns, err := dataColumns(ctx, m, d)
 	if err != nil {
 		return err
 	}
-	l.mean, l.data.Z, l.data.Sizes = mean, l.data.ProjectColumns(l.ctx, columns), dense.Lengths(columns)
-	l.data.Residual = projected.NewResidual(l.ctx, l.data.Directions, columns, l.data.Z)
+	l.mean, l.data.Z, l.data.Sizes = mean, l.data.ProjectColumns(ctx, columns), dense.Lengths(columns)
+	l.data.Residual = projected.NewResidual(ctx, l.data.Directions, columns, l.data.Z)
 	l.data.Residual.SetNoise(&l.data, d.rowNoise().Scale, d.knownVariances())
 	return nil
 }

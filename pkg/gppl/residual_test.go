@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -52,13 +53,13 @@ func TestResidual(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%v/%v", kernel, design), func(t *testing.T) {
 				m := gppl.Model{Kernel: kernel, Noise: 0.2}
-				p := testkit.Must(gppl.NewProjection(design, data.X, k, 3))(t)
-				l := testkit.Must(gppl.NewResidual(m, data, p))(t)
+				p := testkit.Must(gppl.NewProjection(t.Context(), design, data.X, k, 3))(t)
+				l := testkit.Must(gppl.NewResidual(t.Context(), m, data, p))(t)
 				gppltest.CheckLoss(t, l)
 
 				// The same with a basis of the complement.
-				pl, _ := valueAt(t, testkit.Must(gppl.NewProjected(m, data, p))(t))
-				q := complement(p.Omega())
+				pl, _ := valueAt(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, p))(t))
+				q := complement(testkit.Must(p.Omega(t.Context()))(t))
 				var rest mat.VecDense
 				rest.MulVec(q.T(), mat.NewVecDense(n, data.Y))
 				var kq, qkq mat.Dense
@@ -70,7 +71,7 @@ func TestResidual(t *testing.T) {
 				if relative(got, want) > 1e-10 {
 					t.Errorf("PL + residual is %v, want %v", got, want)
 				}
-				dense, denseGrad := valueAt(t, testkit.Must(gppl.NewResidual(m, data, p, gppl.WithEngine(gppl.EngineDense)))(t))
+				dense, denseGrad := valueAt(t, testkit.Must(gppl.NewResidual(t.Context(), m, data, p, gppl.WithEngine(gppl.EngineDense)))(t))
 				if relative(got, dense) > 1e-9 {
 					t.Errorf("%v by %s, %v densely", got, l.Report().Engine, dense)
 				}
@@ -83,9 +84,9 @@ func TestResidual(t *testing.T) {
 		}
 		t.Run(kernel.String()+"/k=n", func(t *testing.T) {
 			m := gppl.Model{Kernel: kernel, Noise: 0.3}
-			exact, _ := valueAt(t, testkit.Must(gppl.NewExact(m, distinct))(t))
-			p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, distinct.X, distinct.Len(), 5))(t)
-			if all, _ := valueAt(t, testkit.Must(gppl.NewResidual(m, distinct, p))(t)); relative(all, exact) > 1e-9 {
+			exact, _ := valueAt(t, testkit.Must(gppl.NewExact(t.Context(), m, distinct))(t))
+			p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, distinct.X, distinct.Len(), 5))(t)
+			if all, _ := valueAt(t, testkit.Must(gppl.NewResidual(t.Context(), m, distinct, p))(t)); relative(all, exact) > 1e-9 {
 				t.Errorf("PL + residual with k = n is %v, exact %v", all, exact)
 			}
 		})
@@ -108,10 +109,10 @@ func TestResidualUnbiased(t *testing.T) {
 	}
 	var l mat.TriDense
 	c.LTo(&l)
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, x, k, 3))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, x, k, 3))(t)
 	score := func(y []float64) []float64 {
 		d := testkit.Must(gppl.NewData(x, y))(t)
-		_, g := valueAt(t, testkit.Must(gppl.NewResidual(m, d, p))(t))
+		_, g := valueAt(t, testkit.Must(gppl.NewResidual(t.Context(), m, d, p))(t))
 		return g
 	}
 	at0 := score(make([]float64, n))
@@ -132,9 +133,9 @@ func TestResidualUnbiased(t *testing.T) {
 
 func TestResidualRefusesRaw(t *testing.T) {
 	d := randomData(t, 30, 1, 1)
-	p := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, d.X, 5, 1))(t)
+	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Raw{Design: gppl.Sphere{}}, d.X, 5, 1))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
-	if _, err := gppl.NewResidual(m, d, p); err == nil || !strings.Contains(err.Error(), "orthonormal") {
+	if _, err := gppl.NewResidual(t.Context(), m, d, p); err == nil || !strings.Contains(err.Error(), "orthonormal") {
 		t.Errorf("got %v, want an error that asks for orthonormal directions", err)
 	}
 }
@@ -147,8 +148,8 @@ func TestInformation(t *testing.T) {
 	for _, kernel := range kernels() {
 		t.Run(kernel.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: kernel, Noise: 0.2}
-			p := testkit.Must(gppl.NewProjection(gppl.Spectral{}, data.X, k, 3))(t)
-			q := complement(p.Omega())
+			p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Spectral{}, data.X, k, 3))(t)
+			q := complement(testkit.Must(p.Omega(t.Context()))(t))
 			theta := gppl.Values(m.Params())
 			project := func(theta []float64) (s *mat.Dense, tau float64) {
 				m := m.WithParams(theta)
@@ -158,8 +159,8 @@ func TestInformation(t *testing.T) {
 				}
 				var ao, aq, qaq mat.Dense
 				s = new(mat.Dense)
-				ao.Mul(a, p.Omega())
-				s.Mul(p.Omega().T(), &ao)
+				ao.Mul(a, testkit.Must(p.Omega(t.Context()))(t))
+				s.Mul(testkit.Must(p.Omega(t.Context()))(t).T(), &ao)
 				aq.Mul(a, q)
 				qaq.Mul(q.T(), &aq)
 				return s, mat.Trace(&qaq) / (n - k)
@@ -184,11 +185,11 @@ func TestInformation(t *testing.T) {
 				logTau = append(logTau, (tauPlus-tauMinus)/(2*h*tau))
 			}
 			for _, c := range []struct {
-				make     func(gppl.Model, gppl.Data, *gppl.Projection, ...gppl.Option) (*gppl.Projected, error)
+				make     func(context.Context, gppl.Model, gppl.Data, *gppl.Projection, ...gppl.Option) (*gppl.Projected, error)
 				residual float64
 			}{{gppl.NewProjected, 0}, {gppl.NewResidual, 1}} {
-				l := testkit.Must(c.make(m, data, p))(t)
-				got := testkit.Must(l.Information(theta))(t)
+				l := testkit.Must(c.make(t.Context(), m, data, p))(t)
+				got := testkit.Must(l.Information(t.Context(), theta))(t)
 				for a := range theta {
 					for b := range theta {
 						var prod mat.Dense

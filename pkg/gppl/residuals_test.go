@@ -43,7 +43,7 @@ func TestResiduals(t *testing.T) {
 			gppl.GaussianBeta{Of: gppl.Linear{}, Variances: []float64{0.25}})} {
 			m := gppl.Model{Kernel: kernel, Noise: 0.05, Mean: mean}
 			for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineDense, gppl.EngineBanded, gppl.EngineSpectral} {
-				first, err := gppl.NewExact(m, known, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(0.01))
+				first, err := gppl.NewExact(t.Context(), m, known, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(0.01))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -72,12 +72,12 @@ func TestResiduals(t *testing.T) {
 				if other, err = other.WithErrors(errs); err != nil {
 					t.Fatal(err)
 				}
-				exact, err := gppl.NewExact(m, other, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(0.01))
+				exact, err := gppl.NewExact(t.Context(), m, other, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(0.01))
 				if err != nil {
 					t.Fatal(err)
 				}
 				wantGrad := make([]float64, len(grad))
-				want, err := exact.ValueGrad(wantGrad, m.Values())
+				want, err := exact.ValueGrad(t.Context(), wantGrad, m.Values())
 				if err != nil || math.Abs(value-want) > 1e-9 {
 					t.Errorf("%v, %s: value %v, of a loss made for the data %v (%v)", m, engine, value, want, err)
 				}
@@ -86,7 +86,7 @@ func TestResiduals(t *testing.T) {
 						t.Errorf("%v, %s: gradient %v, want %v", m, engine, grad, wantGrad)
 					}
 				}
-				all, err := gppl.NewExact(m, known, gppl.WithTolerance(1e-11))
+				all, err := gppl.NewExact(t.Context(), m, known, gppl.WithTolerance(1e-11))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +95,7 @@ func TestResiduals(t *testing.T) {
 					t.Fatal(err)
 				}
 				clear(wantGrad)
-				if v, err := one.ValueGrad(wantGrad, m.Values()); err != nil || math.Abs(v-value) > 1e-9 || one.Report().Engine != engine {
+				if v, err := one.ValueGrad(t.Context(), wantGrad, m.Values()); err != nil || math.Abs(v-value) > 1e-9 || one.Report().Engine != engine {
 					t.Errorf("%v, %s: by this engine alone %v by %s, want %v (%v)", m, engine, v, one.Report().Engine, value, err)
 				}
 				for p, g := range wantGrad {
@@ -103,7 +103,7 @@ func TestResiduals(t *testing.T) {
 						t.Errorf("%v, %s: gradient by this engine alone %v, want %v", m, engine, wantGrad, grad)
 					}
 				}
-				left, variances, err := gppl.LeaveOneOut(m, other, gppl.WithEngine(gppl.EngineDense))
+				left, variances, err := gppl.LeaveOneOut(t.Context(), m, other, gppl.WithEngine(gppl.EngineDense))
 				if err != nil {
 					t.Fatal(err)
 				}

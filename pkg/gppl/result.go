@@ -134,7 +134,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		r.Status, r.Reason = Stalled, stuck
 	}
 	if o.ctx.Err() == nil {
-		mean, err := conditionedAt(o.loss, win.Theta)
+		mean, err := conditionedAt(o.ctx, o.loss, win.Theta)
 		if r.Mean = coefficients(mean); err != nil {
 			r.warn("the coefficients of the mean are not known: %v", err)
 		}
@@ -192,7 +192,7 @@ func (o *objective) compromised(win StartResult) (nats, jitter float64) {
 		return 0, 0
 	}
 	o.checks++
-	if _, err := ValueGradContext(o.ctx, o.loss, nil, win.Theta); err != nil {
+	if _, err := o.loss.ValueGrad(o.ctx, nil, win.Theta); err != nil {
 		return 0, 0
 	}
 	rep := o.loss.Report()
@@ -350,7 +350,7 @@ func (o *objective) logGradient(grad, theta, moved []float64) (value float64, er
 			o.theta[i] += step
 		}
 	}
-	if value, err = ValueGradContext(o.ctx, o.loss, o.gradTheta, o.theta); err != nil {
+	if value, err = o.loss.ValueGrad(o.ctx, o.gradTheta, o.theta); err != nil {
 		return 0, err
 	}
 	o.evaluations++

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -48,8 +49,8 @@ func TestRolesStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	periodic := gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}
-	want := auto.StartFrom(gppl.Model{Kernel: periodic, Noise: 1}, d).Kernel.(gppl.Periodic)
-	got := auto.StartFrom(gppl.Model{Kernel: tide{periodic}, Noise: 1}, d).Kernel.(tide)
+	want := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: periodic, Noise: 1}, d))(t).Kernel.(gppl.Periodic)
+	got := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: tide{periodic}, Noise: 1}, d))(t).Kernel.(tide)
 	if got.Periodic != want || math.Abs(want.Period-12.4) > 0.2 {
 		t.Errorf("start %v, under the usual name %v", got.Periodic, want)
 	}

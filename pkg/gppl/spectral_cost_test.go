@@ -26,19 +26,19 @@ func TestSpectralAffordable(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := gppl.Model{Kernel: c.k, Noise: c.noise}
-		forced, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineSpectral))
+		forced, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(gppl.EngineSpectral))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var refusal *gppl.Refusal
-		if _, err := forced.ValueGrad(nil, gppl.Values(forced.Params())); !errors.As(err, &refusal) {
+		if _, err := forced.ValueGrad(t.Context(), nil, gppl.Values(forced.Params())); !errors.As(err, &refusal) {
 			t.Errorf("%v, n=%d: %v, want a Refusal", c.k, c.n, err)
 		}
-		auto, err := gppl.NewExact(m, d)
+		auto, err := gppl.NewExact(t.Context(), m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := auto.ValueGrad(nil, gppl.Values(auto.Params())); err != nil {
+		if _, err := auto.ValueGrad(t.Context(), nil, gppl.Values(auto.Params())); err != nil {
 			t.Errorf("%v, n=%d, chosen: %v", c.k, c.n, err)
 		}
 	}

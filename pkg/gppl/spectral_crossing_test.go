@@ -40,13 +40,13 @@ func TestSpectralNearNyquist(t *testing.T) {
 			var grads [2][]float64
 			var bound float64
 			for i, e := range []string{gppl.EngineDense, gppl.EngineSpectral} {
-				loss, err := gppl.NewExact(m, d, gppl.WithEngine(e))
+				loss, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(e))
 				if err != nil {
 					t.Fatal(err)
 				}
 				theta := gppl.Values(loss.Params())
 				grads[i] = make([]float64, len(theta))
-				if _, err := loss.ValueGrad(grads[i], theta); err != nil {
+				if _, err := loss.ValueGrad(t.Context(), grads[i], theta); err != nil {
 					t.Logf("%v by %s: %v", k, e, err)
 					grads[1] = nil
 					break

@@ -236,12 +236,7 @@ type Periodogram struct {
 // approximately exponential with mean one: 95 % of its values lie between 0.025 and 3.7. Times are rounded to a part of the mean
 // spacing, a 32nd up to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at least three distinct
 // times.
-func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
-	return NewPeriodogramContext(context.Background(), m, d)
-}
-
-// NewPeriodogramContext is NewPeriodogram that ends soon after ctx has, with an error that wraps ctx's.
-func NewPeriodogramContext(ctx context.Context, m Model, d Data) (of *Periodogram, err error) {
+func NewPeriodogram(ctx context.Context, m Model, d Data) (of *Periodogram, err error) {
 	defer parallel.Stopped(&err)
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -314,7 +309,8 @@ func meanRemoved(ctx context.Context, m Mean, d Data) (q [][]float64, y []float6
 // where h is close to Hann's window on the extent of the observations. It is a trigonometric polynomial on the circle of s, so
 // that I and its expectation under m follow from the sums, including the leakage from the window and the gaps and the power that
 // the mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
-func NewSumsPeriodogram(m Model, s *sums.Sums) (*Periodogram, error) {
+func NewSumsPeriodogram(ctx context.Context, m Model, s *sums.Sums) (p *Periodogram, err error) {
+	defer parallel.Stopped(&err)
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -332,11 +328,11 @@ func NewSumsPeriodogram(m Model, s *sums.Sums) (*Periodogram, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Periodogram{Noise: m.Noise + Nugget(m.Kernel)}
+	p = &Periodogram{Noise: m.Noise + Nugget(m.Kernel)}
 	for j := first; j <= last; j++ {
 		p.Frequency = append(p.Frequency, float64(j)/h.Period)
 	}
-	p.Data, p.Expected = g.At(first, last, coefficients, p.Noise)
+	p.Data, p.Expected = g.At(ctx, first, last, coefficients, p.Noise)
 	return p, nil
 }
 

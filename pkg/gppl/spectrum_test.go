@@ -26,7 +26,7 @@ func evenNoise(n int, noise float64, seed uint64, f func(x float64) float64) gpp
 func TestWhittleInformation(t *testing.T) {
 	x := evenNoise(400, 0, 1, math.Sin).X
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.1}
-	got, want := testkit.Must(gppl.WhittleInformation(m, x))(t), testkit.Must(fisher.New(m, x))(t).Data()
+	got, want := testkit.Must(gppl.WhittleInformation(m, x))(t), testkit.Must(fisher.New(t.Context(), m, x))(t).Data()
 	for a := range 3 {
 		for b := range a + 1 {
 			if off := math.Abs(got.At(a, b)-want.At(a, b)) / math.Sqrt(want.At(a, a)*want.At(b, b)); off > 0.1 {
@@ -44,8 +44,8 @@ func TestSpectralCost(t *testing.T) {
 	d := evenNoise(2000, 0.3, 1, func(x float64) float64 { return math.Sin(x / 20) })
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
 	for _, k := range []int{60, 120} {
-		p := testkit.Must(gppl.SpectralProjection(d.X, k))(t)
-		want := testkit.Must(gppl.NewResidual(m, d, p))(t).Cost(m)
+		p := testkit.Must(gppl.SpectralProjection(t.Context(), d.X, k))(t)
+		want := testkit.Must(gppl.NewResidual(t.Context(), m, d, p))(t).Cost(m)
 		if got := gppl.SpectralCost(m, d.X, k); !(got < 5*want && got > want/5) {
 			t.Errorf("%d columns: %v s, the loss predicts %v s", k, got, want)
 		}
@@ -62,12 +62,12 @@ func TestColoured(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
 	for _, height := range []float64{0, 0.5} {
 		d := evenNoise(1000, 0.3, 2, func(x float64) float64 { return math.Sin(x/20) + height*math.Sin(2*math.Pi*x/period) })
-		l := testkit.Must(gppl.NewResidual(m, d, testkit.Must(gppl.SpectralProjection(d.X, 100))(t)))(t)
+		l := testkit.Must(gppl.NewResidual(t.Context(), m, d, testkit.Must(gppl.SpectralProjection(t.Context(), d.X, 100))(t)))(t)
 		columns, nats := l.Coloured(d.X)
 		if least := int(2 * 1000 / period); height > 0 && (columns < least || nats < 8) || height == 0 && (columns != 0 || nats != 0) {
 			t.Errorf("a wave of height %v: %d columns, %v nats", height, columns, nats)
 		}
-		if columns, _ := testkit.Must(gppl.NewProjected(m, d, testkit.Must(gppl.SpectralProjection(d.X,
+		if columns, _ := testkit.Must(gppl.NewProjected(t.Context(), m, d, testkit.Must(gppl.SpectralProjection(t.Context(), d.X,
 			100))(t)))(t).Coloured(d.X); columns != 0 {
 			t.Errorf("without the residual: %d columns", columns)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
@@ -27,7 +28,7 @@ import (
 // The gridded engine takes SE and its like, in a time that grows with the range over the lengthscale. The spectral engine takes
 // other kernels whose spectrum falls within the frequencies of s, by a dense matrix of up to 4000 features, two for each
 // frequency. Any other model is refused, with the range that s resolves.
-func NewSumsExact(m Model, s *sums.Sums, centre float64, opts ...Option) (*Exact, error) {
+func NewSumsExact(ctx context.Context, m Model, s *sums.Sums, centre float64, opts ...Option) (*Exact, error) {
 	start := time.Now()
 	r, o, err := readSums(m, s, centre, opts)
 	if err != nil {
@@ -121,7 +122,10 @@ func circleOf(h sums.Header) observed.Circle {
 // Model.Mean may be an Intercept. There are fewer than k projections if the observations do
 // not distinguish k waves (see String). It is an error if k is not in 1, …, n, or above
 // 4000.
-func NewSumsResidual(m Model, s *sums.Sums, centre float64, k int, opts ...Option) (*Projected, error) {
+func NewSumsResidual(
+	ctx context.Context, m Model, s *sums.Sums, centre float64, k int, opts ...Option,
+) (l *Projected, err error) {
+	defer parallel.Stopped(&err)
 	start := time.Now()
 	r, o, err := readSums(m, s, centre, opts)
 	if err != nil {
@@ -131,11 +135,12 @@ func NewSumsResidual(m Model, s *sums.Sums, centre float64, k int, opts ...Optio
 		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d",
 			k, r.N, min(r.N, sums.MaxProjections))
 	}
-	w := wavesOfSums(r, k, s)
+	parallel.Look(ctx)
+	w := wavesOfSums(ctx, r, k, s)
 	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.N, k: w.Len(), waves: w}
 	d := projected.Data{Directions: projected.Directions{N: r.N, K: p.k, Mass: r.Moments[0], Waves: w}}
 	d.Least, d.Cond = dense.LeastEigenvalue(nil, k)
-	l := newProjected(m, p, d)
+	l = newProjected(m, p, d)
 	if l.mean, err = takeIntercept(r, m.Mean); err != nil {
 		return nil, err
 	}
@@ -160,7 +165,7 @@ func NewSumsResidual(m Model, s *sums.Sums, centre float64, k int, opts ...Optio
 const sumsConditionLimit = 100
 
 // wavesOfSums returns at most k directions, from the moments alone.
-func wavesOfSums(r *observed.Known, k int, s *sums.Sums) *fourier.Waves {
+func wavesOfSums(ctx context.Context, r *observed.Known, k int, s *sums.Sums) *fourier.Waves {
 	lo, hi := s.Extent()
 	perCycle := r.On.Period / (hi - lo)
 	features := []fourier.Feature{fourier.Cos(0)}
@@ -175,7 +180,7 @@ func wavesOfSums(r *observed.Known, k int, s *sums.Sums) *fourier.Waves {
 		}
 	}
 	features = features[:min(k, len(features))]
-	return &fourier.Waves{Moments: r.Moments, Basis: r.Moments.Basis(features, sumsConditionLimit)}
+	return &fourier.Waves{Moments: r.Moments, Basis: r.Moments.Basis(ctx, features, sumsConditionLimit)}
 }
 
 // residualOfSums returns what projections leave of the columns. They span the constants, so that nothing is left of an Intercept.

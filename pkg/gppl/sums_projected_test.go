@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -28,7 +29,7 @@ type wavesOf struct {
 
 func (wavesOf) String() string { return "waves of sums" }
 
-func (d wavesOf) Directions(omega *mat.Dense, x gppl.Inputs, _ *rand.Rand) error {
+func (d wavesOf) Directions(_ context.Context, omega *mat.Dense, x gppl.Inputs, _ *rand.Rand) error {
 	for i := range x.Len() {
 		for j, m := range d.frequency {
 			phase := 2 * math.Pi * math.Mod(float64(m)*((x.At(i)[0]-d.origin)/d.period), 1)
@@ -45,15 +46,15 @@ func (d wavesOf) Directions(omega *mat.Dense, x gppl.Inputs, _ *rand.Rand) error
 // sumsProjected returns the loss from sums and the same from the observations, by the dense engine.
 func sumsProjected(m gppl.Model, s *sums.Sums, d gppl.Data, centre float64, k int,
 	opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
-	if loss, err = gppl.NewSumsResidual(m, s, centre, k, opts...); err != nil {
+	if loss, err = gppl.NewSumsResidual(context.Background(), m, s, centre, k, opts...); err != nil {
 		return nil, nil, err
 	}
 	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
-	p, err := gppl.NewProjection(wavesOf{origin, period, frequency, sine}, d.X, len(frequency), 0)
+	p, err := gppl.NewProjection(context.Background(), wavesOf{origin, period, frequency, sine}, d.X, len(frequency), 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	raw, err = gppl.NewResidual(m, centred(d, centre), p, gppl.WithEngine(gppl.EngineDense))
+	raw, err = gppl.NewResidual(context.Background(), m, centred(d, centre), p, gppl.WithEngine(gppl.EngineDense))
 	return loss, raw, err
 }
 
@@ -87,7 +88,7 @@ func TestSumsProjected(t *testing.T) {
 		var v float64
 		loss, raw, err := sumsProjected(c.model, s, c.data, centre, k, gppl.WithTolerance(1e-10))
 		if err == nil {
-			v, err = loss.ValueGrad(got, theta)
+			v, err = loss.ValueGrad(t.Context(), got, theta)
 		}
 		var refusal *gppl.Refusal
 		for tries := 0; errors.As(err, &refusal) && tries < 6; tries++ { // not resolved
@@ -95,14 +96,14 @@ func TestSumsProjected(t *testing.T) {
 			c.plan.Shortest /= 2
 			s = sumsOf(t, c.plan, c.data)
 			if loss, raw, err = sumsProjected(c.model, s, c.data, centre, k, gppl.WithTolerance(1e-10)); err == nil {
-				v, err = loss.ValueGrad(got, theta)
+				v, err = loss.ValueGrad(t.Context(), got, theta)
 			}
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		w, err := raw.ValueGrad(want, theta)
+		w, err := raw.ValueGrad(t.Context(), want, theta)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -120,11 +121,11 @@ func TestSumsProjected(t *testing.T) {
 		for p := range theta {
 			check(1, fmt.Sprintf("derivative %d", p), theta[p]*got[p], theta[p]*want[p], scale)
 		}
-		info, err := loss.Information(theta)
+		info, err := loss.Information(t.Context(), theta)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		rawInfo, err := raw.Information(theta)
+		rawInfo, err := raw.Information(t.Context(), theta)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -146,7 +147,7 @@ func TestSumsProjectedLoss(t *testing.T) {
 	}
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 4}, gppl.RQ{Variance: 1, Lengthscale: 8, Alpha: 3}),
 		Noise: 0.2}
-	loss, err := gppl.NewSumsResidual(m, s, s.Mean(), 50)
+	loss, err := gppl.NewSumsResidual(t.Context(), m, s, s.Mean(), 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,12 +164,12 @@ func TestSumsProjectedWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta := m.Values()
-	loss, err := gppl.NewSumsResidual(m, s, centre, k)
+	loss, err := gppl.NewSumsResidual(t.Context(), m, s, centre, k)
 	if err != nil {
 		t.Fatal(err)
 	}
 	grad := make([]float64, len(theta))
-	got, err := loss.ValueGrad(grad, theta)
+	got, err := loss.ValueGrad(t.Context(), grad, theta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func denseWeightedProjected(t *testing.T, s *sums.Sums, loss *gppl.Projected, m 
 	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
 	k := len(frequency)
 	phi, v := mat.NewDense(n, k, nil), mat.NewVecDense(n, nil)
-	if err := (wavesOf{origin, period, frequency, sine}).Directions(phi, gppl.Scalars(x), nil); err != nil {
+	if err := (wavesOf{origin, period, frequency, sine}).Directions(t.Context(), phi, gppl.Scalars(x), nil); err != nil {
 		t.Fatal(err)
 	}
 	cov := mat.NewDense(n, n, nil)
@@ -259,7 +260,7 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []int{0, 201} {
-		if _, err := gppl.NewSumsResidual(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil ||
+		if _, err := gppl.NewSumsResidual(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil ||
 			!strings.Contains(err.Error(), "want 1 ≤ k ≤ 200") {
 			t.Errorf("k = %d: %v", k, err)
 		}
@@ -276,15 +277,15 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		{gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.Laplace{Variance: 1, Lengthscale: 3}), "its spectrum does not fall"},
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
-		loss, err := gppl.NewSumsResidual(m, s, 3, 20)
+		loss, err := gppl.NewSumsResidual(t.Context(), m, s, 3, 20)
 		if err == nil {
-			_, err = loss.ValueGrad(nil, m.Values())
+			_, err = loss.ValueGrad(t.Context(), nil, m.Values())
 		}
 		var refusal *gppl.Refusal
 		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v, want %q", c.kernel, err, c.want)
 		}
-		if _, err := gppl.NewSumsPeriodogram(m, s); strings.Contains(c.want, "spectrum") && !errors.As(err, &refusal) {
+		if _, err := gppl.NewSumsPeriodogram(t.Context(), m, s); strings.Contains(c.want, "spectrum") && !errors.As(err, &refusal) {
 			t.Errorf("%v: the periodogram: %v, want a refusal", c.kernel, err)
 		}
 	}
@@ -310,22 +311,22 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		loss, err := gppl.NewSumsResidual(m, s, s.Mean(), 40)
+		loss, err := gppl.NewSumsResidual(t.Context(), m, s, s.Mean(), 40)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		_, _, frequency, _ := gppl.SumsWaves(s, loss)
 		grad := make([]float64, len(m.Params()))
-		v, err := loss.ValueGrad(grad, m.Values())
+		v, err := loss.ValueGrad(t.Context(), grad, m.Values())
 		if err != nil || len(frequency) > c.waves || !numeric.IsFinite(v) {
 			t.Errorf("%s: %d waves, %v nats, %v", name, len(frequency), v, err)
 		}
-		exact, err := gppl.NewSumsExact(m, s, s.Mean())
+		exact, err := gppl.NewSumsExact(t.Context(), m, s, s.Mean())
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := exact.ValueGrad(nil, m.Values())
+		want, err := exact.ValueGrad(t.Context(), nil, m.Values())
 		if err != nil {
 			t.Fatal(err)
 		}

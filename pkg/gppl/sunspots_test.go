@@ -51,7 +51,7 @@ func TestSunspotOptima(t *testing.T) {
 			{gppl.RQ{}, 1531.907},
 			{gppl.LocPer{}, 1468.565},
 		}[:testkit.Size(0, 2, 4)] { // the others take half a minute
-			l := testkit.Must(gppl.NewExact(gppl.PaperModel(c.kernel), d, gppl.WithEngine(engine)))(t)
+			l := testkit.Must(gppl.NewExact(t.Context(), gppl.PaperModel(c.kernel), d, gppl.WithEngine(engine)))(t)
 			r := testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))(t)
 			t.Log(r)
 			if math.Abs(r.Value-c.want) > 0.01 || r.Status != gppl.Converged {

@@ -43,7 +43,6 @@ type VFE struct {
 	cc      blas64.General      // CᵀC
 	rows    observed.Noise      // what is known of each observation's noise
 	engines []vfeEngine
-	ctx     context.Context // of WithContext
 	chosen
 	works *parallel.Pool[vfeWork]
 }
@@ -102,7 +101,7 @@ const vfeRounding = 4
 
 // NewVFE returns the variational free energy of the data with inducing inputs z, to be trained from the parameters of m and from
 // z. KMeans(x, m, seed) gives a good z to start from.
-func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
+func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
 	start := time.Now()
 	d, o, err := checked(m, d, opts)
 	if err == nil {
@@ -120,7 +119,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if z.Len() > d.Len() {
 		return nil, fmt.Errorf("gppl: m = %d inducing inputs for n = %d observations: want m ≤ n", z.Len(), d.Len())
 	}
-	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.trained(), scale: scalingOf(m.Kernel), span: extent(d.X), ctx: o.ctx}
+	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.trained(), scale: scalingOf(m.Kernel), span: extent(d.X)}
 	l.hyper = len(l.params)
 	var transform Transform = Free{}
 	if opt.FixInducing {
@@ -129,7 +128,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	for i, v := range z.at {
 		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: UnitX, Role: RoleInput})
 	}
-	if l.mean, l.columns, err = dataColumns(o.ctx, m, d); err != nil {
+	if l.mean, l.columns, err = dataColumns(ctx, m, d); err != nil {
 		return nil, err
 	}
 	l.cc = dense.New(l.columns.Cols, l.columns.Cols)
@@ -174,11 +173,7 @@ func (l *VFE) Inducing(theta []float64) Inputs {
 	return Vectors(append([]float64(nil), theta[l.hyper:]...), l.z.d)
 }
 
-func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(l.ctx, grad, theta)
-}
-
-func (l *VFE) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
+func (l *VFE) ValueGrad(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	defer parallel.Stopped(&err)
 	w := l.works.Get()
 	w.ctx = ctx
@@ -347,12 +342,12 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	return trBInv, beta2, nil
 }
 
-func (l *VFE) conditionedAt(theta []float64) (of *regress.Conditioned, err error) {
+func (l *VFE) conditionedAt(ctx context.Context, theta []float64) (of *regress.Conditioned, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
 	w := l.works.Get()
-	w.ctx = l.ctx
+	w.ctx = ctx
 	if err = l.evaluate(w, nil, theta); err == nil {
 		of, err = l.mean.Given(w.G)
 	}

@@ -18,21 +18,21 @@ func TestVFEEngines(t *testing.T) {
 		Add(SE{1, 30}, White{0.3}), Mul(SE{1, 80}, RQ{1, 60, 1}),
 	} {
 		for _, count := range []int{9, 70} {
-			z, err := KMeans(d.X, count, 1)
+			z, err := KMeans(t.Context(), d.X, count, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			m := Model{Kernel: k, Noise: 0.1}
-			want, err := NewVFE(m, d, z, VFEOptions{}, WithEngine(EngineDense))
+			want, err := NewVFE(t.Context(), m, d, z, VFEOptions{}, WithEngine(EngineDense))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := NewVFE(m, d, z, VFEOptions{}, WithEngine(EngineSpectral))
+			got, err := NewVFE(t.Context(), m, d, z, VFEOptions{}, WithEngine(EngineSpectral))
 			if err != nil {
 				t.Fatal(err)
 			}
 			h := len(m.Params())
-			if _, err := got.ValueGrad(nil, Values(got.Params())); err != nil {
+			if _, err := got.ValueGrad(t.Context(), nil, Values(got.Params())); err != nil {
 				t.Fatal(err)
 			}
 			if last := got.chooser.Last(); !last.WithinTolerance() {
@@ -62,20 +62,20 @@ func TestVFEEngines(t *testing.T) {
 		t.Errorf("%d cases compared, %d told to be inexact", compared, told)
 	}
 	m := Model{Kernel: Laplace{1, 10}, Noise: 0.1}
-	l, err := NewVFE(m, d, Scalars([]float64{100, 500}), VFEOptions{}, WithEngine(EngineSpectral))
+	l, err := NewVFE(t.Context(), m, d, Scalars([]float64{100, 500}), VFEOptions{}, WithEngine(EngineSpectral))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.ValueGrad(nil, Values(l.Params())); err == nil {
+	if _, err := l.ValueGrad(t.Context(), nil, Values(l.Params())); err == nil {
 		t.Error("the spectral engine took Laplace")
 	}
 	// Inducing inputs that leave the data are dense again.
 	m.Kernel = SE{1, 30}
-	l, err = NewVFE(m, d, Scalars([]float64{-50, 500}), VFEOptions{})
+	l, err = NewVFE(t.Context(), m, d, Scalars([]float64{-50, 500}), VFEOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.ValueGrad(nil, Values(l.Params())); err != nil || l.Report().Engine != EngineDense {
+	if _, err := l.ValueGrad(t.Context(), nil, Values(l.Params())); err != nil || l.Report().Engine != EngineDense {
 		t.Errorf("beyond the data: %v by %s", err, l.Report().Engine)
 	}
 }
@@ -83,13 +83,13 @@ func TestVFEEngines(t *testing.T) {
 // TestConcurrentVFE is the same with inducing inputs, by either engine.
 func TestConcurrentVFE(t *testing.T) {
 	d := benchData(t, 200)
-	z, err := KMeans(d.X, 12, 1)
+	z, err := KMeans(t.Context(), d.X, 12, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, engine := range []string{EngineDense, EngineSpectral, ""} {
 		walkConcurrently(t, func() Loss {
-			l, err := NewVFE(Model{Kernel: SE{1, 90}, Noise: 0.3}, d, z, VFEOptions{}, WithEngine(engine))
+			l, err := NewVFE(t.Context(), Model{Kernel: SE{1, 90}, Noise: 0.3}, d, z, VFEOptions{}, WithEngine(engine))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestVFEFrequencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := NewVFE(Model{Kernel: SE{1, 0.18}, Noise: 1}, d, Scalars([]float64{10, 500, 900}), VFEOptions{},
+	l, err := NewVFE(t.Context(), Model{Kernel: SE{1, 0.18}, Noise: 1}, d, Scalars([]float64{10, 500, 900}), VFEOptions{},
 		WithEngine(EngineSpectral))
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestVFEFrequencies(t *testing.T) {
 		2*count-1 > spectral.MostFeatures {
 		t.Fatalf("%v frequencies are too many for the exact likelihood: %v", count, why)
 	}
-	if _, err := l.ValueGrad(nil, Values(l.Params())); err == nil || !strings.Contains(err.Error(), "frequencies") {
+	if _, err := l.ValueGrad(t.Context(), nil, Values(l.Params())); err == nil || !strings.Contains(err.Error(), "frequencies") {
 		t.Errorf("%v, want an error about frequencies", err)
 	}
 }

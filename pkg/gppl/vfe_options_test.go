@@ -24,10 +24,10 @@ func TestVFEAuthorsOptions(t *testing.T) {
 		{gppl.SE{Variance: 1.3, Lengthscale: 2}, gppl.EngineDense, 2},
 	} {
 		data := randomData(t, 60, c.d, 3)
-		z := testkit.Must(gppl.KMeans(data.X, 7, 1))(t)
+		z := testkit.Must(gppl.KMeans(t.Context(), data.X, 7, 1))(t)
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.3}
 		loss := func(opt gppl.VFEOptions) *gppl.VFE {
-			return testkit.Must(gppl.NewVFE(m, data, z, opt, gppl.WithEngine(c.engine)))(t)
+			return testkit.Must(gppl.NewVFE(t.Context(), m, data, z, opt, gppl.WithEngine(c.engine)))(t)
 		}
 		t.Run(fmt.Sprint(c.kernel, c.engine, c.d), func(t *testing.T) {
 			gppltest.CheckLoss(t, loss(gppl.VFEOptions{NoiseInGram: true}))
@@ -55,11 +55,11 @@ func TestVFEUnits(t *testing.T) {
 			at[i] = unit * (x[i] - origin)
 		}
 		d := gppl.Data{X: gppl.Scalars(at), Y: y}
-		z, err := gppl.KMeans(d.X, m, 1)
+		z, err := gppl.KMeans(t.Context(), d.X, m, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := gppl.NewVFE(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5 * unit}, Noise: 0.1}, d, z, gppl.VFEOptions{})
+		l, err := gppl.NewVFE(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5 * unit}, Noise: 0.1}, d, z, gppl.VFEOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

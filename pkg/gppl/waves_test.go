@@ -379,7 +379,7 @@ func TestMixedFaults(t *testing.T) {
 				if stage == "mixed packets" && fault == "wrong sign" {
 					continue // of all waves of a packet: their covariance is the same
 				}
-				l, err := NewExact(Model{Kernel: k, Noise: 0.1}, d, WithEngine(EngineMixed))
+				l, err := NewExact(t.Context(), Model{Kernel: k, Noise: 0.1}, d, WithEngine(EngineMixed))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -390,7 +390,7 @@ func TestMixedFaults(t *testing.T) {
 						hit = true
 					}
 				}
-				_, err = l.ValueGrad(make([]float64, len(theta)), theta)
+				_, err = l.ValueGrad(t.Context(), make([]float64, len(theta)), theta)
 				verify.Tamper = nil
 				u, notPositive := verify.Failed{}, dense.NotPositive{}
 				if !hit || !errors.As(err, &u) && !(stage == "mixed sums" && errors.As(err, &notPositive)) {

@@ -1,6 +1,7 @@
 package show
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -33,11 +34,11 @@ func showLive(f *viz.Figure, again *live.Page, err error) error {
 
 func (f *Forecast) live(from float64) (*live.Page, error) {
 	s, m := f.split, f.posterior.Model()
-	loss, err := gppl.NewExact(m, s.Data)
+	loss, err := gppl.NewExact(context.Background(), m, s.Data)
 	if err != nil {
 		return nil, err
 	}
-	nll, err := loss.ValueGrad(nil, m.Values())
+	nll, err := loss.ValueGrad(context.Background(), nil, m.Values())
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func TestForecastLive(t *testing.T) {
 func TestExcess(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
 	x := gppl.Scalars(line(120).X)
-	_, y, _, err := m.Sample(x, 1)
+	_, y, _, err := m.Sample(t.Context(), x, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -43,7 +44,7 @@ func TestForecast(t *testing.T) {
 	}
 	model := gppl.Model{Kernel: gppl.SE{Variance: 0.01, Lengthscale: 2}, Noise: 0.01,
 		Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, s.Data.X))}
-	loss, err := gppl.NewExact(model, s.Data)
+	loss, err := gppl.NewExact(t.Context(), model, s.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +59,11 @@ func TestForecast(t *testing.T) {
 	if f.N != 10 || f.RMSE > 0.15 || f.Coverage < 0.8 || f.Unit != "m" {
 		t.Errorf("of a line: %+v", f)
 	}
-	posterior, err := gppl.NewPosterior(r.Model, s.Data)
+	posterior, err := gppl.NewPosterior(t.Context(), r.Model, s.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, variance := posterior.Noisy(gppl.Scalars(s.Held.X))
+	mean, variance := testkit.Must2(posterior.Noisy(t.Context(), gppl.Scalars(s.Held.X)))(t)
 	mean, variance = s.Scaling.Values(nil, mean), s.Scaling.Variances(nil, variance)
 	inside, squares := 0.0, 0.0
 	for i, y := range s.Held.Y {
@@ -115,7 +116,7 @@ func TestParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, err := gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}.Fix("lengthscale"), s.Data)
+	loss, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}.Fix("lengthscale"), s.Data)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,13 +68,13 @@ type Forecast struct {
 }
 
 // Forecast predicts the held-out observations with the model m, without training it. Its errors are those of
-// [gppl.NewPosterior] and of [gppl.Posterior.NoisyContext].
+// [gppl.NewPosterior] and of [gppl.Posterior.Noisy].
 func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
-	p, err := gppl.NewPosterior(m, s.Data)
+	p, err := gppl.NewPosterior(context.Background(), m, s.Data)
 	if err != nil {
 		return nil, err
 	}
-	mean, variance, err := p.NoisyContext(context.Background(), gppl.Scalars(s.Held.X))
+	mean, variance, err := p.Noisy(context.Background(), gppl.Scalars(s.Held.X))
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +101,11 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	s := f.split
 	end := slices.Max(s.Held.X)
 	x := timeline.Drawn(s.whole.X, s.whole.Y, from, end)
-	mean, latent, err := f.posterior.LatentContext(context.Background(), gppl.Scalars(x))
+	mean, latent, err := f.posterior.Latent(context.Background(), gppl.Scalars(x))
 	if err != nil {
 		return nil, err
 	}
-	_, noisy, err := f.posterior.NoisyContext(context.Background(), gppl.Scalars(x))
+	_, noisy, err := f.posterior.Noisy(context.Background(), gppl.Scalars(x))
 	if err != nil {
 		return nil, err
 	}

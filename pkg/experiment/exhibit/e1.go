@@ -1,6 +1,7 @@
 package exhibit
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
@@ -265,7 +266,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 				if err != nil {
 					return nil, err
 				}
-				_, variance := exact.Noisy(gppl.Scalars(x))
+				_, variance, _ := exact.Noisy(context.Background(), gppl.Scalars(x))
 				if m == experiment.VFE {
 					curves = append(curves, viz.Curve{Name: "VFE, exact posterior", X: x, Y: variance, Slot: viz.Green})
 					if variance, err = experiment.ForwardVFE(model, o.Inducing, data, x); err != nil {

@@ -1,6 +1,7 @@
 package exhibit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -59,8 +60,8 @@ func sampled(all []experiment.Outcome) (s EEGSample, err error) {
 			return s, err
 		}
 		grid := gppl.Scalars(experiment.Grid(0, eegSeconds, eegGrid))
-		s.Mean, s.Latent = p.Latent(grid)
-		_, s.Noisy = p.Noisy(grid)
+		s.Mean, s.Latent, _ = p.Latent(context.Background(), grid)
+		_, s.Noisy, _ = p.Noisy(context.Background(), grid)
 	}
 	return s, nil
 }

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -21,7 +22,7 @@ type columns struct {
 
 func (d columns) String() string { return d.name }
 
-func (d columns) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
+func (d columns) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
 	n, k := omega.Dims()
 	if r, c := d.of.Dims(); r != n || d.from+k > c {
 		return fmt.Errorf("theory: %s has %d×%d entries, too few for %d columns from %d of %d "+
@@ -91,11 +92,11 @@ func (s study) bounds() (all, lines []Bound, err error) {
 			designs = append(designs, gppl.Localised{}, gppl.Spectral{})
 		}
 		for _, design := range designs {
-			p, err := gppl.NewProjection(design, s.x, k, 1)
+			p, err := gppl.NewProjection(context.Background(), design, s.x, k, 1)
 			if err != nil {
 				return nil, nil, err
 			}
-			trace, _, err := s.info.ConditionalTrace(p)
+			trace, _, err := s.info.ConditionalTrace(context.Background(), p)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -118,15 +119,15 @@ type Definite struct {
 }
 
 func (s study) definite() (all []Definite, err error) {
-	p, err := gppl.NewProjection(gppl.Sphere{}, s.x, s.k, 1)
+	p, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, s.x, s.k, 1)
 	if err != nil {
 		return nil, err
 	}
-	sigma, err := s.info.Conditional(p)
+	sigma, err := s.info.Conditional(context.Background(), p)
 	if err != nil {
 		return nil, err
 	}
-	loss, err := s.info.Loss(p)
+	loss, err := s.info.Loss(context.Background(), p)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +192,7 @@ func (s study) choices() (all []Choice, err error) {
 	k := s.k / 3 // smaller than the dimension of the signal
 	for _, design := range []gppl.Design{columns{"Eigen", u, s.n - k}, gppl.Spectral{},
 		gppl.Localised{}, gppl.Sphere{}, gppl.OneHot{}} {
-		p, err := gppl.NewProjection(design, s.x, k, 1)
+		p, err := gppl.NewProjection(context.Background(), design, s.x, k, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -199,7 +200,7 @@ func (s study) choices() (all []Choice, err error) {
 		if err != nil {
 			return nil, err
 		}
-		sigma, err := s.info.Conditional(p)
+		sigma, err := s.info.Conditional(context.Background(), p)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/stat"
@@ -34,11 +35,15 @@ func FigureOne(scale scales.Scale) (Results, error) {
 		keep("k", d.gram.eigenvalues())
 		for i, k := range []int{n / 40, n / 20, n / 10} {
 			for _, design := range []gppl.Design{gppl.Sphere{}, unsorted{}, gppl.OneHot{}} {
-				p, err := gppl.NewProjection(design, d.x, k, d.seed)
+				p, err := gppl.NewProjection(context.Background(), design, d.x, k, d.seed)
 				if err != nil {
 					return nil, err
 				}
-				jitter := figureJitter(i == 2) * d.gram.meanProjected(p)
+				mean, err := d.gram.meanProjected(p)
+				if err != nil {
+					return nil, err
+				}
+				jitter := figureJitter(i == 2) * mean
 				values, err := d.gram.conditionalEigenvalues(p, jitter)
 				if err != nil {
 					return nil, err

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -73,27 +74,37 @@ func (l *lowRank) eigenvalues() []float64 {
 func (l *lowRank) top() gppl.Design { return columns{"Eigen", l.u, 0} }
 
 // meanProjected returns tr(ΩᵀKΩ)/k.
-func (l *lowRank) meanProjected(p *gppl.Projection) float64 {
-	c := l.projected(p)
+func (l *lowRank) meanProjected(p *gppl.Projection) (float64, error) {
+	c, err := l.projected(p)
+	if err != nil {
+		return 0, err
+	}
 	_, k := c.Dims()
 	norm := mat.Norm(c, 2)
-	return norm * norm / float64(k)
+	return norm * norm / float64(k), nil
 }
 
 // projected returns C = Λ^½UᵀΩ, r×k.
-func (l *lowRank) projected(p *gppl.Projection) *mat.Dense {
+func (l *lowRank) projected(p *gppl.Projection) (*mat.Dense, error) {
+	omega, err := p.Omega(context.Background())
+	if err != nil {
+		return nil, err
+	}
 	var c mat.Dense
-	c.Mul(l.u.T(), p.Omega())
+	c.Mul(l.u.T(), omega)
 	for i, s := range l.root {
 		floats.Scale(s, c.RawRowView(i))
 	}
-	return &c
+	return &c, nil
 }
 
 // conditional returns the factor X (r×r) of K − KΩ(ΩᵀKΩ + noise·I)⁻¹ΩᵀK =
 // UXᵀXUᵀ. With C = Λ^½UᵀΩ it is Λ^½(I + CCᵀ/noise)⁻¹Λ^½ in the coordinates of U.
 func (l *lowRank) conditional(p *gppl.Projection, noise float64) (*mat.Dense, error) {
-	c := l.projected(p)
+	c, err := l.projected(p)
+	if err != nil {
+		return nil, err
+	}
 	r := len(l.root)
 	inner := mat.NewSymDense(r, nil)
 	inner.SymOuterK(1/noise, c)
@@ -107,7 +118,7 @@ func (l *lowRank) conditional(p *gppl.Projection, noise float64) (*mat.Dense, er
 	var lower mat.TriDense
 	chol.LTo(&lower)
 	var x mat.Dense
-	err := x.Solve(&lower, mat.NewDiagDense(r, l.root))
+	err = x.Solve(&lower, mat.NewDiagDense(r, l.root))
 	return &x, err
 }
 

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -132,7 +133,7 @@ func (c *Case) draw(seed uint64) (*draw, error) {
 	kernel := gppl.SE{Variance: c.Variance, Lengthscale: c.Lengthscale}
 	d := &draw{seed: seed, x: line(c.N, c.Span, seed)}
 	var err error
-	if d.info, err = fisher.New(gppl.Model{Kernel: kernel, Noise: c.Noise}, d.x); err != nil {
+	if d.info, err = fisher.New(context.Background(), gppl.Model{Kernel: kernel, Noise: c.Noise}, d.x); err != nil {
 		return nil, err
 	}
 	if d.gram, err = newLowRank(kernel, d.x); err != nil {
@@ -178,7 +179,7 @@ type unsorted struct{}
 
 func (unsorted) String() string { return "Localised, unsorted" }
 
-func (unsorted) Directions(omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand) error {
+func (unsorted) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand) error {
 	n, k := omega.Dims()
 	for i, index := range rnd.Perm(n) {
 		for j := range k {
@@ -192,21 +193,25 @@ func (unsorted) Directions(omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand) erro
 // designs measures every design at one k.
 func (d *draw) designs(c *Case, k int, jitter float64) error {
 	for _, design := range d.figureDesigns() {
-		p, err := gppl.NewProjection(design, d.x, k, d.seed)
+		p, err := gppl.NewProjection(context.Background(), design, d.x, k, d.seed)
 		if err != nil {
 			return err
 		}
 		m := c.measured(design.String(), k)
-		figure, err := d.gram.conditionalTrace(p, jitter*d.gram.meanProjected(p))
+		mean, err := d.gram.meanProjected(p)
 		if err != nil {
 			return err
 		}
-		observed, latent, err := d.info.ConditionalTrace(p)
+		figure, err := d.gram.conditionalTrace(p, jitter*mean)
+		if err != nil {
+			return err
+		}
+		observed, latent, err := d.info.ConditionalTrace(context.Background(), p)
 		if err != nil {
 			return err
 		}
 		m.Figure, m.Observed, m.Latent = append(m.Figure, figure), append(m.Observed, observed), append(m.Latent, latent)
-		iz, err := d.info.Projected(p)
+		iz, err := d.info.Projected(context.Background(), p)
 		if err != nil {
 			return err
 		}
@@ -241,11 +246,15 @@ func (d *draw) figure(r *SpectrumResults, ks []int) error {
 	r.Gram = d.gram.eigenvalues()
 	for i, k := range ks {
 		for _, design := range d.figureDesigns() {
-			p, err := gppl.NewProjection(design, d.x, k, d.seed)
+			p, err := gppl.NewProjection(context.Background(), design, d.x, k, d.seed)
 			if err != nil {
 				return err
 			}
-			s := Eigenspectrum{Design: design.String(), K: k, Jitter: figureJitter(i == len(ks)-1) * d.gram.meanProjected(p)}
+			mean, err := d.gram.meanProjected(p)
+			if err != nil {
+				return err
+			}
+			s := Eigenspectrum{Design: design.String(), K: k, Jitter: figureJitter(i == len(ks)-1) * mean}
 			if s.Values, err = d.gram.conditionalEigenvalues(p, s.Jitter); err != nil {
 				return err
 			}
@@ -265,19 +274,27 @@ func (d *draw) sameSpan(k int) (s SameSpan, err error) {
 	var drawn, spans []*mat.Dense
 	var infos []*mat.SymDense
 	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}} {
-		raw, err := gppl.NewProjection(gppl.Raw{Design: design}, d.x, k, d.seed)
+		raw, err := gppl.NewProjection(context.Background(), gppl.Raw{Design: design}, d.x, k, d.seed)
 		if err != nil {
 			return s, err
 		}
-		p, err := gppl.NewProjection(design, d.x, k, d.seed)
+		p, err := gppl.NewProjection(context.Background(), design, d.x, k, d.seed)
 		if err != nil {
 			return s, err
 		}
-		info, err := d.info.Projected(p)
+		info, err := d.info.Projected(context.Background(), p)
 		if err != nil {
 			return s, err
 		}
-		drawn, spans, infos = append(drawn, raw.Omega()), append(spans, p.Omega()), append(infos, info)
+		before, err := raw.Omega(context.Background())
+		if err != nil {
+			return s, err
+		}
+		span, err := p.Omega(context.Background())
+		if err != nil {
+			return s, err
+		}
+		drawn, spans, infos = append(drawn, before), append(spans, span), append(infos, info)
 	}
 	var moved, inside, out mat.Dense
 	moved.Sub(drawn[1], drawn[0])

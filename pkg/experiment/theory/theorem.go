@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -41,7 +42,7 @@ func Theorem(scale scales.Scale) (*TheoremResults, error) {
 	k := n / 5
 	x := line(n, float64(n)/2, 1)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}
-	info, err := fisher.New(m, x)
+	info, err := fisher.New(context.Background(), m, x)
 	if err != nil {
 		return nil, err
 	}
@@ -104,15 +105,15 @@ type measured struct {
 }
 
 func measure(info *fisher.Information, p *gppl.Projection) (m measured, err error) {
-	if m.iz, err = info.Projected(p); err != nil {
+	if m.iz, err = info.Projected(context.Background(), p); err != nil {
 		return m, err
 	}
-	m.loss, err = info.Loss(p)
+	m.loss, err = info.Loss(context.Background(), p)
 	return m, err
 }
 
 func (s study) measure(d gppl.Design, k int, seed uint64) (m measured, err error) {
-	p, err := gppl.NewProjection(d, s.x, k, seed)
+	p, err := gppl.NewProjection(context.Background(), d, s.x, k, seed)
 	if err != nil {
 		return m, err
 	}
@@ -130,7 +131,7 @@ type Steps struct {
 }
 
 func (s study) steps(draws int) (r Steps, err error) {
-	p, err := gppl.NewProjection(gppl.Sphere{}, s.x, s.k, 1)
+	p, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, s.x, s.k, 1)
 	if err != nil {
 		return r, err
 	}
@@ -148,12 +149,16 @@ func (s study) steps(draws int) (r Steps, err error) {
 	if !chol.Factorize(a) {
 		return r, fmt.Errorf("theory: the covariance of %d observations cannot be factorised", s.n)
 	}
+	omega, err := p.Omega(context.Background())
+	if err != nil {
+		return r, err
+	}
 	q := s.params()
 	scores := make([]func([]float64) float64, 2*q)
 	for b := range q {
 		var sz, dz mat.Dense
-		sz.Product(p.Omega().T(), a, p.Omega())
-		dz.Product(p.Omega().T(), s.info.Derivative(b), p.Omega())
+		sz.Product(omega.T(), a, omega)
+		dz.Product(omega.T(), s.info.Derivative(b), omega)
 		if scores[b], err = score(a, s.info.Derivative(b)); err != nil {
 			return r, err
 		}
@@ -231,14 +236,14 @@ func routes(x gppl.Inputs, k int) (all []Route, err error) {
 		gppl.Add(se, periodic),
 		gppl.Mul(se, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 12}),
 	} {
-		info, err := fisher.New(gppl.Model{Kernel: kernel, Noise: 0.1}, x)
+		info, err := fisher.New(context.Background(), gppl.Model{Kernel: kernel, Noise: 0.1}, x)
 		if err != nil {
 			return nil, err
 		}
 		iy := info.Data()
 		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.Localised{}, gppl.OneHot{}, gppl.Spectral{},
 			gppl.Raw{Design: gppl.Sphere{}}} {
-			p, err := gppl.NewProjection(design, x, k, 1)
+			p, err := gppl.NewProjection(context.Background(), design, x, k, 1)
 			if err != nil {
 				return nil, err
 			}

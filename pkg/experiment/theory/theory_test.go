@@ -47,31 +47,31 @@ func TestLowRank(t *testing.T) {
 		}
 	}
 	for _, noise := range []float64{0.1, 1e-3} {
-		info := testkit.Must(fisher.New(gppl.Model{Kernel: kernel, Noise: noise}, x))(t)
+		info := testkit.Must(fisher.New(t.Context(), gppl.Model{Kernel: kernel, Noise: noise}, x))(t)
 		gram := info.Covariance()
 		for i := range n {
 			gram.SetSym(i, i, v)
 		}
 		compare("K", low.eigenvalues(), descending(gram))
 		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Localised{}, gppl.OneHot{}, unsorted{}, gppl.Spectral{}, low.top()} {
-			p := testkit.Must(gppl.NewProjection(design, x, k, 1))(t)
-			want := testkit.Must(info.ConditionalLatent(p))(t)
+			p := testkit.Must(gppl.NewProjection(t.Context(), design, x, k, 1))(t)
+			want := testkit.Must(info.ConditionalLatent(t.Context(), p))(t)
 			compare(design.String(), testkit.Must(low.conditionalEigenvalues(p, noise))(t), descending(want))
 			trace := testkit.Must(low.conditionalTrace(p, noise))(t)
 			if math.Abs(trace-mat.Trace(want)) > 1e-9*n*v {
 				t.Errorf("%v: trace %v, want %v", design, trace, mat.Trace(want))
 			}
 			var projected mat.Dense
-			projected.Product(p.Omega().T(), gram, p.Omega())
-			if got, want := low.meanProjected(p), mat.Trace(&projected)/k; math.Abs(got-want) > 1e-10*want {
+			projected.Product(testkit.Must(p.Omega(t.Context()))(t).T(), gram, testkit.Must(p.Omega(t.Context()))(t))
+			if got, want := testkit.Must(low.meanProjected(p))(t), mat.Trace(&projected)/k; math.Abs(got-want) > 1e-10*want {
 				t.Errorf("%v: mean of the diagonal of ΩᵀKΩ %v, want %v", design, got, want)
 			}
 		}
 	}
-	theirs := testkit.Must(gppl.NewProjection(gppl.Eigen{Kernel: kernel}, x, 5, 0))(t)
-	ours := testkit.Must(gppl.NewProjection(low.top(), x, 5, 0))(t)
+	theirs := testkit.Must(gppl.NewProjection(t.Context(), gppl.Eigen{Kernel: kernel}, x, 5, 0))(t)
+	ours := testkit.Must(gppl.NewProjection(t.Context(), low.top(), x, 5, 0))(t)
 	var overlap mat.Dense
-	overlap.Mul(theirs.Omega().T(), ours.Omega())
+	overlap.Mul(testkit.Must(theirs.Omega(t.Context()))(t).T(), testkit.Must(ours.Omega(t.Context()))(t))
 	if d := mat.Norm(&overlap, 2); math.Abs(d-math.Sqrt(5)) > 1e-10 {
 		t.Errorf("the span of the top 5 eigenvectors overlaps by %v, want √5", d)
 	}
@@ -81,7 +81,7 @@ func TestLowRank(t *testing.T) {
 func TestUnsorted(t *testing.T) {
 	const n, k = 60, 4
 	omega := mat.NewDense(n, k, nil)
-	if err := (unsorted{}).Directions(omega, line(n, 30, 1), rand.New(rand.NewPCG(1, 1))); err != nil {
+	if err := (unsorted{}).Directions(t.Context(), omega, line(n, 30, 1), rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)
 	}
 	for j := range k {

@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -47,7 +48,11 @@ func (s study) toN(seeds int) (v Vanishing, err error) {
 		v.Points = append(v.Points, point)
 	}
 	for seed := range 10 * seeds {
-		all, err := gppl.NewProjection(gppl.Sphere{}, s.x, s.n, uint64(seed+1))
+		all, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, s.x, s.n, uint64(seed+1))
+		if err != nil {
+			return v, err
+		}
+		omega, err := all.Omega(context.Background())
 		if err != nil {
 			return v, err
 		}
@@ -59,7 +64,7 @@ func (s study) toN(seeds int) (v Vanishing, err error) {
 			if seed >= runs {
 				continue
 			}
-			p, err := gppl.NewProjection(columns{"Sphere", all.Omega(), 0}, s.x, point.K, 0)
+			p, err := gppl.NewProjection(context.Background(), columns{"Sphere", omega, 0}, s.x, point.K, 0)
 			if err != nil {
 				return v, err
 			}
@@ -67,7 +72,7 @@ func (s study) toN(seeds int) (v Vanishing, err error) {
 			if err != nil {
 				return v, err
 			}
-			trace, _, err := s.info.ConditionalTrace(p)
+			trace, _, err := s.info.ConditionalTrace(context.Background(), p)
 			if err != nil {
 				return v, err
 			}

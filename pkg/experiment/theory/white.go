@@ -1,6 +1,7 @@
 package theory
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -35,15 +36,15 @@ func whiteNoise(n, draws int) (r WhiteNoise, err error) {
 	rnd := rand.New(rand.NewPCG(1, 13))
 	x := line(n, float64(n), 1)
 	m := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: tiny}.Fix(gppl.NoiseName)
-	info, err := fisher.New(m, x)
+	info, err := fisher.New(context.Background(), m, x)
 	if err != nil {
 		return r, err
 	}
-	p, err := gppl.NewProjection(gppl.Sphere{}, x, 1, 1)
+	p, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, x, 1, 1)
 	if err != nil {
 		return r, err
 	}
-	iz, err := info.Projected(p)
+	iz, err := info.Projected(context.Background(), p)
 	if err != nil {
 		return r, err
 	}
@@ -86,19 +87,19 @@ func whiteNoise(n, draws int) (r WhiteNoise, err error) {
 
 // offLosses compares values of the losses with those of the library.
 func offLosses(m gppl.Model, d gppl.Data, p *gppl.Projection, nll, pl float64) (float64, error) {
-	exact, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense))
+	exact, err := gppl.NewExact(context.Background(), m, d, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		return 0, err
 	}
-	projected, err := gppl.NewProjected(m, d, p, gppl.WithEngine(gppl.EngineDense))
+	projected, err := gppl.NewProjected(context.Background(), m, d, p, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		return 0, err
 	}
 	theta := []float64{1, tiny}
-	v, err := exact.ValueGrad(nil, theta)
+	v, err := exact.ValueGrad(context.Background(), nil, theta)
 	if err != nil {
 		return 0, err
 	}
-	w, err := projected.ValueGrad(nil, theta)
+	w, err := projected.ValueGrad(context.Background(), nil, theta)
 	return max(math.Abs(v-nll), math.Abs(w-pl)), err
 }

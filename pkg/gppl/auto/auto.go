@@ -135,7 +135,7 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 			" distance alone; train it by gppl.Fit from auto.StartFrom", m.Kernel)
 	}
 	if m.Mean != nil {
-		if err := gppl.CheckBasisContext(ctx, m.Mean, d.X); err != nil {
+		if err := gppl.CheckBasis(ctx, m.Mean, d.X); err != nil {
 			return nil, err
 		}
 	}
@@ -146,7 +146,7 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 		return nil, err
 	}
 	d = inOrder(d) // once, not wherever a series is looked at
-	rest, err := m.SubtractMeanContext(ctx, d)
+	rest, err := m.SubtractMean(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +228,7 @@ type fitting struct {
 
 // run trains on more and more projections, and then or instead exactly.
 func (a *fitting) run() error {
-	exact, err := gppl.NewExact(a.at, a.data)
+	exact, err := gppl.NewExact(a.ctx, a.at, a.data)
 	if err != nil {
 		return err
 	}

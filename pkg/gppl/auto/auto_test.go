@@ -31,8 +31,8 @@ func seDraw(t testing.TB, n, total int, l float64, seed uint64) gppl.Data {
 // excess returns the exact NLL at m above its optimum near m.
 func excess(t testing.TB, m gppl.Model, d gppl.Data) float64 {
 	t.Helper()
-	l := testkit.Must(gppl.NewExact(m, d))(t)
-	at := testkit.Must(l.ValueGrad(nil, m.Values()))(t)
+	l := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
+	at := testkit.Must(l.ValueGrad(t.Context(), nil, m.Values()))(t)
 	ml := testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))(t)
 	return at - ml.Value
 }
@@ -168,7 +168,7 @@ func TestFitAutoSunspots(t *testing.T) {
 		t.Run(fmt.Sprintf("%T %s", c.kernel, route), func(t *testing.T) {
 			d := c.data
 			r := testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{Projected: !c.exact}))(t)
-			nll := testkit.Must(testkit.Must(gppl.NewExact(r.Model, d))(t).ValueGrad(nil, r.Model.Values()))(t)
+			nll := testkit.Must(testkit.Must(gppl.NewExact(t.Context(), r.Model, d))(t).ValueGrad(t.Context(), nil, r.Model.Values()))(t)
 			t.Logf("NLL %v: %v", nll, r)
 			if nll > c.want+1 || r.Exact != c.exact {
 				t.Errorf("%v: NLL %v, want %v; exact %v, want %v: %s", r.Model, nll, c.want, r.Exact, c.exact, r.Why)
@@ -314,7 +314,7 @@ func TestFitAutoCancelled(t *testing.T) {
 func TestStartFrom(t *testing.T) {
 	for seed := range uint64(5) {
 		d := seDraw(t, 800, 800, 10, seed+1)
-		m := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, d)
+		m := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: gppl.SE{}}, d))(t)
 		k := m.Kernel.(gppl.SE)
 		for _, c := range []struct{ got, truth, factor float64 }{{m.Noise, 0.1, 1.3}, {k.Variance, 1, 3}, {k.Lengthscale, 10, 3}} {
 			if !(c.got < c.truth*c.factor) || !(c.got > c.truth/c.factor) {
@@ -331,21 +331,21 @@ func TestStartFrom(t *testing.T) {
 	}
 	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{}, gppl.White{}), Noise: 1}
-	p := auto.StartFrom(m, d).Kernel.(gppl.Sum).Terms()[0].(gppl.LocPer)
+	p := testkit.Must(auto.StartFrom(t.Context(), m, d))(t).Kernel.(gppl.Sum).Terms()[0].(gppl.LocPer)
 	if math.Abs(p.Period/7-1) > 0.03 || p.Lengthscale < 20 || p.Variance < 1 || p.Variance > 20 {
 		t.Errorf("start %v", p)
 	}
-	start := auto.StartFrom(m, d)
+	start := testkit.Must(auto.StartFrom(t.Context(), m, d))(t)
 	if w := start.Kernel.(gppl.Sum).Terms()[1].(gppl.White).Variance; w != start.Noise || w > 0.1 {
 		t.Errorf("White %v, noise %v", w, start.Noise)
 	}
 	fixed := gppl.Model{Kernel: gppl.SE{Variance: 2, Lengthscale: 3}, Noise: 0.5}.Fix("lengthscale", gppl.NoiseName)
-	if s := auto.StartFrom(fixed, d); s.Kernel.(gppl.SE).Lengthscale != 3 || s.Noise != 0.5 {
+	if s, _ := auto.StartFrom(t.Context(), fixed, d); s.Kernel.(gppl.SE).Lengthscale != 3 || s.Noise != 0.5 {
 		t.Errorf("fixed parameters moved: %v", s)
 	}
 	for _, c := range [][]float64{{0}, {0, 0}, {1, 1, 1, 1}, {1e-300, 1, 2, 3}} {
 		d := testkit.Must(gppl.NewData(gppl.Scalars(c), make([]float64, len(c))))(t)
-		if s := auto.StartFrom(gppl.PaperModel(gppl.LocPer{}), d); s.Check() != nil {
+		if s, _ := auto.StartFrom(t.Context(), gppl.PaperModel(gppl.LocPer{}), d); s.Check() != nil {
 			t.Errorf("x = %v, y = 0: %v", c, s.Check())
 		}
 	}
@@ -386,8 +386,8 @@ func TestFitAutoPriors(t *testing.T) {
 				t.Errorf("%v: learnt %v", c.prior, p.Value)
 			}
 		}
-		posterior := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(model, d))(t), c.prior))(t)
-		if v, err := posterior.ValueGrad(nil, theta); err != nil || math.Abs(v-r.Value) > 1e-3 {
+		posterior := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(t.Context(), model, d))(t), c.prior))(t)
+		if v, err := posterior.ValueGrad(t.Context(), nil, theta); err != nil || math.Abs(v-r.Value) > 1e-3 {
 			t.Errorf("%v: reported %v nats, NewMAP has %v there (error: %v)", c.prior, r.Value, v, err)
 		}
 	}

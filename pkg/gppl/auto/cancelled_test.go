@@ -30,16 +30,16 @@ func BenchmarkCancelledSearch(b *testing.B) {
 			_, err := auto.FindStarts(ctx, rhythm, d, auto.Settings{})
 			return err
 		}},
-		{Name: "auto.StartFromContext", Run: func(ctx context.Context) error {
-			_, err := auto.StartFromContext(ctx, rhythm, d)
+		{Name: "auto.StartFrom", Run: func(ctx context.Context) error {
+			_, err := auto.StartFrom(ctx, rhythm, d)
 			return err
 		}},
-		{Name: "auto.LikelyPeriodsContext", Run: func(ctx context.Context) error {
-			_, err := auto.LikelyPeriodsContext(ctx, d, 5)
+		{Name: "auto.LikelyPeriods", Run: func(ctx context.Context) error {
+			_, err := auto.LikelyPeriods(ctx, d, 5)
 			return err
 		}},
-		{Name: "auto.ClearPeriodsContext", Run: func(ctx context.Context) error {
-			_, err := auto.ClearPeriodsContext(ctx, d, 5)
+		{Name: "auto.ClearPeriods", Run: func(ctx context.Context) error {
+			_, err := auto.ClearPeriods(ctx, d, 5)
 			return err
 		}},
 	})

@@ -1,7 +1,6 @@
 package auto
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -79,7 +78,7 @@ func (a *fitting) resolved(spacing float64) float64 {
 	if a.irregular != nil {
 		return a.irregular.shortest()
 	}
-	if power := newLombScargle(context.Background(), a.rest, spacing); power != nil {
+	if power := newLombScargle(a.ctx, a.rest, spacing); power != nil {
 		return power.shortest()
 	}
 	return 2 * spacing
@@ -93,10 +92,10 @@ func (a *fitting) straight() bool {
 		return false
 	}
 	line := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, x))
-	if gppl.CheckBasis(line, x) != nil {
+	if gppl.CheckBasis(a.ctx, line, x) != nil {
 		return false
 	}
-	left := gppl.Model{Kernel: a.family.Kernel, Mean: line}.SubtractMean(a.rest)
+	left, _ := gppl.Model{Kernel: a.family.Kernel, Mean: line}.SubtractMean(a.ctx, a.rest)
 	return blas64.Nrm2(dense.Vec(left.Y)) <= constant*blas64.Nrm2(dense.Vec(a.data.Y))
 }
 

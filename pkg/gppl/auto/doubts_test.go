@@ -33,7 +33,7 @@ func TestNotIdentified(t *testing.T) {
 	}
 	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1e-9, Lengthscale: 3}, Noise: 1}.Fix(gppl.NoiseName)
-	loss := testkit.Must(gppl.NewExact(m, d))(t)
+	loss := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
 	r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{MaxEvaluations: 2}))(t)
 	for _, p := range r.Params {
 		if se := p.StdErrLog; se == 0 || se > 10 && !math.IsInf(se, 1) {
@@ -115,7 +115,7 @@ func TestFitAutoBounds(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i) / 8
 	}
-	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(gppl.Scalars(x), 3)
+	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(t.Context(), gppl.Scalars(x), 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,9 @@ func exampleData(n int) gppl.Data {
 
 // Nothing to choose but the kernel. Why says which loss was taken.
 func ExampleFit() {
+	ctx := context.Background()
 	data := exampleData(600)
-	result, err := auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, data, auto.Settings{Projected: true})
+	result, err := auto.Fit(ctx, gppl.Model{Kernel: gppl.SE{}}, data, auto.Settings{Projected: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,6 +46,7 @@ func ExampleFit() {
 
 // Doubt is a status: here the data hold no signal.
 func ExampleFit_doubtful() {
+	ctx := context.Background()
 	noise := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 0.1}
 	series, _, _, err := dataset.Synthetic{Model: noise, N: 200, Seed: 3}.Draw()
 	if err != nil {
@@ -54,7 +56,7 @@ func ExampleFit_doubtful() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, data, auto.Settings{})
+	result, err := auto.Fit(ctx, gppl.Model{Kernel: gppl.SE{}}, data, auto.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -65,7 +67,11 @@ func ExampleFit_doubtful() {
 
 // StartFrom takes values from the data, and leaves the fixed ones alone.
 func ExampleStartFrom() {
-	m := auto.StartFrom(gppl.Model{Kernel: gppl.Matern52{Variance: 2}}.Fix("variance"), exampleData(300))
+	ctx := context.Background()
+	m, err := auto.StartFrom(ctx, gppl.Model{Kernel: gppl.Matern52{Variance: 2}}.Fix("variance"), exampleData(300))
+	if err != nil {
+		panic(err)
+	}
 	for _, p := range m.Params() {
 		fmt.Printf("%s %.0e\n", p.Name, p.Value)
 	}

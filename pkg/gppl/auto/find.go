@@ -63,7 +63,7 @@ const fromDataAlone = "not searched: training began at start values from the dat
 // notSearched returns start values where Fit refuses for the given reason, or its error where there is nothing to train.
 func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, error) {
 	if m.Kernel == nil || d.Check() != nil || d.CheckUnits() != nil ||
-		m.Mean != nil && gppl.CheckBasisContext(ctx, m.Mean, d.X) != nil {
+		m.Mean != nil && gppl.CheckBasis(ctx, m.Mean, d.X) != nil {
 		return nil, why
 	}
 	models, err := startsFrom(ctx, m, d)
@@ -72,7 +72,7 @@ func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why
 	}
 	rest := gppl.Detrend(d)
 	rest.Errors, rest.Relative = d.Errors, d.Relative
-	plain, err := StartFromContext(ctx, m, rest)
+	plain, err := StartFrom(ctx, m, rest)
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +95,15 @@ func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why
 
 // On returns the starts for other values at the same inputs, such as the logarithms of those that were searched. It searches
 // nothing: a rhythm or a scale of the one is one of the other. Models, Search and Doubts are those of s.
-func (s *Starts) On(d gppl.Data) *Starts {
+func (s *Starts) On(ctx context.Context, d gppl.Data) *Starts {
 	a, out := *s.auto, *s
-	a.data = inOrder(d)
-	a.rest = a.family.SubtractMean(a.data)
+	a.ctx, a.data = ctx, inOrder(d)
+	a.rest, _ = a.family.SubtractMean(a.ctx, a.data)
 	a.guide, a.spare = nil, nil // they guide the training of a long series by a periodogram of the values
 	if a.spread != nil {
 		model := a.starts[0]
 		model.Mean, a.spread = nil, nil
-		if loss, err := gppl.NewExact(model, spreadOver(a.rest)); err == nil {
+		if loss, err := gppl.NewExact(a.ctx, model, spreadOver(a.rest)); err == nil {
 			if posterior, err := a.posterior(loss); err == nil {
 				a.spread = posterior
 			}
@@ -129,10 +129,12 @@ func (a *fitting) own(m gppl.Model) gppl.Model { return a.family.WithParams(m.Va
 // t.MaxEvaluations bounds the evaluations of all starts but aliases, in units of one of all data; 0 means no limit. If the limit
 // is small, only the best start is trained on all data; what training on 500 observations, spread over all, makes of the Models
 // is one of the starts. If ctx ends, Train returns the best so far with ctx's error.
-func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error), t gppl.Settings,
-	further ...gppl.Model) (*gppl.Result, error) {
+func (s *Starts) Train(
+	ctx context.Context, likelihood func(context.Context, gppl.Model, gppl.Data) (gppl.Loss, error), t gppl.Settings,
+	further ...gppl.Model,
+) (*gppl.Result, error) {
 	begin := s.auto.starts[0]
-	loss, err := likelihood(begin, s.auto.data)
+	loss, err := likelihood(ctx, begin, s.auto.data)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +142,7 @@ func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Dat
 	_, exact := loss.(*gppl.Exact)
 	a.ctx, a.loss, a.at, a.result = ctx, loss, begin, &Result{Exact: exact, Search: s.Search}
 	a.family.Mean = loss.Model(begin.Values()).Mean
-	if a.rest, err = a.family.SubtractMeanContext(ctx, a.data); err != nil {
+	if a.rest, err = a.family.SubtractMean(ctx, a.data); err != nil {
 		return nil, err
 	}
 	a.settings.Fit, a.evaluations, a.trained = t, 0, 0
@@ -186,7 +188,7 @@ const enough = 80
 // shortlist leaves one start: the best of the next and all others, or the first if the limit is too small to compare them. If
 // there are no next ones, what training on a part of the data makes of the starts is compared too, and its cost subtracted from
 // the limit of the settings.
-func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error)) error {
+func (a *fitting) shortlist(likelihood func(context.Context, gppl.Model, gppl.Data) (gppl.Loss, error)) error {
 	whole := a.settings.Fit
 	unit := whole.EvaluationSeconds
 	left := float64(whole.MaxEvaluations)
@@ -198,7 +200,7 @@ func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, e
 		unit = gppl.Seconds(a.loss, models[0].Values())
 	}
 	if few := partOf(a.data); few.Len() < a.data.Len() && len(a.next) == 0 {
-		part, err := likelihood(models[0], few)
+		part, err := likelihood(a.ctx, models[0], few)
 		if err != nil {
 			return err
 		}
@@ -241,7 +243,7 @@ func (a *fitting) lowest(models []gppl.Model) (at int) {
 			break
 		}
 		a.evaluations++
-		if v, err := gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err == nil && v < best {
+		if v, err := loss.ValueGrad(a.ctx, nil, m.Values()); err == nil && v < best {
 			best, at = v, i
 		}
 	}

@@ -72,11 +72,11 @@ func TestStartsOn(t *testing.T) {
 		return testkit.Must(s.Train(t.Context(), exactly, gppl.Settings{NoStandardErrors: true}))(t)
 	}
 	found := search(in(y))
-	on, own := train(found.On(in(logs))), train(search(in(logs)))
+	on, own := train(found.On(t.Context(), in(logs))), train(search(in(logs)))
 	if on.Value > own.Value+0.01 || on.Status != own.Status {
 		t.Errorf("%v nats (%s) from the search of y, %v (%s) from one of its own", on.Value, on.Status, own.Value, own.Status)
 	}
-	if before, after := train(found), train(found.On(in(y))); before.Value != after.Value {
+	if before, after := train(found), train(found.On(t.Context(), in(y))); before.Value != after.Value {
 		t.Errorf("on the same values %v nats, not %v", after.Value, before.Value)
 	}
 }
@@ -120,7 +120,9 @@ func TestFindStartsNotSearched(t *testing.T) {
 	}
 }
 
-func exactly(m gppl.Model, d gppl.Data) (gppl.Loss, error) { return gppl.NewExact(m, d) }
+func exactly(ctx context.Context, m gppl.Model, d gppl.Data) (gppl.Loss, error) {
+	return gppl.NewExact(ctx, m, d)
+}
 
 // TestTrainScarce: with few evaluations of all data the best start alone is trained on them, from a part of them or another
 // trend's end, and the limit holds.
@@ -175,7 +177,7 @@ func TestStandardErrorsOfSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loss, err := exactly(r.Model, d)
+	loss, err := exactly(t.Context(), r.Model, d)
 	if err != nil {
 		t.Fatal(err)
 	}

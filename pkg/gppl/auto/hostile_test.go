@@ -88,10 +88,10 @@ func TestHostileData(t *testing.T) {
 		models := []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}, period, gppl.Matern32{Variance: 1, Lengthscale: 1},
 			gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, period)}
 		m := gppl.Model{Kernel: models[seed%4], Noise: 0.1}
-		try("LikelyPeriods", func() string { return all("periods", auto.LikelyPeriods(d, 5)...) })
+		try("LikelyPeriods", func() string { return all("periods", testkit.Must(auto.LikelyPeriods(t.Context(), d, 5))(t)...) })
 		try("Detrend", func() string { return all("rest", gppl.Detrend(d).Y...) })
 		try("StartFrom", func() string {
-			for _, p := range auto.StartFrom(m, d).Params() {
+			for _, p := range testkit.Must(auto.StartFrom(t.Context(), m, d))(t).Params() {
 				if !(p.Value > 0) || !numeric.IsFinite(p.Value) {
 					return fmt.Sprintf("%s = %v", p.Name, p.Value)
 				}
@@ -99,14 +99,14 @@ func TestHostileData(t *testing.T) {
 			return ""
 		})
 		try("NewPeriodogram", func() string {
-			p, err := gppl.NewPeriodogram(m, d)
+			p, err := gppl.NewPeriodogram(t.Context(), m, d)
 			if err != nil {
 				return ""
 			}
 			return all("power", append(append(p.Frequency, p.Data...), p.Expected...)...)
 		})
 		try("Exact", func() string {
-			loss, err := gppl.NewExact(m, d)
+			loss, err := gppl.NewExact(t.Context(), m, d)
 			if err != nil {
 				return ""
 			}
@@ -115,23 +115,23 @@ func TestHostileData(t *testing.T) {
 			for i, p := range loss.Params() {
 				theta[i] = p.Value
 			}
-			v, err := loss.ValueGrad(grad, theta)
+			v, err := loss.ValueGrad(t.Context(), grad, theta)
 			if err != nil {
 				return ""
 			}
 			return all("value and gradient", append(grad, v)...)
 		})
 		try("SpectralProjection", func() string {
-			p, err := gppl.SpectralProjection(d.X, 1+len(x)/4)
+			p, err := gppl.SpectralProjection(t.Context(), d.X, 1+len(x)/4)
 			if err != nil {
 				return ""
 			}
-			loss, err := gppl.NewResidual(m, d, p)
+			loss, err := gppl.NewResidual(t.Context(), m, d, p)
 			if err != nil {
 				return ""
 			}
 			theta := gppl.Values(loss.Params())
-			v, err := loss.ValueGrad(nil, theta)
+			v, err := loss.ValueGrad(t.Context(), nil, theta)
 			if err != nil {
 				return ""
 			}
@@ -139,7 +139,7 @@ func TestHostileData(t *testing.T) {
 		})
 		try("SpectralColumns", func() string { _, err := gppl.SpectralColumns(m, d.X, 0.1); _ = err; return "" })
 		try("Information", func() string {
-			info, err := fisher.New(m, d.X)
+			info, err := fisher.New(t.Context(), m, d.X)
 			if err != nil {
 				return ""
 			}

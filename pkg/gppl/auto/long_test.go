@@ -28,7 +28,7 @@ func TestFitLong(t *testing.T) {
 			break
 		}
 		d := rhythmic(t, 2500, c.regular, c.rough)
-		loss, err := gppl.NewExact(gppl.Model{Kernel: c.truth, Noise: 0.09}, d)
+		loss, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: c.truth, Noise: 0.09}, d)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func rising(t *testing.T, n int, level, slope float64) gppl.Data {
 	for i := range x {
 		x[i] = (float64(i) + 0.8*rnd.Float64()) / 5
 	}
-	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.04}.Sample(gppl.Scalars(x), 5)
+	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.04}.Sample(t.Context(), gppl.Scalars(x), 5)
 	if err != nil {
 		t.Fatal(err)
 	}

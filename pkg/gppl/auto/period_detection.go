@@ -19,13 +19,7 @@ import (
 // from leaking into higher frequencies. The vertex of the parabola through the logs of a peak and its neighbours locates the peak
 // between the frequencies of the grid. It takes O(n log n). It returns none for inputs of several dimensions, none if all x are
 // equal, and none where squares of x or y overflow or vanish in float64.
-func LikelyPeriods(d gppl.Data, count int) []float64 {
-	periods, _ := LikelyPeriodsContext(context.Background(), d, count)
-	return periods
-}
-
-// LikelyPeriodsContext is LikelyPeriods that ends soon after ctx has, with an error that wraps ctx's.
-func LikelyPeriodsContext(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
+func LikelyPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
 	defer parallel.Stopped(&err)
 	return likelyPeriods(ctx, d, count), nil
 }
@@ -61,13 +55,7 @@ func likelyPeriods(ctx context.Context, d gppl.Data, count int) []float64 {
 // ClearPeriods returns those of the six likeliest periods, at most count, that noise of no colour explains: their power is so far
 // above the median of the powers at half to one and a half times their frequency that noise gets as far, at any frequency, with a
 // probability of 5 %. Harmonics of likelier periods are left out. It takes O(n log n), and returns none where LikelyPeriods does.
-func ClearPeriods(d gppl.Data, count int) (periods []float64) {
-	periods, _ = ClearPeriodsContext(context.Background(), d, count)
-	return periods
-}
-
-// ClearPeriodsContext is ClearPeriods that ends soon after ctx has, with an error that wraps ctx's.
-func ClearPeriodsContext(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
+func ClearPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
 	defer parallel.Stopped(&err)
 	return clearPeriods(ctx, d, count), nil
 }

@@ -24,7 +24,7 @@ func co2(t *testing.T) gppl.Data {
 
 func TestLikelyPeriods(t *testing.T) {
 	d := co2(t)
-	if p := auto.LikelyPeriods(d, 2); len(p) != 2 || math.Abs(p[0]-1) > 0.01 || math.Abs(p[1]-0.5) > 0.005 {
+	if p, _ := auto.LikelyPeriods(t.Context(), d, 2); len(p) != 2 || math.Abs(p[0]-1) > 0.01 || math.Abs(p[1]-0.5) > 0.005 {
 		t.Errorf("periods of CO2: %v years, want 1 and 0.5", p)
 	}
 	// Uneven times in any order.
@@ -35,7 +35,7 @@ func TestLikelyPeriods(t *testing.T) {
 		y[i] = 0.3*(x[i]-100) + math.Sin(2*math.Pi*x[i]/3.7) + 0.5*rnd.NormFloat64()
 	}
 	uneven := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
-	if p := auto.LikelyPeriods(uneven, 1); len(p) != 1 || math.Abs(p[0]/3.7-1) > 0.01 {
+	if p, _ := auto.LikelyPeriods(t.Context(), uneven, 1); len(p) != 1 || math.Abs(p[0]/3.7-1) > 0.01 {
 		t.Errorf("periods %v, want 3.7", p)
 	}
 	for _, none := range []gppl.Data{
@@ -43,7 +43,7 @@ func TestLikelyPeriods(t *testing.T) {
 		{X: gppl.Scalars([]float64{3, 3, 3, 3}), Y: []float64{1, 2, 3, 4}},
 		{X: gppl.Vectors([]float64{1, 2, 3, 4, 5, 6}, 2), Y: []float64{1, 2, 3}},
 	} {
-		if p := auto.LikelyPeriods(none, 3); p != nil {
+		if p, _ := auto.LikelyPeriods(t.Context(), none, 3); p != nil {
 			t.Errorf("%v has periods %v", none.X, p)
 		}
 	}
@@ -78,7 +78,7 @@ func TestStartFromTrend(t *testing.T) {
 		gppl.LocPer{}, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{}, gppl.LocPer{}),
 		gppl.Add(gppl.SE{}, gppl.LocPer{}, gppl.Matern32{}),
 	}[:testkit.Size(1, 4, 4)] {
-		m := auto.StartFrom(gppl.Model{Kernel: k, Noise: 1}, d)
+		m := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: k, Noise: 1}, d))(t)
 		found := false
 		for _, p := range m.Params() {
 			if p.Name == "period" || p.Name == "LocPer.period" || p.Name == "Periodic.period" {
@@ -91,10 +91,10 @@ func TestStartFromTrend(t *testing.T) {
 		if !found {
 			t.Errorf("%v has no period", k)
 		}
-		exact := testkit.Must(gppl.NewExact(m, d))(t)
+		exact := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
 		theta := gppl.Values(m.Params())
 		// A constant has 1.42 nats an observation.
-		if v, err := exact.ValueGrad(nil, theta); err != nil || v > 0 {
+		if v, err := exact.ValueGrad(t.Context(), nil, theta); err != nil || v > 0 {
 			t.Errorf("%v starts at %v nats (error: %v)", k, v, err)
 		}
 	}
@@ -128,7 +128,7 @@ func TestClearPeriods(t *testing.T) {
 					}
 					y[i] = 2*state + amplitude*math.Sin(2*math.Pi*x[i]/rhythm) + 0.5*rnd.NormFloat64()
 				}
-				for _, p := range auto.ClearPeriods(gppl.Data{X: gppl.Scalars(x), Y: y}, 1) {
+				for _, p := range testkit.Must(auto.ClearPeriods(t.Context(), gppl.Data{X: gppl.Scalars(x), Y: y}, 1))(t) {
 					if math.Abs(p-rhythm) < 0.2 {
 						found++
 					} else {

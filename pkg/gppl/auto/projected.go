@@ -77,14 +77,14 @@ func (a *fitting) trainProjected(count int) (Step, error) {
 	p := a.result.Projection
 	var err error
 	if p == nil {
-		p, err = gppl.SpectralProjection(a.data.X, count)
+		p, err = gppl.SpectralProjection(a.ctx, a.data.X, count)
 	} else {
-		p, err = p.Extend(a.data.X, count)
+		p, err = p.Extend(a.ctx, a.data.X, count)
 	}
 	if err != nil {
 		return Step{}, err
 	}
-	loss, err := gppl.NewResidual(a.at, a.data, p)
+	loss, err := gppl.NewResidual(a.ctx, a.at, a.data, p)
 	if err != nil {
 		return Step{}, err
 	}
@@ -112,7 +112,7 @@ func (a *fitting) trainProjected(count int) (Step, error) {
 func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 	r := a.result.Result
 	theta := r.Model.Values()
-	info, err := loss.InformationContext(a.ctx, theta)
+	info, err := loss.Information(a.ctx, theta)
 	if err != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no standard errors: %v", err))
 		return nil, nil

@@ -69,11 +69,11 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 	if d.Len() <= trainWhole {
 		whole.Mean, observed = a.family.Mean, a.data
 	}
-	loss, err := newBlocks(whole, observed, trainWhole, trainSize)
+	loss, err := newBlocks(a.ctx, whole, observed, trainWhole, trainSize)
 	if err != nil {
 		return err
 	}
-	compared, err := newBlocks(a.starts[0], d, screenWhole, screenSize)
+	compared, err := newBlocks(a.ctx, a.starts[0], d, screenWhole, screenSize)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 		return err
 	}
 	anew := func() (gppl.Loss, error) {
-		other, err := loss.anew()
+		other, err := loss.anew(a.ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -209,7 +209,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	a.result.Search.Evaluations += all.search.Evaluations + loss.Evaluations()
 	known := math.Inf(1) // the best of the starts that there are, by the periodogram
 	for _, m := range a.starts {
-		if v, err := gppl.ValueGradContext(a.ctx, posterior, nil, m.Values()); err == nil {
+		if v, err := posterior.ValueGrad(a.ctx, nil, m.Values()); err == nil {
 			known = min(known, v)
 		}
 	}
@@ -217,7 +217,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	distinct = slices.DeleteFunc(distinct, func(p point) bool { return p.value > all.optima[0].value+close })
 	if loss.span() < full.span() && len(distinct) > 0 {
 		a.guide, a.given = posterior, nil
-		if a.spare, err = gppl.NewExact(s.model, spreadOver(d)); err != nil {
+		if a.spare, err = gppl.NewExact(a.ctx, s.model, spreadOver(d)); err != nil {
 			a.spare = nil
 		}
 		best := a.starts[0]
@@ -264,11 +264,11 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 		order := timeline.Ascending(d.X.Coordinate(0))
 		d = d.Pick(order[(n-stretch)/2:][:stretch])
 	}
-	p, err := gppl.NewPosterior(m, d, gppl.WithContext(a.ctx), gppl.WithSeconds(patience))
+	p, err := gppl.NewPosterior(a.ctx, m, d, gppl.WithSeconds(patience))
 	if err != nil || at < 0 {
 		return nil
 	}
-	mean, _, err := p.LatentContext(a.ctx, d.X)
+	mean, _, err := p.Latent(a.ctx, d.X)
 	if err != nil {
 		return nil
 	}
@@ -350,7 +350,7 @@ func (s *searcher) sharpened(theta []float64, full *whittle, segment float64) gp
 // periods of the periodogram of irregular times. A part of the data may not show a period that all of them do.
 func (a *fitting) fastStarts(s *searcher, d gppl.Data) {
 	const most = 8
-	all, err := gppl.NewExact(s.model, d)
+	all, err := gppl.NewExact(a.ctx, s.model, d)
 	if err != nil {
 		return
 	}
@@ -358,7 +358,7 @@ func (a *fitting) fastStarts(s *searcher, d gppl.Data) {
 		return
 	}
 	if d.Len() > spreadSize {
-		if all, err = gppl.NewExact(s.model, spreadOver(d)); err != nil {
+		if all, err = gppl.NewExact(a.ctx, s.model, spreadOver(d)); err != nil {
 			return
 		}
 	}
@@ -379,7 +379,7 @@ func (a *fitting) fastStarts(s *searcher, d gppl.Data) {
 	}
 	var order []ranked
 	for _, m := range models {
-		if v, err := gppl.ValueGradContext(a.ctx, posterior, nil, m.Values()); err == nil && a.ctx.Err() == nil {
+		if v, err := posterior.ValueGrad(a.ctx, nil, m.Values()); err == nil && a.ctx.Err() == nil {
 			order = append(order, ranked{m, v})
 		}
 		a.evaluations++
@@ -448,7 +448,7 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 		}
 		stands := best.Value
 		if a.spread != nil {
-			if stands, err = gppl.ValueGradContext(a.ctx, loss, nil, best.Model.Values()); err != nil {
+			if stands, err = loss.ValueGrad(a.ctx, nil, best.Model.Values()); err != nil {
 				return doubts
 			}
 			a.evaluations++
@@ -457,7 +457,7 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 		for _, p := range a.irregular.aliases(found, most) {
 			theta := best.Model.Values()
 			theta[i] = p
-			v, err := gppl.ValueGradContext(a.ctx, loss, nil, theta)
+			v, err := loss.ValueGrad(a.ctx, nil, theta)
 			a.evaluations++
 			if err != nil || v > stands+hopeful {
 				continue

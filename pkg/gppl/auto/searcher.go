@@ -105,7 +105,7 @@ type point struct {
 type comparer interface {
 	// NLL sets nll to the value of m with each of the noise variances, and factors to the common factors of all variances at which
 	// it has that value: 1 if free is false.
-	NLL(nll, factors []float64, m gppl.Model, noises []float64, free bool)
+	NLL(ctx context.Context, nll, factors []float64, m gppl.Model, noises []float64, free bool) error
 	Evaluations() int
 }
 
@@ -121,9 +121,7 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 		noises[i] = r * theta[last]
 	}
 	nll, factors := make([]float64, len(ratios)), make([]float64, len(ratios))
-	if s.ctx.Err() == nil {
-		s.compared.NLL(nll, factors, s.model.WithParams(theta), noises, s.linear != nil)
-	} else {
+	if err := s.compared.NLL(s.ctx, nll, factors, s.model.WithParams(theta), noises, s.linear != nil); err != nil { // ctx has ended
 		for i := range nll {
 			nll[i], factors[i] = math.Inf(1), 1
 		}

@@ -33,7 +33,7 @@ func bestFrom(t testing.TB, d gppl.Data, starts ...gppl.Model) float64 {
 	t.Helper()
 	best := math.Inf(1)
 	for _, m := range starts {
-		loss := testkit.Must(gppl.NewExact(m, d))(t)
+		loss := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
 		r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true}))(t)
 		best = min(best, r.Value)
 	}
@@ -101,13 +101,13 @@ func TestPartOfPeriod(t *testing.T) {
 	}
 	truth := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 13, Lengthscale: 0.25}, Noise: 0.01}
 	for _, seed := range []uint64{11, 58} {
-		_, y, _, err := truth.Sample(gppl.Scalars(x), seed)
+		_, y, _, err := truth.Sample(t.Context(), gppl.Scalars(x), seed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		floats.AddConst(-floats.Sum(y)/float64(len(y)), y)
 		d := gppl.Data{X: gppl.Scalars(x), Y: y}
-		drawn := testkit.Must(testkit.Must(gppl.NewExact(truth, d))(t).ValueGrad(nil, truth.Values()))(t)
+		drawn := testkit.Must(testkit.Must(gppl.NewExact(t.Context(), truth, d))(t).ValueGrad(t.Context(), nil, truth.Values()))(t)
 		r := testkit.Must(auto.Fit(t.Context(), gppl.Model{Kernel: gppl.Periodic{}}, d, auto.Settings{}))(t)
 		if r.Value > drawn {
 			t.Errorf("draw %d: %.2f nats, %s, and the model that drew it has %.2f", seed, r.Value, r.Status, drawn)

@@ -144,7 +144,9 @@ func TestAliasesWithinTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	likelihood := func(m gppl.Model, d gppl.Data) (gppl.Loss, error) { return gppl.NewExact(m, d) }
+	likelihood := func(ctx context.Context, m gppl.Model, d gppl.Data) (gppl.Loss, error) {
+		return gppl.NewExact(ctx, m, d)
+	}
 	for _, c := range []struct {
 		seconds float64
 		left    bool

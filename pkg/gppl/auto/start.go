@@ -37,13 +37,7 @@ import (
 // names; parameters of a user's kernel that are neither a variance nor a scale start at
 // 1. If the model has a mean, start values come from the residuals of y after a
 // least-squares fit of the mean.
-func StartFrom(m gppl.Model, d gppl.Data) gppl.Model {
-	start, _ := StartFromContext(context.Background(), m, d)
-	return start
-}
-
-// StartFromContext is StartFrom that ends soon after ctx has, with an error that wraps ctx's.
-func StartFromContext(ctx context.Context, m gppl.Model, d gppl.Data) (start gppl.Model, err error) {
+func StartFrom(ctx context.Context, m gppl.Model, d gppl.Data) (start gppl.Model, err error) {
 	defer parallel.Stopped(&err)
 	return startWithin(ctx, m, d), nil
 }
@@ -62,7 +56,7 @@ func startWithin(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Model {
 
 // without is m.SubtractMean until ctx ends (parallel.Look).
 func without(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Data {
-	rest, err := m.SubtractMeanContext(ctx, d)
+	rest, err := m.SubtractMean(ctx, d)
 	if err != nil {
 		parallel.Look(ctx)
 	}

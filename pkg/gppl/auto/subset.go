@@ -25,10 +25,10 @@ type blocks struct {
 // anew returns the same likelihood with nothing computed yet. Engines keep sums over the data between evaluations, and what they
 // keep decides in which order later ones are rounded: each of several trainings side by side, which come in any order, needs its
 // own.
-func (b *blocks) anew() (*blocks, error) {
+func (b *blocks) anew(ctx context.Context) (*blocks, error) {
 	other := &blocks{model: b.model}
 	for _, d := range b.data {
-		if err := other.take(d); err != nil {
+		if err := other.take(ctx, d); err != nil {
 			return nil, err
 		}
 	}
@@ -36,8 +36,8 @@ func (b *blocks) anew() (*blocks, error) {
 }
 
 // take adds the likelihood of a part.
-func (b *blocks) take(d gppl.Data) error {
-	part, err := gppl.NewExact(b.model, d)
+func (b *blocks) take(ctx context.Context, d gppl.Data) error {
+	part, err := gppl.NewExact(ctx, b.model, d)
 	b.data, b.parts, b.n = append(b.data, d), append(b.parts, part), b.n+d.Len()
 	return err
 }
@@ -45,11 +45,11 @@ func (b *blocks) take(d gppl.Data) error {
 // newBlocks returns the exact likelihood of all data if they are few enough. From a longer series it takes three parts
 // of equal size, for short, middle and long lags: neighbours in the middle, every few observations over a longer
 // stretch, and evenly spaced ones over the whole range.
-func newBlocks(m gppl.Model, d gppl.Data, whole, size int) (*blocks, error) {
+func newBlocks(ctx context.Context, m gppl.Model, d gppl.Data, whole, size int) (*blocks, error) {
 	n := d.Len()
 	b := &blocks{model: m}
 	if n <= whole {
-		return b, b.take(d)
+		return b, b.take(ctx, d)
 	}
 	var order []int // nil: as they are
 	if d.X.Dim() == 1 {
@@ -64,7 +64,7 @@ func newBlocks(m gppl.Model, d gppl.Data, whole, size int) (*blocks, error) {
 				at[i] = order[at[i]]
 			}
 		}
-		if err := b.take(d.Pick(at)); err != nil {
+		if err := b.take(ctx, d.Pick(at)); err != nil {
 			return nil, err
 		}
 	}
@@ -81,11 +81,7 @@ func (b *blocks) String() string {
 	return fmt.Sprintf("sum of %d exact NLLs (n=%d)", len(b.parts), b.n)
 }
 
-func (b *blocks) ValueGrad(grad, theta []float64) (sum float64, err error) {
-	return b.ValueGradContext(context.Background(), grad, theta)
-}
-
-func (b *blocks) ValueGradContext(ctx context.Context, grad, theta []float64) (sum float64, err error) {
+func (b *blocks) ValueGrad(ctx context.Context, grad, theta []float64) (sum float64, err error) {
 	values, errs := make([]float64, len(b.parts)), make([]error, len(b.parts))
 	grads := make([]float64, len(b.parts)*len(grad)) // of one part after another
 	part := func(i int) []float64 {
@@ -94,7 +90,7 @@ func (b *blocks) ValueGradContext(ctx context.Context, grad, theta []float64) (s
 		}
 		return grads[i*len(grad):][:len(grad)]
 	}
-	parallel.For(len(b.parts), func(i int) { values[i], errs[i] = gppl.ValueGradContext(ctx, b.parts[i], part(i), theta) })
+	parallel.For(len(b.parts), func(i int) { values[i], errs[i] = b.parts[i].ValueGrad(ctx, part(i), theta) })
 	clear(grad)
 	for i, v := range values {
 		if errs[i] != nil {

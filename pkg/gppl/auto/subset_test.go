@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -22,7 +23,7 @@ func searchData(n int) gppl.Data {
 func TestBlocks(t *testing.T) {
 	d := searchData(500)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}
-	b, err := newBlocks(m, d, 400, 64)
+	b, err := newBlocks(t.Context(), m, d, 400, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestBlocks(t *testing.T) {
 	}
 	theta := m.Values()
 	grad := make([]float64, len(theta))
-	if _, err := b.ValueGrad(grad, theta); err != nil {
+	if _, err := b.ValueGrad(t.Context(), grad, theta); err != nil {
 		t.Fatal(err)
 	}
 	for i := range theta {
@@ -40,7 +41,7 @@ func TestBlocks(t *testing.T) {
 		for j, s := range []float64{h, -h} {
 			at := append([]float64(nil), theta...)
 			at[i] += s * theta[i]
-			side[j], _ = b.ValueGrad(nil, at)
+			side[j] = testkit.Must(b.ValueGrad(t.Context(), nil, at))(t)
 		}
 		if want := (side[0] - side[1]) / (2 * h * theta[i]); math.Abs(grad[i]-want) > 1e-5*(1+math.Abs(want)) {
 			t.Errorf("derivative %d: %v, by differences %v", i, grad[i], want)

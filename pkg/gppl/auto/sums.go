@@ -37,18 +37,18 @@ func FitSums(ctx context.Context, m gppl.Model, s *sums.Sums, centre float64, se
 	why := "projections were asked for"
 	if !settings.Projected {
 		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
-		exact, err := gppl.NewSumsExact(m, s, centre, f.options()...)
+		exact, err := gppl.NewSumsExact(ctx, m, s, centre, f.options()...)
 		if err != nil {
 			return nil, err
 		}
-		_, err = gppl.ValueGradContext(f.ctx, exact, nil, m.Values())
+		_, err = exact.ValueGrad(f.ctx, nil, m.Values())
 		var refusal *gppl.Refusal
 		switch {
 		case err == nil:
 			if _, err = f.train(exact, 0); err != nil || f.result.Status == gppl.Converged {
 				return f.finish(err)
 			}
-			if _, err := gppl.ValueGradContext(f.ctx, exact, nil, shorten(f.at, wall).Values()); !errors.As(err, &refusal) {
+			if _, err := exact.ValueGrad(f.ctx, nil, shorten(f.at, wall).Values()); !errors.As(err, &refusal) {
 				return f.finish(nil)
 			}
 			why = "training the exact likelihood ended where it is refused for shorter lengthscales: " + refusal.Reason
@@ -101,7 +101,7 @@ func (f *sumsFit) project(why string) (string, error) {
 	}
 	room := f.settings.MaxProjections
 	for count, last := min(max(needed, 16), room), 0; ; {
-		loss, err := gppl.NewSumsResidual(f.at, f.sums, f.centre, count, f.options()...)
+		loss, err := gppl.NewSumsResidual(f.ctx, f.at, f.sums, f.centre, count, f.options()...)
 		if err != nil {
 			return why, err
 		}
@@ -155,7 +155,7 @@ func (f *sumsFit) needed() (int, error) {
 // train continues from the present model with k projections (0 for the exact likelihood), and returns the nats gained.
 func (f *sumsFit) train(loss gppl.Loss, k int) (gain float64, err error) {
 	began := time.Now()
-	stood, err := gppl.ValueGradContext(f.ctx, loss, nil, f.at.Values())
+	stood, err := loss.ValueGrad(f.ctx, nil, f.at.Values())
 	if err != nil {
 		return 0, err
 	}

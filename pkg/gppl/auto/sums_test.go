@@ -27,7 +27,7 @@ func simulated(t *testing.T, m gppl.Model, r sums.Range, n int, seed uint64) *su
 	for i := range x {
 		x[i] = r.Hi * rnd.Float64()
 	}
-	_, y, _, err := m.Sample(gppl.Scalars(x), seed)
+	_, y, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestFitSumsRefused(t *testing.T) {
 	t.Parallel()
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 0.5}, Noise: 0.2}
 	s := simulated(t, m, sums.Range{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, testkit.Size(700, 2000, 2000), 22)
-	_, err := gppl.NewSumsPosterior(m, s, 0)
+	_, err := gppl.NewSumsPosterior(t.Context(), m, s, 0)
 	var refusal *gppl.Refusal
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "dense matrix") {
 		t.Fatalf("%v", err)

@@ -2,6 +2,7 @@ package auto
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,7 +36,7 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 	case a.guide != nil && len(starts) > 1:
 		starts = a.nearest(loss, starts)
 	case len(starts) > fullTrainings:
-		if v, err := gppl.ValueGradContext(a.ctx, loss, nil, starts[0].Values()); err == nil {
+		if v, err := loss.ValueGrad(a.ctx, nil, starts[0].Values()); err == nil {
 			stood = v
 		}
 		starts = a.halve(loss, starts)
@@ -126,7 +127,7 @@ func (a *fitting) priorsByName() ([]gppl.ParamPrior, error) {
 	if len(a.settings.Priors) == 0 {
 		return nil, nil
 	}
-	exact, err := gppl.NewExact(a.starts[0], a.data)
+	exact, err := gppl.NewExact(a.ctx, a.starts[0], a.data)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +196,7 @@ func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Mode
 	values, order := make([]float64, len(starts)), timeline.Range(0, len(starts))
 	for i, m := range starts {
 		var err error
-		if values[i], err = gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err != nil {
+		if values[i], err = loss.ValueGrad(a.ctx, nil, m.Values()); err != nil {
 			values[i] = math.Inf(1)
 		}
 		a.evaluations++
@@ -226,14 +227,14 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	}
 	if a.spare != nil { // an evaluation of all far from the best may take many harmonics
 		a.evaluations += 2
-		v, err := gppl.ValueGradContext(a.ctx, a.spare, nil, m.Values())
-		if stands, wrong := gppl.ValueGradContext(a.ctx, a.spare, nil, best.Model.Values()); err == nil && wrong == nil &&
+		v, err := a.spare.ValueGrad(a.ctx, nil, m.Values())
+		if stands, wrong := a.spare.ValueGrad(a.ctx, nil, best.Model.Values()); err == nil && wrong == nil &&
 			v > stands+far*spreadSize {
 			return false
 		}
 	}
 	a.evaluations++
-	if v, err := gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err != nil || v > best.Value+most {
+	if v, err := loss.ValueGrad(a.ctx, nil, m.Values()); err != nil || v > best.Value+most {
 		return false
 	}
 	r, _ := a.trainFrom(loss, m, firstSteps)
@@ -304,8 +305,8 @@ func (a *fitting) trainBy(loss gppl.Loss, start gppl.Model, s gppl.Settings) (*g
 }
 
 // Likelihood returns the exact likelihood to train from m, Within so many seconds. Errors are those of gppl.NewExact.
-func Likelihood(m gppl.Model, d gppl.Data, seconds float64, opts ...gppl.Option) (*gppl.Exact, error) {
-	exact, err := gppl.NewExact(m, d, opts...)
+func Likelihood(ctx context.Context, m gppl.Model, d gppl.Data, seconds float64, opts ...gppl.Option) (*gppl.Exact, error) {
+	exact, err := gppl.NewExact(ctx, m, d, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +329,7 @@ type limited[L any] interface {
 // trainExact trains the exact likelihood.
 func (a *fitting) trainExact(why string) error {
 	began := time.Now()
-	exact, err := Likelihood(a.at, a.data, patience)
+	exact, err := Likelihood(a.ctx, a.at, a.data, patience)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package auto
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -182,7 +183,10 @@ func (f *whittle) expect(k gppl.Kernel) *spectrum {
 func (f *whittle) span() float64 { return f.lags[len(f.lags)-1] }
 
 // NLL is that of a Profile, by W.
-func (f *whittle) NLL(nll, factors []float64, m gppl.Model, noises []float64, free bool) {
+func (f *whittle) NLL(ctx context.Context, nll, factors []float64, m gppl.Model, noises []float64, free bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	e := f.expect(m.Kernel)
 	n := f.weight * float64(len(f.data))
 	for i, noise := range noises {
@@ -202,6 +206,7 @@ func (f *whittle) NLL(nll, factors []float64, m gppl.Model, noises []float64, fr
 		}
 	}
 	f.spectra.Put(e)
+	return nil
 }
 
 // excess returns up to count periods at which the data have more power than m explains, the most telling first: a band of b
@@ -258,7 +263,7 @@ func (f *whittle) Report() gppl.LossReport          { return gppl.LossReport{Eng
 func (f *whittle) String() string                   { return fmt.Sprintf("Whittle NLL (%d frequencies)", len(f.data)) }
 
 // ValueGrad implements Loss. With a_j = ∂W/∂E_j, ∂W/∂k(h) is pairs_h·Σ_j a_j·cos(2πξ_j·h).
-func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
+func (f *whittle) ValueGrad(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	if err := gppl.CheckParams(f.Params(), theta); err != nil {
 		return 0, err
 	}
@@ -322,7 +327,7 @@ func metricOf(m gppl.Model, d gppl.Data) *whittle {
 }
 
 // Information returns that of W in the logs of all parameters, Σ_ξ ∂log E(ξ)·∂log E(ξ), by central differences of log E.
-func (f *whittle) Information(theta []float64) (*mat.SymDense, error) {
+func (f *whittle) Information(_ context.Context, theta []float64) (*mat.SymDense, error) {
 	if err := gppl.CheckParams(f.Params(), theta); err != nil {
 		return nil, err
 	}

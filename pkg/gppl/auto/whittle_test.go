@@ -19,7 +19,7 @@ func TestWhittle(t *testing.T) {
 	d := searchData(600)
 	at := func(l gppl.Loss, theta, grad []float64) float64 {
 		t.Helper()
-		v, err := l.ValueGrad(grad, theta)
+		v, err := l.ValueGrad(t.Context(), grad, theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,9 @@ func TestWhittle(t *testing.T) {
 		}
 		checkInformation(t, segments, theta)
 		nll, factors := make([]float64, 1), make([]float64, 1)
-		f.NLL(nll, factors, m, []float64{m.Noise}, true)
+		if err := f.NLL(t.Context(), nll, factors, m, []float64{m.Noise}, true); err != nil {
+			t.Fatal(err)
+		}
 		for i, p := range m.Params() {
 			if p.Unit == gppl.UnitY2 {
 				theta[i] *= factors[0]
@@ -62,7 +64,7 @@ func TestWhittle(t *testing.T) {
 		if _, line := k.(gppl.Sum); line && gppl.Nugget(k) == 0 {
 			continue // neighbours of the lines of Periodic are one and the same, under the window
 		}
-		exact, err := gppl.NewExact(m, d)
+		exact, err := gppl.NewExact(t.Context(), m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +94,7 @@ func checkInformation(t *testing.T, f *whittle, theta []float64) {
 	for j, e := range f.expect(m.Kernel).expected {
 		f.data[j] = e + m.Noise + gppl.Nugget(m.Kernel)
 	}
-	info, err := f.Information(theta)
+	info, err := f.Information(t.Context(), theta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,7 @@ func checkInformation(t *testing.T, f *whittle, theta []float64) {
 	slopes := func(p int, by float64) []float64 {
 		at, grad := slices.Clone(theta), make([]float64, len(theta))
 		at[p] *= math.Exp(by)
-		if _, err := f.ValueGrad(grad, at); err != nil {
+		if _, err := f.ValueGrad(t.Context(), grad, at); err != nil {
 			t.Fatal(err)
 		}
 		for i := range grad {
@@ -126,11 +128,11 @@ func TestMetric(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{}, gppl.Periodic{}), Noise: 1}.WithParams(theta)
 	d := gppl.Data{X: gppl.Scalars(floats.Span(make([]float64, n), 0, n-1)), Y: make([]float64, n)}
 	whole, segments := metricOf(m, d), newSegments(m, d, searchBins)
-	w, err := whole.Information(theta)
+	w, err := whole.Information(t.Context(), theta)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := segments.Information(theta)
+	s, err := segments.Information(t.Context(), theta)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +198,7 @@ func TestLobes(t *testing.T) {
 	}
 	d := gppl.Data{X: gppl.Scalars(x), Y: y}
 	m := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 0.4, Period: period}, Noise: 0.04}
-	loss, err := newBlocks(m, d, trainWhole, trainSize)
+	loss, err := newBlocks(t.Context(), m, d, trainWhole, trainSize)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,16 +23,16 @@ func mixtureCalls(n, components int) []testkit.Call {
 	}
 	y := make([]float64, n)
 	return []testkit.Call{
-		{Name: "Mixture.QuantileContext", Run: func(ctx context.Context) error {
-			_, err := m.QuantileContext(ctx, 0.9)
+		{Name: "Mixture.Quantile", Run: func(ctx context.Context) error {
+			_, err := m.Quantile(ctx, 0.9)
 			return err
 		}},
-		{Name: "Mixture.LogDensityContext", Run: func(ctx context.Context) error {
-			_, err := m.LogDensityContext(ctx, y)
+		{Name: "Mixture.LogDensity", Run: func(ctx context.Context) error {
+			_, err := m.LogDensity(ctx, y)
 			return err
 		}},
 		{Name: "Mixture.CRPSContext", Run: func(ctx context.Context) error {
-			_, err := m.CRPSContext(ctx, y)
+			_, err := m.CRPS(ctx, y)
 			return err
 		}},
 	}

@@ -11,6 +11,7 @@ import (
 
 // The whole posterior of three parameters that 30 observations determine badly, by Markov chains and by importance sampling.
 func ExampleSample() {
+	ctx := context.Background()
 	var x, y []float64
 	for i := range 30 {
 		t := 0.2 * float64(i)
@@ -21,15 +22,18 @@ func ExampleSample() {
 		panic(err)
 	}
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	exact, err := gppl.NewExact(m, data)
+	exact, err := gppl.NewExact(ctx, m, data)
 	if err != nil {
 		panic(err)
 	}
-	loss, err := gppl.NewMAP(exact, gppl.DefaultPriors(m, data)...)
+	priors, err := gppl.DefaultPriors(ctx, m, data)
 	if err != nil {
 		panic(err)
 	}
-	ctx := context.Background()
+	loss, err := gppl.NewMAP(exact, priors...)
+	if err != nil {
+		panic(err)
+	}
 	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		panic(err)
@@ -42,12 +46,19 @@ func ExampleSample() {
 		fmt.Printf("%s: optimum %.1f, median %.1f, chains agree: %t\n", p.Name, r.Params[i].Value, p.Median, p.RHat < 1.01)
 	}
 	ahead, err := s.Uncertain(64).Predict(ctx, gppl.Scalars([]float64{6.4}),
-		func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) })
+		func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(ctx, m, data) })
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("next: %.1f, 95 %% between %.1f and %.1f\n", ahead.Quantile(0.5)[0], ahead.Quantile(0.025)[0],
-		ahead.Quantile(0.975)[0])
+	var next []float64
+	for _, level := range []float64{0.5, 0.025, 0.975} {
+		quantiles, err := ahead.Quantile(ctx, level)
+		if err != nil {
+			panic(err)
+		}
+		next = append(next, quantiles[0])
+	}
+	fmt.Printf("next: %.1f, 95 %% between %.1f and %.1f\n", next[0], next[1], next[2])
 	// Output:
 	// variance: optimum 0.6, median 1.0, chains agree: true
 	// lengthscale: optimum 0.9, median 1.1, chains agree: true

@@ -73,13 +73,7 @@ const log2Pi = 1.8378770664093454835606594728112352797
 func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
 // Quantile returns the quantiles at level p, to a relative 1e-12 of the width of the distribution. It panics unless 0 < p < 1.
-func (m *Mixture) Quantile(p float64) []float64 {
-	quantiles, _ := m.QuantileContext(context.Background(), p)
-	return quantiles
-}
-
-// QuantileContext is Quantile that ends soon after ctx has, with an error that wraps ctx's.
-func (m *Mixture) QuantileContext(ctx context.Context, p float64) ([]float64, error) {
+func (m *Mixture) Quantile(ctx context.Context, p float64) ([]float64, error) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("draws: Mixture.Quantile: p = %v, want 0 < p < 1", p))
 	}
@@ -111,13 +105,7 @@ func (m *Mixture) QuantileContext(ctx context.Context, p float64) ([]float64, er
 
 // LogDensity returns the log densities at y, in nats. A component of variance 0 is all at its mean: its log density is +Inf
 // there, the limit of small variances, and −Inf elsewhere. It panics unless y has a value for each input.
-func (m *Mixture) LogDensity(y []float64) []float64 {
-	logs, _ := m.LogDensityContext(context.Background(), y)
-	return logs
-}
-
-// LogDensityContext is LogDensity that ends soon after ctx has, with an error that wraps ctx's.
-func (m *Mixture) LogDensityContext(ctx context.Context, y []float64) ([]float64, error) {
+func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
 	log := make([]float64, len(m.Weights))
 	return m.within(ctx, func(i int, mu, sd []float64) float64 {
@@ -150,13 +138,7 @@ func (m *Mixture) LogDensityContext(ctx context.Context, y []float64) ([]float64
 //
 // A(μ, σ²) = E|N(μ, σ²)| (Grimit et al. 2006). It takes the square of the number of
 // components for each input. It panics unless y has a value for each.
-func (m *Mixture) CRPS(y []float64) []float64 {
-	scores, _ := m.CRPSContext(context.Background(), y)
-	return scores
-}
-
-// CRPSContext is CRPS that ends soon after ctx has, with an error that wraps ctx's.
-func (m *Mixture) CRPSContext(ctx context.Context, y []float64) ([]float64, error) {
+func (m *Mixture) CRPS(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
 	return m.within(ctx, func(i int, mu, sd []float64) float64 {
 		return m.average(func(c int) float64 {

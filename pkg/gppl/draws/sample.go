@@ -160,7 +160,7 @@ func (t *target) density(ctx context.Context) nuts.Density {
 	natural, theta := make([]float64, len(t.params)), make([]float64, len(t.params))
 	return func(grad, u []float64) float64 {
 		log := t.naturalTo(theta, u)
-		value, err := gppl.ValueGradContext(ctx, t.loss, natural, theta)
+		value, err := t.loss.ValueGrad(ctx, natural, theta)
 		if err != nil {
 			return math.Inf(-1)
 		}

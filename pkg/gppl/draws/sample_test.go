@@ -20,7 +20,7 @@ import (
 func sampledCase(t *testing.T) (*gppl.MAP, *gppl.Result) {
 	d := gppltest.Series(t, rand.New(rand.NewPCG(11, 1)), 50, 1, 4, 0.3)
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 0.3}.Fix("variance")
-	loss := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(m, d))(t),
+	loss := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(t.Context(), m, d))(t),
 		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName,
 			Prior: gppl.HalfNormal{Scale: 1}}))(t)
 	return loss, testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
@@ -45,7 +45,7 @@ func TestSample(t *testing.T) {
 		for b := range cells {
 			at := [2]float64{lo[0] + (hi[0]-lo[0])*float64(a)/(cells-1), lo[1] + (hi[1]-lo[1])*float64(b)/(cells-1)}
 			theta[1], theta[2] = math.Exp(at[0]), math.Exp(at[1])
-			v, err := loss.ValueGrad(nil, theta)
+			v, err := loss.ValueGrad(ctx, nil, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,7 +138,7 @@ func TestSimulationBasedCalibration(t *testing.T) {
 		}
 		d := gppltest.Series(t, rnd, n, theta[0], theta[1], theta[2])
 		m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 3}, Noise: 0.3}
-		loss := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(m, d))(t), list...))(t)
+		loss := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(ctx, m, d))(t), list...))(t)
 		r := testkit.Must(gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true}))(t)
 		s := testkit.Must(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))(t)
 		for by, models := range map[string][]gppl.Model{"NUTS": s.Uncertain(kept).Models,

@@ -151,7 +151,7 @@ func (u *Uncertain) String() string {
 //	func(m Model) (*Posterior, error) { return NewPosterior(m, data) }
 //
 // It is called once for each different model, and nothing is kept. Errors are those of
-// condition and of Posterior.NoisyContext, with the model.
+// condition and of Posterior.Noisy, with the model.
 func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
 	condition func(gppl.Model) (*gppl.Posterior, error)) (*Mixture, error) {
 	m := &Mixture{}
@@ -165,7 +165,7 @@ func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
 		if err != nil {
 			return nil, fmt.Errorf("draws: the forecast of %v: %w", u.Models[i], err)
 		}
-		mean, variances, err := p.NoisyContext(ctx, x)
+		mean, variances, err := p.Noisy(ctx, x)
 		if err != nil {
 			return nil, err
 		}
@@ -289,7 +289,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 			return 0, err
 		}
 		theta, _ := t.natural(at)
-		if _, err := gppl.ValueGradContext(ctx, t.loss, natural, theta); err != nil {
+		if _, err := t.loss.ValueGrad(ctx, natural, theta); err != nil {
 			return 0, err
 		}
 		for b, i := range t.free {
@@ -314,7 +314,7 @@ func (t *target) bend(j int, u float64) float64 {
 // log returns the log density at u, up to a constant; −Inf where the loss cannot be evaluated.
 func (t *target) log(ctx context.Context, u []float64) float64 {
 	theta, jacobian := t.natural(u)
-	value, err := gppl.ValueGradContext(ctx, t.loss, nil, theta)
+	value, err := t.loss.ValueGrad(ctx, nil, theta)
 	if err != nil {
 		return math.Inf(-1)
 	}

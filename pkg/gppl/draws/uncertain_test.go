@@ -17,8 +17,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
-var _ forecast.Predictive = (*draws.Mixture)(nil)
-
 func TestMixture(t *testing.T) {
 	m := &draws.Mixture{
 		Weights:   []float64{0.5, 0.3, 0.2},
@@ -44,14 +42,14 @@ func TestMixture(t *testing.T) {
 			sample[i] = append(sample[i], v)
 		}
 	}
-	mean, variance, crps := m.Mean(), m.Variance(), m.CRPS(y)
+	mean, variance, crps := m.Mean(), m.Variance(), testkit.Must(m.CRPS(t.Context(), y))(t)
 	for i := range 3 {
 		near(t, "mean", mean[i], sum[i], 0.02)
 		near(t, "variance", variance[i], square[i]-sum[i]*sum[i], 0.06)
 		near(t, "CRPS", crps[i], forecast.CRPSSample(y[i], sample[i]), 0.01)
 	}
 	for _, p := range []float64{1e-6, 0.025, 0.5, 0.9} {
-		q := m.Quantile(p)
+		q := testkit.Must(m.Quantile(t.Context(), p))(t)
 		near(t, "quantile of equal components", q[1], 1+2*distuv.UnitNormal.Quantile(p), 1e-9)
 		var below float64
 		for c, w := range m.Weights {
@@ -59,9 +57,9 @@ func TestMixture(t *testing.T) {
 		}
 		near(t, "level of the quantile", below, p, 1e-9)
 	}
-	near(t, "quantile of points", m.Quantile(0.5)[2], 2, 1e-9)
-	near(t, "quantile of points", m.Quantile(0.9)[2], 4, 1e-9)
-	log := m.LogDensity(y)
+	near(t, "quantile of points", testkit.Must(m.Quantile(t.Context(), 0.5))(t)[2], 2, 1e-9)
+	near(t, "quantile of points", testkit.Must(m.Quantile(t.Context(), 0.9))(t)[2], 4, 1e-9)
+	log := testkit.Must(m.LogDensity(t.Context(), y))(t)
 	var density float64
 	for c, w := range m.Weights {
 		density += w * distuv.Normal{Mu: m.Means[c][0], Sigma: math.Sqrt(m.Variances[c][0])}.Prob(y[0])
@@ -69,7 +67,7 @@ func TestMixture(t *testing.T) {
 	near(t, "log density", log[0], math.Log(density), 1e-12)
 	near(t, "log density", log[1], distuv.Normal{Mu: 1, Sigma: 2}.LogProb(-2), 1e-12)
 	one := &draws.Mixture{Weights: []float64{1}, Means: [][]float64{{1}}, Variances: [][]float64{{4}}}
-	near(t, "CRPS of one component", one.CRPS([]float64{2.5})[0], forecast.CRPS([]float64{2.5}, []float64{1}, []float64{4}), 1e-14)
+	near(t, "CRPS of one component", testkit.Must(one.CRPS(t.Context(), []float64{2.5}))(t)[0], forecast.CRPS([]float64{2.5}, []float64{1}, []float64{4}), 1e-14)
 }
 
 func near(t *testing.T, what string, got, want, tol float64) {
@@ -96,7 +94,7 @@ func noiseOnly(t *testing.T, n int) (gppl.Model, gppl.Data, float64) {
 func TestUncertainNoise(t *testing.T) {
 	const n, a, b = 8, 2.5, 3.0
 	m, data, square := noiseOnly(t, n)
-	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
 	for name, c := range map[string]struct {
 		loss           gppl.Loss
 		degrees, scale float64
@@ -113,19 +111,19 @@ func TestUncertainNoise(t *testing.T) {
 			if u.Fallback != "" || !(u.K < 0.7) || u.Failed != 0 || len(u.Models) != 1000 || !strings.Contains(u.String(), "k̂") {
 				t.Fatalf("%v: %+v", u, u.Fallback)
 			}
-			condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }
+			condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(ctx, m, data) }
 			f := testkit.Must(u.Predict(ctx, gppl.Scalars([]float64{100, 200}), condition))(t)
 			want := distuv.StudentsT{Sigma: math.Sqrt(c.scale), Nu: c.degrees}
 			for _, p := range []float64{0.75, 0.975, 0.995} {
-				got := f.Quantile(p)
+				got, _ := f.Quantile(ctx, p)
 				if math.Abs(got[1]/want.Quantile(p)-1) > 0.02 {
 					t.Errorf("quantile at %v: %v, Student-t %v", p, got[1], want.Quantile(p))
 				}
 			}
-			near(t, "log density", f.LogDensity([]float64{2, 2})[0], want.LogProb(2), 0.06)
+			near(t, "log density", testkit.Must(f.LogDensity(ctx, []float64{2, 2}))(t)[0], want.LogProb(2), 0.06)
 			// Known parameters have thinner tails.
-			if plug := math.Sqrt(r.Model.Noise) * distuv.UnitNormal.Quantile(0.995); plug > 0.9*f.Quantile(0.995)[0] {
-				t.Errorf("99 %% band of known parameters %v, of uncertain ones %v", plug, f.Quantile(0.995)[0])
+			if plug := math.Sqrt(r.Model.Noise) * distuv.UnitNormal.Quantile(0.995); plug > 0.9*testkit.Must(f.Quantile(ctx, 0.995))(t)[0] {
+				t.Errorf("99 %% band of known parameters %v, of uncertain ones %v", plug, testkit.Must(f.Quantile(ctx, 0.995))(t)[0])
 			}
 			again := testkit.Must(draws.NewUncertain(ctx, c.loss, r, draws.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))(t)
 			if again.Models[7].Noise != u.Models[7].Noise || again.K != u.K {
@@ -139,7 +137,7 @@ func TestUncertainNoise(t *testing.T) {
 func TestUncertainLengthscale(t *testing.T) {
 	data := randomData(t, 40, 9)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}.Fix("variance", gppl.NoiseName)
-	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
 	loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 4, Scale: 4}}))(t)
 	ctx := context.Background()
 	r := testkit.Must(gppl.Fit(ctx, loss, nil, gppl.Settings{}))(t)
@@ -148,7 +146,7 @@ func TestUncertainLengthscale(t *testing.T) {
 		t.Fatal(u)
 	}
 	density := func(l float64) float64 {
-		v, err := loss.ValueGrad(nil, []float64{1, l, 0.5})
+		v, err := loss.ValueGrad(ctx, nil, []float64{1, l, 0.5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,10 +167,10 @@ func TestUncertainLengthscale(t *testing.T) {
 func TestUncertainFallbacks(t *testing.T) {
 	ctx := context.Background()
 	m, data, _ := noiseOnly(t, 20)
-	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(ctx, m, data))(t)
 	r := testkit.Must(gppl.Fit(ctx, exact, nil, gppl.Settings{}))(t)
 
-	fixed := testkit.Must(gppl.NewExact(m.Fix(gppl.NoiseName), data))(t)
+	fixed := testkit.Must(gppl.NewExact(ctx, m.Fix(gppl.NoiseName), data))(t)
 	rf := testkit.Must(gppl.Fit(ctx, fixed, nil, gppl.Settings{}))(t)
 	if u := testkit.Must(draws.NewUncertain(ctx, fixed, rf, draws.UncertainSettings{}))(t); len(u.Models) != 1 ||
 		!strings.Contains(u.Fallback, "no parameter was trained") {
@@ -184,8 +182,8 @@ func TestUncertainFallbacks(t *testing.T) {
 		t.Errorf("a narrow minimum: k̂ = %v, %v", heavy.K, heavy)
 	}
 	f := testkit.Must(heavy.Predict(ctx, gppl.Scalars([]float64{9}),
-		func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }))(t)
-	_, v := testkit.Must(gppl.NewPosterior(r.Model, data))(t).Noisy(gppl.Scalars([]float64{9}))
+		func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(ctx, m, data) }))(t)
+	_, v, _ := testkit.Must(gppl.NewPosterior(ctx, r.Model, data))(t).Noisy(ctx, gppl.Scalars([]float64{9}))
 	if math.Abs(f.Variance()[0]-v[0]) > 1e-12 || len(f.Weights) != 1 {
 		t.Errorf("the fallback forecasts a variance of %v, the learnt model %v", f.Variance()[0], v[0])
 	}
@@ -198,7 +196,7 @@ func TestUncertainFallbacks(t *testing.T) {
 	if _, err := draws.NewUncertain(ctx, exact, nil, draws.UncertainSettings{}); err == nil {
 		t.Error("no result: no error")
 	}
-	other := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, Noise: 1}, data))(t)
+	other := testkit.Must(gppl.NewExact(ctx, gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, Noise: 1}, data))(t)
 	if _, err := draws.NewUncertain(ctx, other, r, draws.UncertainSettings{}); err == nil ||
 		!strings.Contains(err.Error(), "3 parameters") {
 		t.Errorf("the result of another loss: %v", err)
@@ -227,7 +225,7 @@ type spike struct {
 	at float64
 }
 
-func (l spike) ValueGrad(grad, theta []float64) (float64, error) {
+func (l spike) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	u := math.Log(theta[2] / l.at)
 	const c, depth, steep = 1e6, 40, 30
 	th := math.Tanh(steep * u)
@@ -243,7 +241,7 @@ func (l spike) ValueGrad(grad, theta []float64) (float64, error) {
 func TestUncertainSkewed(t *testing.T) {
 	ctx := context.Background()
 	m, data, _ := noiseOnly(t, 20)
-	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(ctx, m, data))(t)
 	r := testkit.Must(gppl.Fit(ctx, exact, nil, gppl.Settings{}))(t)
 	for right, adapted := range map[float64]bool{1: false, 4: false, 40: true} {
 		u := testkit.Must(draws.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r,
@@ -269,7 +267,7 @@ type skewed struct {
 	at, right float64
 }
 
-func (l skewed) ValueGrad(grad, theta []float64) (float64, error) {
+func (l skewed) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	u, sd := math.Log(theta[2]/l.at), 0.1
 	if u > 0 {
 		sd *= l.right
@@ -284,8 +282,8 @@ func (l skewed) ValueGrad(grad, theta []float64) (float64, error) {
 // negative is a loss upside down.
 type negative struct{ gppl.Loss }
 
-func (l negative) ValueGrad(grad, theta []float64) (float64, error) {
-	v, err := l.Loss.ValueGrad(grad, theta)
+func (l negative) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+	v, err := l.Loss.ValueGrad(context.Background(), grad, theta)
 	for i := range grad {
 		grad[i] = -grad[i]
 	}
@@ -297,7 +295,7 @@ func TestMixtureWithoutVariance(t *testing.T) {
 	inf := math.Inf(1)
 	m := draws.Mixture{Weights: []float64{0.5, 0.5, 0}, Means: [][]float64{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}},
 		Variances: [][]float64{{0, 0, 0}, {1, 0, 1}, {0, 0, 0}}}
-	got := m.LogDensity([]float64{1, 1.5, 3})
+	got := testkit.Must(m.LogDensity(t.Context(), []float64{1, 1.5, 3}))(t)
 	if got[0] != inf || got[1] != -inf || math.Abs(got[2]-(math.Log(0.5)-0.5*math.Log(2*math.Pi)-0.5)) > 1e-15 {
 		t.Errorf("log densities %v", got)
 	}

@@ -17,31 +17,31 @@ func informationCalls(tb testing.TB, n, k int) []testkit.Call {
 		x[i] = float64(i)
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1, Mean: gppl.Intercept{}}
-	info := testkit.Must(fisher.New(m, gppl.Scalars(x)))(tb)
-	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, gppl.Scalars(x), k, 1))(tb)
+	info := testkit.Must(fisher.New(tb.Context(), m, gppl.Scalars(x)))(tb)
+	p := testkit.Must(gppl.NewProjection(tb.Context(), gppl.Sphere{}, gppl.Scalars(x), k, 1))(tb)
 	return []testkit.Call{
-		{Name: "fisher.NewContext", Run: func(ctx context.Context) error {
-			_, err := fisher.NewContext(ctx, m, gppl.Scalars(x))
+		{Name: "fisher.New", Run: func(ctx context.Context) error {
+			_, err := fisher.New(ctx, m, gppl.Scalars(x))
 			return err
 		}},
-		{Name: "Information.ProjectedContext", Run: func(ctx context.Context) error {
-			_, err := info.ProjectedContext(ctx, p)
+		{Name: "Information.Projected", Run: func(ctx context.Context) error {
+			_, err := info.Projected(ctx, p)
 			return err
 		}},
-		{Name: "Information.LossContext", Run: func(ctx context.Context) error {
-			_, err := info.LossContext(ctx, p)
+		{Name: "Information.Loss", Run: func(ctx context.Context) error {
+			_, err := info.Loss(ctx, p)
 			return err
 		}},
-		{Name: "Information.ConditionalContext", Run: func(ctx context.Context) error {
-			_, err := info.ConditionalContext(ctx, p)
+		{Name: "Information.Conditional", Run: func(ctx context.Context) error {
+			_, err := info.Conditional(ctx, p)
 			return err
 		}},
-		{Name: "Information.ConditionalLatentContext", Run: func(ctx context.Context) error {
-			_, err := info.ConditionalLatentContext(ctx, p)
+		{Name: "Information.ConditionalLatent", Run: func(ctx context.Context) error {
+			_, err := info.ConditionalLatent(ctx, p)
 			return err
 		}},
-		{Name: "Information.ConditionalTraceContext", Run: func(ctx context.Context) error {
-			_, _, err := info.ConditionalTraceContext(ctx, p)
+		{Name: "Information.ConditionalTrace", Run: func(ctx context.Context) error {
+			_, _, err := info.ConditionalTrace(ctx, p)
 			return err
 		}},
 	}

@@ -1,6 +1,7 @@
 package fisher_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"math"
@@ -14,8 +15,9 @@ import (
 // ratio of the Cramér–Rao standard errors. The best directions for the signal,
 // the eigenvectors, tell nothing of the noise.
 func ExampleInformation() {
+	ctx := context.Background()
 	data := exampledata.Draw(200)
-	info, err := fisher.New(exampledata.Model, data.X)
+	info, err := fisher.New(ctx, exampledata.Model, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -29,11 +31,11 @@ func ExampleInformation() {
 		if design == (gppl.Identity{}) {
 			k = data.Len()
 		}
-		omega, err := gppl.NewProjection(design, data.X, k, 1)
+		omega, err := gppl.NewProjection(ctx, design, data.X, k, 1)
 		if err != nil {
 			log.Fatal(err)
 		}
-		projected, err := info.Projected(omega)
+		projected, err := info.Projected(ctx, omega)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -56,20 +58,21 @@ func ExampleInformation() {
 
 // The loss of information, by the theorem's two terms.
 func ExampleInformation_Loss() {
+	ctx := context.Background()
 	data := exampledata.Draw(200)
-	info, err := fisher.New(exampledata.Model, data.X)
+	info, err := fisher.New(ctx, exampledata.Model, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}
-	omega, err := gppl.NewProjection(gppl.Sphere{}, data.X, 100, 1)
+	omega, err := gppl.NewProjection(ctx, gppl.Sphere{}, data.X, 100, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := info.Loss(omega)
+	loss, err := info.Loss(ctx, omega)
 	if err != nil {
 		log.Fatal(err)
 	}
-	kept, err := info.Projected(omega)
+	kept, err := info.Projected(ctx, omega)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -83,16 +86,17 @@ func ExampleInformation_Loss() {
 // One projection tells of one combination of the parameters: the error names
 // those that it leaves open.
 func ExampleStdErrLog() {
+	ctx := context.Background()
 	data := exampledata.Draw(100)
-	info, err := fisher.New(exampledata.Model, data.X)
+	info, err := fisher.New(ctx, exampledata.Model, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}
-	one, err := gppl.NewProjection(gppl.Sphere{}, data.X, 1, 1)
+	one, err := gppl.NewProjection(ctx, gppl.Sphere{}, data.X, 1, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	projected, err := info.Projected(one)
+	projected, err := info.Projected(ctx, one)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -52,12 +52,7 @@ type Information struct {
 // is the information of the contrasts of y that do not depend on the flat coefficients (n minus their number), on which the
 // restricted likelihood is based. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would not
 // fit in memory (12 GB), or if A cannot be factorised: no jitter is added, since it would add information that is not there.
-func New(m gppl.Model, x gppl.Inputs) (*Information, error) {
-	return NewContext(context.Background(), m, x)
-}
-
-// NewContext is New that ends soon after ctx has, with an error that wraps ctx's.
-func NewContext(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Information, err error) {
+func New(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Information, err error) {
 	defer parallel.Stopped(&err)
 	if err := cmp.Or(x.Check(), m.Check()); err != nil {
 		return nil, err
@@ -166,12 +161,7 @@ func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i
 // Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It depends on the span of Ω alone, and computes with an
 // orthonormal basis. It is an error if columns of Ω, given or Raw, depend on each other so nearly that rounding decides what they
 // span, with the condition, or if S cannot be factorised. It panics if p is of another number of observations.
-func (i *Information) Projected(p *gppl.Projection) (*mat.SymDense, error) {
-	return i.ProjectedContext(context.Background(), p)
-}
-
-// ProjectedContext is Projected that ends soon after ctx has, with an error that wraps ctx's.
-func (i *Information) ProjectedContext(ctx context.Context, p *gppl.Projection) (info *mat.SymDense, err error) {
+func (i *Information) Projected(ctx context.Context, p *gppl.Projection) (info *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	omega, err := i.seen(ctx, p)
 	if err != nil {
@@ -215,12 +205,7 @@ func (l Loss) Total() *mat.SymDense {
 // as many digits as v/σ² has.
 //
 // It is an error if columns of LᵀΩ are linearly dependent. It panics if p has another number of observations.
-func (i *Information) Loss(p *gppl.Projection) (Loss, error) {
-	return i.LossContext(context.Background(), p)
-}
-
-// LossContext is Loss that ends soon after ctx has, with an error that wraps ctx's.
-func (i *Information) LossContext(ctx context.Context, p *gppl.Projection) (loss Loss, err error) {
+func (i *Information) Loss(ctx context.Context, p *gppl.Projection) (loss Loss, err error) {
 	defer parallel.Stopped(&err)
 	omega, err := i.seen(ctx, p)
 	if err != nil {
@@ -235,24 +220,14 @@ func (i *Information) LossContext(ctx context.Context, p *gppl.Projection) (loss
 
 // Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k flops. Rounding leaves about 1e-16 of the largest
 // eigenvalue of A where there should be 0, of either sign. Errors are those of Projected.
-func (i *Information) Conditional(p *gppl.Projection) (*mat.SymDense, error) {
-	return i.ConditionalContext(context.Background(), p)
-}
-
-// ConditionalContext is Conditional that ends soon after ctx has, with an error that wraps ctx's.
-func (i *Information) ConditionalContext(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
+func (i *Information) Conditional(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	return i.conditional(ctx, p, 0)
 }
 
 // ConditionalLatent returns Cov(f|Z) = K − KΩS⁻¹ΩᵀK, n×n: the uncertainty about the
 // noise-free function that the projections leave. See Conditional.
-func (i *Information) ConditionalLatent(p *gppl.Projection) (*mat.SymDense, error) {
-	return i.ConditionalLatentContext(context.Background(), p)
-}
-
-// ConditionalLatentContext is ConditionalLatent that ends soon after ctx has, with an error that wraps ctx's.
-func (i *Information) ConditionalLatentContext(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
+func (i *Information) ConditionalLatent(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	return i.conditional(ctx, p, -i.model.Noise)
 }
@@ -268,12 +243,7 @@ func (i *Information) conditional(ctx context.Context, p *gppl.Projection, more 
 }
 
 // ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and without the matrices. Errors are those of Projected.
-func (i *Information) ConditionalTrace(p *gppl.Projection) (observed, latent float64, err error) {
-	return i.ConditionalTraceContext(context.Background(), p)
-}
-
-// ConditionalTraceContext is ConditionalTrace that ends soon after ctx has, with an error that wraps ctx's.
-func (i *Information) ConditionalTraceContext(ctx context.Context, p *gppl.Projection) (observed, latent float64, err error) {
+func (i *Information) ConditionalTrace(ctx context.Context, p *gppl.Projection) (observed, latent float64, err error) {
 	defer parallel.Stopped(&err)
 	omega, err := i.seen(ctx, p)
 	if err != nil {
@@ -297,7 +267,7 @@ func (i *Information) ConditionalTraceContext(ctx context.Context, p *gppl.Proje
 
 // contrasts replaces A and Ȧ by those of the contrasts of y.
 func (i *Information) contrasts(ctx context.Context) error {
-	if err := gppl.CheckBasisContext(ctx, i.model.Mean, i.x); err != nil {
+	if err := gppl.CheckBasis(ctx, i.model.Mean, i.x); err != nil {
 		return err
 	}
 	h, err := i.model.Mean.Basis(i.x)
@@ -341,7 +311,7 @@ func (i *Information) span(ctx context.Context, p *gppl.Projection) (blas64.Gene
 	if n, _ := p.Dims(); n != i.x.Len() {
 		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
 	}
-	formed, err := p.OmegaContext(ctx)
+	formed, err := p.Omega(ctx)
 	if err != nil {
 		return blas64.General{}, err
 	}

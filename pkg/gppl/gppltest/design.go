@@ -1,6 +1,7 @@
 package gppltest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -24,13 +25,13 @@ import (
 // A design may refuse inputs or a k with an error that names it; it must take one case at least.
 func CheckDesign(t *testing.T, d gppl.Design) {
 	t.Helper()
-	for _, fault := range designFaults(d) {
+	for _, fault := range designFaults(t.Context(), d) {
 		t.Error(fault)
 	}
 }
 
 // designFaults says what CheckDesign finds.
-func designFaults(d gppl.Design) (faults []error) {
+func designFaults(ctx context.Context, d gppl.Design) (faults []error) {
 	name := d.String()
 	if name == "" {
 		return []error{errors.New("the design has no name")}
@@ -39,7 +40,7 @@ func designFaults(d gppl.Design) (faults []error) {
 	for _, c := range designInputs() {
 		n := c.x.Len()
 		for _, k := range []int{1, 2, n / 4, n} {
-			err := checkDesign(d, c.x, k)
+			err := checkDesign(ctx, d, c.x, k)
 			switch {
 			case errors.Is(err, errRefused):
 				continue
@@ -81,7 +82,7 @@ func designInputs() []namedInputs {
 // errRefused says that a design does not take the inputs, and rightly says so.
 var errRefused = errors.New("refused")
 
-func checkDesign(d gppl.Design, x gppl.Inputs, k int) error {
+func checkDesign(ctx context.Context, d gppl.Design, x gppl.Inputs, k int) error {
 	n, before := x.Len(), rows(x)
 	const seed = 5
 	// The directions stand in the middle of a larger matrix of sentinels.
@@ -89,7 +90,7 @@ func checkDesign(d gppl.Design, x gppl.Inputs, k int) error {
 	draw := func() (inside *mat.Dense, around *mat.Dense, err error) {
 		around = mat.NewDense(n+2*margin, k+2*margin, slices.Repeat([]float64{sentinel}, (n+2*margin)*(k+2*margin)))
 		inside = around.Slice(margin, margin+n, margin, margin+k).(*mat.Dense)
-		return inside, around, d.Directions(inside, x, rand.New(rand.NewPCG(seed, 0)))
+		return inside, around, d.Directions(ctx, inside, x, rand.New(rand.NewPCG(seed, 0)))
 	}
 	w, around, err := draw()
 	if err != nil {
@@ -116,22 +117,29 @@ func checkDesign(d gppl.Design, x gppl.Inputs, k int) error {
 		return errors.New("the directions changed x")
 	}
 
-	p, err := gppl.NewProjection(d, x, k, seed)
+	p, err := gppl.NewProjection(ctx, d, x, k, seed)
 	if err != nil {
 		return refusal(d, err) // of too low a rank
 	}
 	if !p.Orthonormal {
 		return nil // Raw, which promises no more
 	}
-	same, err := gppl.NewProjection(d, x, k, seed)
-	if err != nil || !mat.Equal(p.Omega(), same.Omega()) {
+	same, err := gppl.NewProjection(ctx, d, x, k, seed)
+	if err != nil {
+		return fmt.Errorf("the second time: %w", err)
+	}
+	omega, err := p.Omega(ctx)
+	if err != nil {
+		return err
+	}
+	if other, err := same.Omega(ctx); err != nil || !mat.Equal(omega, other) {
 		return fmt.Errorf("the same seed gives another Ω (error: %v)", err)
 	}
 	// R = ΩᵀW is upper triangular and ΩR = W: nested spans.
 	var gram, r, back mat.Dense
-	gram.Mul(p.Omega().T(), p.Omega())
-	r.Mul(p.Omega().T(), w)
-	back.Mul(p.Omega(), &r)
+	gram.Mul(omega.T(), omega)
+	r.Mul(omega.T(), w)
+	back.Mul(omega, &r)
 	size := mat.Norm(w, 2)
 	for j := range k {
 		for i := range k {
@@ -149,7 +157,7 @@ func checkDesign(d gppl.Design, x gppl.Inputs, k int) error {
 		}
 	}
 	if k == n {
-		return checkWhole(p, x)
+		return checkWhole(ctx, p, x)
 	}
 	return nil
 }
@@ -180,7 +188,7 @@ func rows(x gppl.Inputs) (all []float64) {
 }
 
 // checkWhole compares the likelihood of n projections with that of the data.
-func checkWhole(p *gppl.Projection, x gppl.Inputs) error {
+func checkWhole(ctx context.Context, p *gppl.Projection, x gppl.Inputs) error {
 	y := make([]float64, x.Len())
 	for i := range y {
 		y[i] = math.Sin(x.At(i)[0])
@@ -190,19 +198,19 @@ func checkWhole(p *gppl.Projection, x gppl.Inputs) error {
 		return err
 	}
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1.1, Lengthscale: 0.8}, Noise: 0.2}
-	exact, err := gppl.NewExact(m, data, gppl.WithEngine(gppl.EngineDense))
+	exact, err := gppl.NewExact(ctx, m, data, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		return err
 	}
-	projected, err := gppl.NewProjected(m, data, p, gppl.WithEngine(gppl.EngineDense))
+	projected, err := gppl.NewProjected(ctx, m, data, p, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		return err
 	}
-	want, wantGrad, err := valueGradLog(exact)
+	want, wantGrad, err := valueGradLog(ctx, exact)
 	if err != nil {
 		return err
 	}
-	got, grad, err := valueGradLog(projected)
+	got, grad, err := valueGradLog(ctx, projected)
 	if err != nil {
 		return err
 	}

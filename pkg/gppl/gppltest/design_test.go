@@ -1,6 +1,7 @@
 package gppltest
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -20,8 +21,8 @@ type broken struct {
 
 func (d broken) String() string { return d.name }
 
-func (d broken) Directions(omega *mat.Dense, x gppl.Inputs, rnd *rand.Rand) error {
-	if err := (gppl.Sphere{}).Directions(omega, x, rnd); err != nil {
+func (d broken) Directions(ctx context.Context, omega *mat.Dense, x gppl.Inputs, rnd *rand.Rand) error {
+	if err := (gppl.Sphere{}).Directions(ctx, omega, x, rnd); err != nil {
 		return err
 	}
 	return d.after(omega, x)
@@ -29,7 +30,7 @@ func (d broken) Directions(omega *mat.Dense, x gppl.Inputs, rnd *rand.Rand) erro
 
 // TestCheckDesign checks that the suite finds what it looks for.
 func TestCheckDesign(t *testing.T) {
-	if faults := designFaults(broken{"Sound", func(*mat.Dense, gppl.Inputs) error { return nil }}); faults != nil {
+	if faults := designFaults(t.Context(), broken{"Sound", func(*mat.Dense, gppl.Inputs) error { return nil }}); faults != nil {
 		t.Errorf("faults found in a sound design: %v", faults)
 	}
 	for _, c := range []struct {
@@ -57,14 +58,14 @@ func TestCheckDesign(t *testing.T) {
 		{"takes none of the standard inputs", func(*mat.Dense, gppl.Inputs) error { return errors.New("Broken takes nothing") }},
 	} {
 		var found []string
-		for _, fault := range designFaults(broken{"Broken", c.after}) {
+		for _, fault := range designFaults(t.Context(), broken{"Broken", c.after}) {
 			found = append(found, fault.Error())
 		}
 		if !strings.Contains(strings.Join(found, "\n"), c.want) {
 			t.Errorf("want a fault that says %q, got %q", c.want, found)
 		}
 	}
-	if len(designFaults(broken{"", nil})) == 0 {
+	if len(designFaults(t.Context(), broken{"", nil})) == 0 {
 		t.Error("a design without a name is no fault")
 	}
 }

@@ -1,6 +1,7 @@
 package gppltest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -30,7 +31,7 @@ func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Dat
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			err := c.compare(engine)
+			err := c.compare(t.Context(), engine)
 			if errors.Is(err, errLong) {
 				t.Skip(err)
 			}
@@ -81,12 +82,12 @@ func (c EngineCase) cost(l gppl.Loss) (seconds float64) {
 }
 
 // compare returns a Refusal, errLong, or what is wrong.
-func (c EngineCase) compare(engine string) error {
+func (c EngineCase) compare(ctx context.Context, engine string) error {
 	build := func(name string) (gppl.Loss, error) {
 		if c.Proj == nil {
-			return gppl.NewExact(c.Model, c.Data, gppl.WithEngine(name))
+			return gppl.NewExact(ctx, c.Model, c.Data, gppl.WithEngine(name))
 		}
-		return gppl.NewProjected(c.Model, c.Data, c.Proj, gppl.WithEngine(name))
+		return gppl.NewProjected(ctx, c.Model, c.Data, c.Proj, gppl.WithEngine(name))
 	}
 	loss, err := build(engine)
 	if err != nil {
@@ -95,7 +96,7 @@ func (c EngineCase) compare(engine string) error {
 	if seconds := c.cost(loss); seconds > longest() && !math.IsInf(seconds, 1) {
 		return fmt.Errorf("%w: %.2g s", errLong, seconds)
 	}
-	value, grad, err := valueGradLog(loss)
+	value, grad, err := valueGradLog(ctx, loss)
 	if err != nil {
 		return err
 	}
@@ -103,7 +104,7 @@ func (c EngineCase) compare(engine string) error {
 	if err != nil {
 		return fmt.Errorf("dense: %v", err)
 	}
-	want, wantGrad, err := valueGradLog(dense)
+	want, wantGrad, err := valueGradLog(ctx, dense)
 	if err != nil {
 		return fmt.Errorf("dense: %v", err)
 	}
@@ -127,11 +128,11 @@ func (c EngineCase) compare(engine string) error {
 }
 
 // valueGradLog evaluates a loss at its own parameters.
-func valueGradLog(l gppl.Loss) (value float64, grad []float64, err error) {
+func valueGradLog(ctx context.Context, l gppl.Loss) (value float64, grad []float64, err error) {
 	params := l.Params()
 	theta := gppl.Values(params)
 	grad = make([]float64, len(theta))
-	value, err = l.ValueGrad(grad, theta)
+	value, err = l.ValueGrad(ctx, grad, theta)
 	floats.Mul(grad, theta)
 	return value, grad, err
 }
@@ -186,7 +187,7 @@ func EngineCases() (cases []EngineCase) {
 					}
 					c.Name = fmt.Sprintf("%v/noise=%v/n=%d", k, noise, n)
 					if design != nil {
-						if c.Proj, err = gppl.NewProjection(design, c.Data.X, 1+n/4, 1); err != nil {
+						if c.Proj, err = gppl.NewProjection(context.Background(), design, c.Data.X, 1+n/4, 1); err != nil {
 							continue // Spectral needs a range
 						}
 						c.Name += "/" + design.String()

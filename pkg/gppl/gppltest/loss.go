@@ -21,7 +21,7 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 	theta := gppl.Values(params)
 	value := func(theta []float64) float64 {
 		t.Helper()
-		v, err := loss.ValueGrad(nil, theta)
+		v, err := loss.ValueGrad(t.Context(), nil, theta)
 		if err != nil {
 			t.Fatalf("%v at %v: %v", loss, theta, err)
 		}
@@ -29,7 +29,7 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 	}
 	before := slices.Clone(theta)
 	grad := make([]float64, len(theta))
-	got, err := loss.ValueGrad(grad, theta)
+	got, err := loss.ValueGrad(t.Context(), grad, theta)
 	if err != nil {
 		t.Fatalf("%v: %v", loss, err)
 	}
@@ -66,7 +66,7 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 		}
 		for _, v := range values {
 			bad[i] = v
-			if _, err := loss.ValueGrad(nil, bad); err == nil {
+			if _, err := loss.ValueGrad(t.Context(), nil, bad); err == nil {
 				t.Errorf("%v: no error for parameter %q = %v", loss, p.Name, v)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // BenchmarkQuantile is a quantile of a count of each likelihood and size, with a standard deviation of 0.3 of g.
@@ -18,7 +20,7 @@ func BenchmarkQuantile(b *testing.B) {
 			b.Run(fmt.Sprintf("%v/mean=%g", l, mean), func(b *testing.B) {
 				rnd := rand.New(rand.NewPCG(1, 1))
 				for range b.N {
-					c.Quantile(rnd.Float64())
+					testkit.Must(c.Quantile(b.Context(), rnd.Float64()))(b)
 				}
 			})
 		}

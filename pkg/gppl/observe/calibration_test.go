@@ -37,7 +37,7 @@ func TestCountsSimulationBased(t *testing.T) {
 		for i := range x {
 			x[i], sizes[i] = float64(i), 2
 		}
-		_, g, _, err := m.Sample(gppl.Scalars(x), uint64(sim))
+		_, g, _, err := m.Sample(ctx, gppl.Scalars(x), uint64(sim))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestCountsSimulationBased(t *testing.T) {
 			y[i] = distuv.Poisson{Lambda: sizes[i] * math.Exp(g[i]), Src: rnd}.Rand()
 		}
 		d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
-		loss := testkit.Must(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName),
+		loss := testkit.Must(NewLaplace(ctx, gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName),
 			d, Poisson{}, sizes))(t)
 		prior := testkit.Must(gppl.NewMAP(loss, list...))(t)
 		r := testkit.Must(gppl.Fit(ctx, prior, nil, gppl.Settings{NoStandardErrors: true}))(t)

@@ -22,11 +22,11 @@ func BenchmarkCancelledObserve(b *testing.B) {
 	}
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 20, Alpha: 1}, Noise: 0.01}
 	of, d := gppl.Data{X: gppl.Scalars(x), Y: counts}, gppl.Data{X: gppl.Scalars(x), Y: y}
-	l := testkit.Must(observe.NewLaplace(m, of, observe.Poisson{}, nil))(b)
+	l := testkit.Must(observe.NewLaplace(b.Context(), m, of, observe.Poisson{}, nil))(b)
 	theta := gppl.Values(l.Params())
 	testkit.BenchmarkCancelled(b, []testkit.Call{
-		{Name: "Laplace.ValueGradContext", Run: func(ctx context.Context) error {
-			_, err := l.ValueGradContext(ctx, make([]float64, len(theta)), theta)
+		{Name: "Laplace.ValueGrad", Run: func(ctx context.Context) error {
+			_, err := l.ValueGrad(ctx, make([]float64, len(theta)), theta)
 			return err
 		}},
 		{Name: "Laplace.Correct", Run: func(ctx context.Context) error {
@@ -42,7 +42,7 @@ func BenchmarkCancelledObserve(b *testing.B) {
 			return err
 		}},
 		{Name: "FindOutliers", Run: func(ctx context.Context) error {
-			_, err := observe.FindOutliers(m, d, gppl.WithContext(ctx))
+			_, err := observe.FindOutliers(ctx, m, d)
 			return err
 		}},
 		{Name: "FitRobust", Run: func(ctx context.Context) error {
@@ -63,28 +63,28 @@ func countCalls(n int) []testkit.Call {
 	}
 	c := observe.NewCounts(observe.Poisson{}, mean, variances, sizes)
 	return []testkit.Call{
-		{Name: "Counts.ExpectedContext", Run: func(ctx context.Context) error {
-			_, _, err := c.ExpectedContext(ctx)
+		{Name: "Counts.Expected", Run: func(ctx context.Context) error {
+			_, _, err := c.Expected(ctx)
 			return err
 		}},
-		{Name: "Counts.RatesContext", Run: func(ctx context.Context) error {
-			_, _, err := c.RatesContext(ctx)
+		{Name: "Counts.Rates", Run: func(ctx context.Context) error {
+			_, _, err := c.Rates(ctx)
 			return err
 		}},
-		{Name: "Counts.LogDensityContext", Run: func(ctx context.Context) error {
-			_, err := c.LogDensityContext(ctx, y)
+		{Name: "Counts.LogDensity", Run: func(ctx context.Context) error {
+			_, err := c.LogDensity(ctx, y)
 			return err
 		}},
-		{Name: "Counts.QuantileContext", Run: func(ctx context.Context) error {
-			_, err := c.QuantileContext(ctx, 0.9)
+		{Name: "Counts.Quantile", Run: func(ctx context.Context) error {
+			_, err := c.Quantile(ctx, 0.9)
 			return err
 		}},
 		{Name: "Counts.CRPSContext", Run: func(ctx context.Context) error {
-			_, err := c.CRPSContext(ctx, y)
+			_, err := c.CRPS(ctx, y)
 			return err
 		}},
 		{Name: "Counts.PITContext", Run: func(ctx context.Context) error {
-			_, err := c.PITContext(ctx, y, u)
+			_, err := c.PIT(ctx, y, u)
 			return err
 		}},
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -54,16 +55,16 @@ func TestContinuousLikelihood(t *testing.T) {
 		one := observe.NewCounts(l, []float64{0.4}, []float64{0}, nil)
 		exact := distuv.Gamma{Alpha: shape, Beta: shape / math.Exp(0.4)}
 		for _, p := range []float64{0.05, 0.5, 0.99} {
-			if q := one.Quantile(p)[0]; math.Abs(q/exact.Quantile(p)-1) > 1e-6 {
+			if q := testkit.Must(one.Quantile(t.Context(), p))(t)[0]; math.Abs(q/exact.Quantile(p)-1) > 1e-6 {
 				t.Errorf("shape %v: the quantile of %v is %v, want %v", shape, p, q, exact.Quantile(p))
 			}
 		}
-		if pit := one.PIT([]float64{exact.Quantile(0.3)}, []float64{0.9})[0]; math.Abs(pit-0.3) > 1e-6 {
+		if pit := testkit.Must(one.PIT(t.Context(), []float64{exact.Quantile(0.3)}, []float64{0.9}))(t)[0]; math.Abs(pit-0.3) > 1e-6 {
 			t.Errorf("shape %v: the PIT of the quantile of 0.3 is %v", shape, pit)
 		}
 	}
 	// Of an exponential distribution with mean m the CRPS of y is y + 2m·e^(−y/m) − 3m/2.
-	score := observe.NewCounts(waiting{1}, []float64{0, 0}, []float64{0, 0}, nil).CRPS([]float64{0.7, 40})
+	score := testkit.Must(observe.NewCounts(waiting{1}, []float64{0, 0}, []float64{0, 0}, nil).CRPS(t.Context(), []float64{0.7, 40}))(t)
 	for i, y := range []float64{0.7, 40} {
 		if want := y + 2*math.Exp(-y) - 1.5; math.Abs(score[i]-want) > 1e-3 {
 			t.Errorf("the CRPS of %v is %v, want %v", y, score[i], want)
@@ -89,10 +90,10 @@ func TestContinuousLikelihood(t *testing.T) {
 		t.Fatal(err)
 	}
 	truth := math.Exp(math.Sin(6.05))
-	if mean, _ := next.Expected(); !(mean[0] > 0.5*truth && mean[0] < 2*truth) {
+	if mean, _, _ := next.Expected(t.Context()); !(mean[0] > 0.5*truth && mean[0] < 2*truth) {
 		t.Errorf("it expects %v, the truth is %v", mean[0], truth)
 	}
-	loss, err := gppl.NewMAP(fit.Loss, gppl.DefaultPriors(m, fit.Loss.Guess())...)
+	loss, err := gppl.NewMAP(fit.Loss, testkit.Must(gppl.DefaultPriors(t.Context(), m, fit.Loss.Guess()))(t)...)
 	if err != nil {
 		t.Fatal(err)
 	}

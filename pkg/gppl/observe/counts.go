@@ -27,12 +27,16 @@ type LaplaceFit struct {
 // model as given, and [auto.StartFrom] of the latent values that the observations suggest. It is an error if both fail.
 func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64,
 	s gppl.Settings) (*LaplaceFit, error) {
-	loss, err := NewLaplace(m, d, likelihood, sizes)
+	loss, err := NewLaplace(ctx, m, d, likelihood, sizes)
 	if err != nil {
 		return nil, err
 	}
 	own := loss.Params()[len(m.Params()):]
-	starts := []gppl.Model{m, auto.StartFrom(m, loss.Guess())}
+	guess, err := auto.StartFrom(ctx, m, loss.Guess())
+	if err != nil {
+		return nil, err
+	}
+	starts := []gppl.Model{m, guess}
 	results, errs := make([]*gppl.Result, len(starts)), make([]error, len(starts))
 	if progress := s.Progress; progress != nil {
 		var one sync.Mutex
@@ -123,11 +127,11 @@ func (l *Laplace) Predict(ctx context.Context, theta []float64, x gppl.Inputs, s
 	if err != nil {
 		return nil, err
 	}
-	p, err := gppl.NewPosterior(m, d, append(slices.Clone(l.options), gppl.WithContext(ctx))...)
+	p, err := gppl.NewPosterior(ctx, m, d, l.options...)
 	if err != nil {
 		return nil, err
 	}
-	mean, variances, err := p.NoisyContext(ctx, x)
+	mean, variances, err := p.Noisy(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -170,24 +174,12 @@ func (c *Counts) average(i int, f func(l Likelihood, g float64) float64) (sum fl
 
 // Rates returns the mean and variance of E(y | g) at each input: what is known of the function, without the scatter of single
 // observations.
-func (c *Counts) Rates() (mean, variances []float64) {
-	mean, variances, _ = c.RatesContext(context.Background())
-	return mean, variances
-}
-
-// RatesContext is Rates that ends soon after ctx has, with an error that wraps ctx's.
-func (c *Counts) RatesContext(ctx context.Context) (mean, variances []float64, err error) {
+func (c *Counts) Rates(ctx context.Context) (mean, variances []float64, err error) {
 	return c.moments(ctx, func(Likelihood, float64, float64) float64 { return 0 })
 }
 
 // Expected returns E y and Var y at each input.
-func (c *Counts) Expected() (mean, variances []float64) {
-	mean, variances, _ = c.ExpectedContext(context.Background())
-	return mean, variances
-}
-
-// ExpectedContext is Expected that ends soon after ctx has, with an error that wraps ctx's.
-func (c *Counts) ExpectedContext(ctx context.Context) (mean, variances []float64, err error) {
+func (c *Counts) Expected(ctx context.Context) (mean, variances []float64, err error) {
 	return c.moments(ctx, Likelihood.Variance)
 }
 
@@ -225,13 +217,7 @@ func (c *Counts) CDF(i int, y float64) (p float64) {
 }
 
 // LogDensity returns log P(Y_i = y_i) at each input: the log score.
-func (c *Counts) LogDensity(y []float64) (logs []float64) {
-	logs, _ = c.LogDensityContext(context.Background(), y)
-	return logs
-}
-
-// LogDensityContext is LogDensity that ends soon after ctx has, with an error that wraps ctx's.
-func (c *Counts) LogDensityContext(ctx context.Context, y []float64) (logs []float64, err error) {
+func (c *Counts) LogDensity(ctx context.Context, y []float64) (logs []float64, err error) {
 	err = eachInput(ctx, len(y), func(i int) {
 		y := y[i]
 		most := math.Inf(-1)
@@ -255,13 +241,7 @@ func (c *Counts) LogDensityContext(ctx context.Context, y []float64) (logs []flo
 
 // Quantile returns at each input the least whole number y with P(Y ≤ y) ≥ p, for p in (0, 1); for a Continuous likelihood the
 // least number.
-func (c *Counts) Quantile(p float64) (quantiles []float64) {
-	quantiles, _ = c.QuantileContext(context.Background(), p)
-	return quantiles
-}
-
-// QuantileContext is Quantile that ends soon after ctx has, with an error that wraps ctx's.
-func (c *Counts) QuantileContext(ctx context.Context, p float64) (quantiles []float64, err error) {
+func (c *Counts) Quantile(ctx context.Context, p float64) (quantiles []float64, err error) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("observe: Quantile(%v): want p in (0, 1)", p))
 	}
@@ -325,13 +305,7 @@ const (
 
 // CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held
 // 2009); for a Continuous likelihood, the integral over k. It is right to 1e-6 of itself.
-func (c *Counts) CRPS(y []float64) (scores []float64) {
-	scores, _ = c.CRPSContext(context.Background(), y)
-	return scores
-}
-
-// CRPSContext is CRPS that ends soon after ctx has, with an error that wraps ctx's.
-func (c *Counts) CRPSContext(ctx context.Context, y []float64) (scores []float64, err error) {
+func (c *Counts) CRPS(ctx context.Context, y []float64) (scores []float64, err error) {
 	err = eachInput(ctx, len(y), func(i int) {
 		y := y[i]
 		whole, above := !c.continuous(), 0.0 // whole numbers at y or above it are one side, the others the other
@@ -353,13 +327,7 @@ func (c *Counts) CRPSContext(ctx context.Context, y []float64) (scores []float64
 
 // PIT returns the randomised probability integral transform of each observation, F(y − 1) + u·P(Y = y): uniform on (0, 1) if the
 // forecasts are right and the u are.
-func (c *Counts) PIT(y, u []float64) (pit []float64) {
-	pit, _ = c.PITContext(context.Background(), y, u)
-	return pit
-}
-
-// PITContext is PIT that ends soon after ctx has, with an error that wraps ctx's.
-func (c *Counts) PITContext(ctx context.Context, y, u []float64) (pit []float64, err error) {
+func (c *Counts) PIT(ctx context.Context, y, u []float64) (pit []float64, err error) {
 	err = eachInput(ctx, len(y), func(i int) {
 		y := y[i]
 		below := c.CDF(i, y-1)

@@ -29,7 +29,7 @@ func TestCountsReference(t *testing.T) {
 		}
 		l := map[string]Likelihood{"p": Poisson{}, "n": NegBinomial{shape}, "b": Binomial{}}[kind]
 		c := NewCounts(l, []float64{mean}, []float64{variance}, []float64{size})
-		if got := c.LogDensity([]float64{y})[0]; !(math.Abs(got-log) <= 1e-10*max(1, math.Abs(log))) {
+		if got := testkit.Must(c.LogDensity(t.Context(), []float64{y}))(t)[0]; !(math.Abs(got-log) <= 1e-10*max(1, math.Abs(log))) {
 			t.Errorf("%v of size %v, g ~ N(%v, %v): log p(%v) = %v, want %v", l, size, mean, variance, y, got, log)
 		}
 		if got := c.CDF(0, y); p >= 0 && !(math.Abs(got-p) <= 1e-10) {
@@ -54,7 +54,7 @@ func TestCountsSums(t *testing.T) {
 			at, size = math.Log(1./19), trials
 		}
 		c := NewCounts(l, []float64{at}, []float64{sd * sd}, []float64{size})
-		m, v := c.Expected()
+		m, v := testkit.Must2(c.Expected(t.Context()))(t)
 		if e := math.Exp(at + 0.5*sd*sd); k%3 != 2 {
 			want := e*e*math.Expm1(sd*sd) + e
 			if n, ok := l.(NegBinomial); ok {
@@ -64,11 +64,11 @@ func TestCountsSums(t *testing.T) {
 			equal(t, "variance", v[0], want, 1e-11)
 		}
 		for _, p := range []float64{0.01, 0.5, 0.999} {
-			if q := c.Quantile(p)[0]; !(c.CDF(0, q) >= p) || !(c.CDF(0, q-1) < p) {
+			if q := testkit.Must(c.Quantile(t.Context(), p))(t)[0]; !(c.CDF(0, q) >= p) || !(c.CDF(0, q-1) < p) {
 				t.Errorf("%v, g ~ N(%v, %v²): the quantile of %v is %v, of probability %v, after %v", l, at, sd, p, q, c.CDF(0, q), c.CDF(0, q-1))
 			}
 		}
-		most, y := c.Quantile(1 - 1e-7)[0], c.Quantile(rnd.Float64())[0]
+		most, y := testkit.Must(c.Quantile(t.Context(), 1-1e-7))(t)[0], testkit.Must(c.Quantile(t.Context(), rnd.Float64()))(t)[0]
 		if most > 4000 {
 			continue
 		}
@@ -80,6 +80,6 @@ func TestCountsSums(t *testing.T) {
 			}
 			want += f * f
 		}
-		equal(t, fmt.Sprintf("%v, g ~ N(%v, %v²): the score of %v", l, at, sd, y), c.CRPS([]float64{y})[0], want, 1e-6)
+		equal(t, fmt.Sprintf("%v, g ~ N(%v, %v²): the score of %v", l, at, sd, y), testkit.Must(c.CRPS(t.Context(), []float64{y}))(t)[0], want, 1e-6)
 	}
 }

@@ -266,16 +266,16 @@ func TestCountsRandomly(t *testing.T) {
 			}
 		}
 		log := c.density()
-		check("log p", &most.density, of.LogDensity([]float64{c.y})[0], log, 1e-9*max(1, math.Abs(log)))
+		check("log p", &most.density, testkit.Must(of.LogDensity(t.Context(), []float64{c.y}))(t)[0], log, 1e-9*max(1, math.Abs(log)))
 		check("P(Y ≤ y)", &most.below, of.CDF(0, c.y), c.below(c.y), 1e-10)
 		mean, variance, rates := c.moments()
-		m, v := of.Expected()
-		_, r := of.Rates()
+		m, v := testkit.Must2(of.Expected(t.Context()))(t)
+		_, r := testkit.Must2(of.Rates(t.Context()))(t)
 		check("E y", &most.moments, m[0], mean, 1e-9*mean)
 		check("Var y", &most.moments, v[0], variance, 1e-9*variance)
 		check("Var E(y | g)", &most.moments, r[0], rates, 1e-9*rates)
 		p := 0.001 + 0.998*rnd.Float64()
-		q := of.Quantile(p)[0]
+		q := testkit.Must(of.Quantile(t.Context(), p))(t)[0]
 		if at, before := c.below(q), c.below(q-1); !(at >= p-1e-10) || !(before < p+1e-10) {
 			fail("P(Y ≤ quantile)", at, p)
 		}

@@ -22,11 +22,11 @@ func TestCountsBeyondWholeNumbers(t *testing.T) {
 	c := NewCounts(NegBinomial{Shape: 0.5}, []float64{45}, []float64{1}, nil)
 	for _, mean := range []float64{45, 600} { // the second has quantiles beyond float64
 		wide := NewCounts(NegBinomial{Shape: 0.5}, []float64{mean}, []float64{1e4}, nil)
-		if score := wide.CRPS([]float64{3})[0]; !(score > 0) || math.IsInf(score, 0) {
+		if score := testkit.Must(wide.CRPS(t.Context(), []float64{3}))(t)[0]; !(score > 0) || math.IsInf(score, 0) {
 			t.Errorf("the score is %v", score)
 		}
 	}
-	if q := c.Quantile(0.9)[0]; !(q > 1e19 && q < 1e21) || math.Abs(c.CDF(0, q)-0.9) > 1e-6 {
+	if q := testkit.Must(c.Quantile(t.Context(), 0.9))(t)[0]; !(q > 1e19 && q < 1e21) || math.Abs(c.CDF(0, q)-0.9) > 1e-6 {
 		t.Errorf("the quantile is %v, of probability %v", q, c.CDF(0, q))
 	}
 }
@@ -50,13 +50,13 @@ func TestManyCounts(t *testing.T) {
 func TestCounts(t *testing.T) {
 	for _, l := range []Likelihood{Poisson{}, NegBinomial{Shape: 2}, Binomial{}} {
 		c := &Counts{Mean: []float64{0.4, -1}, Variance: []float64{0.3, 1e-6}, Sizes: []float64{9, 4}, Likelihood: l}
-		mean, variances := c.Expected()
+		mean, variances := testkit.Must2(c.Expected(t.Context()))(t)
 		for i := range c.Len() {
 			var p []float64
 			for y := 0.0; y < 4000 && l.Check(y, c.Sizes[i]) == nil; y++ {
 				at := []float64{0, 0}
 				at[i] = y
-				p = append(p, math.Exp(c.LogDensity(at)[i]))
+				p = append(p, math.Exp(testkit.Must(c.LogDensity(t.Context(), at))(t)[i]))
 			}
 			var m, v, cumulated float64
 			for y, p := range p {
@@ -74,7 +74,7 @@ func TestCounts(t *testing.T) {
 				if got := c.CDF(i, float64(y)); !scalar.EqualWithinAbs(got, cumulated, 1e-9) {
 					t.Errorf("%v: P(Y ≤ %d) = %v, want %v", l, y, got, cumulated)
 				}
-				if q := c.Quantile(cumulated - 1e-7)[i]; each > 1e-6 && q != float64(y) {
+				if q := testkit.Must(c.Quantile(t.Context(), cumulated-1e-7))(t)[i]; each > 1e-6 && q != float64(y) {
 					t.Errorf("%v: quantile %v is %v, want %d", l, cumulated, q, y)
 				}
 			}
@@ -87,7 +87,7 @@ func TestCounts(t *testing.T) {
 					want += f * f
 				}
 			}
-			if got := c.CRPS(seen)[i]; !scalar.EqualWithinAbsOrRel(got, want, 1e-7, 1e-6) {
+			if got := testkit.Must(c.CRPS(t.Context(), seen))(t)[i]; !scalar.EqualWithinAbsOrRel(got, want, 1e-7, 1e-6) {
 				t.Errorf("%v: CRPS %v, want %v", l, got, want)
 			}
 		}
@@ -111,7 +111,7 @@ func TestCountsCalibrated(t *testing.T) {
 			for i := range x {
 				x[i], sizes[i] = float64(i), c.size
 			}
-			_, g, _, err := m.Sample(gppl.Scalars(x), seed)
+			_, g, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestCountsCalibrated(t *testing.T) {
 			for i := range u {
 				u[i] = rnd.Float64()
 			}
-			pit = append(pit, forecast.PIT(y[n-ahead:], u)[ahead-1]) // one a series: they are independent
+			pit = append(pit, testkit.Must(forecast.PIT(t.Context(), y[n-ahead:], u))(t)[ahead-1]) // one a series: they are independent
 		}
 		slices.Sort(pit)
 		uniform := make([]float64, 2000)
@@ -162,7 +162,7 @@ func TestFitLaplaceShape(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i)
 	}
-	_, g, _, err := m.Sample(gppl.Scalars(x), 3)
+	_, g, _, err := m.Sample(t.Context(), gppl.Scalars(x), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,6 +191,7 @@ func TestFitLaplaceShape(t *testing.T) {
 }
 
 func ExampleFitLaplace() {
+	ctx := context.Background()
 	// Counts whose rate rises and falls.
 	x, y := make([]float64, 96), make([]float64, 96)
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -205,17 +206,24 @@ func ExampleFitLaplace() {
 		panic(err)
 	}
 	m := gppl.Model{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 10}, Noise: 1e-4, Mean: gppl.Intercept{}}
-	fit, err := FitLaplace(context.Background(), m.Fix(gppl.NoiseName), counts, Poisson{}, nil, gppl.Settings{})
+	fit, err := FitLaplace(ctx, m.Fix(gppl.NoiseName), counts, Poisson{}, nil, gppl.Settings{})
 	if err != nil {
 		panic(err)
 	}
-	next, err := fit.Predict(context.Background(), gppl.Scalars([]float64{50, 97}), nil)
+	next, err := fit.Predict(ctx, gppl.Scalars([]float64{50, 97}), nil)
 	if err != nil {
 		panic(err)
 	}
-	mean, _ := next.Expected()
+	mean, _, err := next.Expected(ctx)
+	if err != nil {
+		panic(err)
+	}
+	most, err := next.Quantile(ctx, 0.95)
+	if err != nil {
+		panic(err)
+	}
 	fmt.Println(fit.Status)
-	fmt.Printf("expected %.1f and %.1f, at most %v with a probability of 95 %%\n", mean[0], mean[1], next.Quantile(0.95))
+	fmt.Printf("expected %.1f and %.1f, at most %v with a probability of 95 %%\n", mean[0], mean[1], most)
 	// Output:
 	// converged
 	// expected 1.9 and 3.6, at most [4 8] with a probability of 95 %
@@ -227,11 +235,11 @@ func TestMixed(t *testing.T) {
 	b := NewCounts(NegBinomial{Shape: 1.5}, []float64{1, -1}, []float64{0.4, 0.3}, nil)
 	const w = 0.3
 	m := Mixed([]float64{w, 1 - w}, []*Counts{a, b})
-	meanA, varA := a.Expected()
-	meanB, varB := b.Expected()
-	mean, variances := m.Expected()
+	meanA, varA := testkit.Must2(a.Expected(t.Context()))(t)
+	meanB, varB := testkit.Must2(b.Expected(t.Context()))(t)
+	mean, variances := testkit.Must2(m.Expected(t.Context()))(t)
 	y := []float64{1, 3}
-	logA, logB, logs := a.LogDensity(y), b.LogDensity(y), m.LogDensity(y)
+	logA, logB, logs := testkit.Must(a.LogDensity(t.Context(), y))(t), testkit.Must(b.LogDensity(t.Context(), y))(t), testkit.Must(m.LogDensity(t.Context(), y))(t)
 	for i := range y {
 		equal(t, "mean", mean[i], w*meanA[i]+(1-w)*meanB[i], 1e-12)
 		by := meanA[i] - meanB[i]
@@ -249,22 +257,22 @@ func TestMixed(t *testing.T) {
 func TestLaplaceGaussian(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 5}, Noise: 0.02}
 	d, sizes := drawn(t, m, Poisson{}, 40, 3)
-	loss := testkit.Must(NewLaplace(m, d, Poisson{}, sizes))(t)
+	loss := testkit.Must(NewLaplace(t.Context(), m, d, Poisson{}, sizes))(t)
 	theta, ctx, x := gppl.Values(loss.Params()), t.Context(), gppl.Scalars([]float64{3, 41})
 	model, data, err := loss.Gaussian(ctx, theta)
 	if err != nil {
 		t.Fatal(err)
 	}
-	posterior, err := gppl.NewPosterior(model, data)
+	posterior, err := gppl.NewPosterior(ctx, model, data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, variances := posterior.Noisy(x)
+	mean, variances, _ := posterior.Noisy(ctx, x)
 	p := testkit.Must(loss.Predict(ctx, theta, x, nil))(t)
 	other := slices.Clone(theta)
 	other[1] *= 1.5
 	started := testkit.Must(loss.StartAt(ctx, other))(t)
-	value, again := testkit.Must(loss.ValueGrad(nil, theta))(t), testkit.Must(started.ValueGrad(nil, theta))(t)
+	value, again := testkit.Must(loss.ValueGrad(ctx, nil, theta))(t), testkit.Must(started.ValueGrad(ctx, nil, theta))(t)
 	equal(t, "the loss from another start", again, value, 1e-8)
 	for i := range mean {
 		equal(t, "mean", mean[i], p.Mean[i], 1e-9)
@@ -278,9 +286,9 @@ func TestLaplaceNugget(t *testing.T) {
 	m := gppl.Model{Kernel: k, Noise: 0.3}
 	d, sizes := drawn(t, m, Poisson{}, 40, 4)
 	white := gppl.Model{Kernel: gppl.Add(k, gppl.White{Variance: 0.2}), Noise: 0.1}
-	a, b := testkit.Must(NewLaplace(m, d, Poisson{}, sizes))(t), testkit.Must(NewLaplace(white, d, Poisson{}, sizes))(t)
+	a, b := testkit.Must(NewLaplace(t.Context(), m, d, Poisson{}, sizes))(t), testkit.Must(NewLaplace(t.Context(), white, d, Poisson{}, sizes))(t)
 	gradA, gradB := make([]float64, 3), make([]float64, 4)
-	valueA, valueB := testkit.Must(a.ValueGrad(gradA, m.Values()))(t), testkit.Must(b.ValueGrad(gradB, white.Values()))(t)
+	valueA, valueB := testkit.Must(a.ValueGrad(t.Context(), gradA, m.Values()))(t), testkit.Must(b.ValueGrad(t.Context(), gradB, white.Values()))(t)
 	equal(t, "the loss", valueB, valueA, 1e-7)
 	equal(t, "its slope in the noise", gradB[3], gradA[2], 1e-4)
 	equal(t, "and in the variance of the white noise", gradB[2], gradA[2], 1e-4)

@@ -35,11 +35,13 @@ type Laplace struct {
 	start      []float64   // latent values from which Newton's method begins
 }
 
-var _ gppl.Interruptible = (*Laplace)(nil)
+var _ gppl.Loss = (*Laplace)(nil)
 
 // NewLaplace returns the loss of data whose y are drawn from a likelihood. Sizes are n exposures or numbers of trials; nil stands
 // for ones. It is an error if an observation is impossible, or if the data have errors.
-func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, opts ...gppl.Option) (*Laplace, error) {
+func NewLaplace(
+	ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, opts ...gppl.Option,
+) (*Laplace, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float6
 		return nil, err
 	}
 	l.start = guess.Y
-	l.gaussian, err = gppl.NewExact(m, guess, opts...)
+	l.gaussian, err = gppl.NewExact(ctx, m, guess, opts...)
 	return l, err
 }
 
@@ -122,12 +124,7 @@ func (l *Laplace) String() string {
 }
 
 // ValueGrad is as [gppl.Loss] has it.
-func (l *Laplace) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(context.Background(), grad, theta)
-}
-
-// ValueGradContext is as [gppl.Interruptible] has it.
-func (l *Laplace) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
+func (l *Laplace) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	s, err := l.mode(ctx, theta)
 	if err != nil {
 		return 0, err
@@ -284,7 +281,7 @@ func (s *mode) valueGrad(grad []float64) (value float64, err error) {
 	y, errs := s.pseudo()
 	if grad == nil {
 		err = s.evaluate(y, errs, func(exact *gppl.Exact) (err error) {
-			value, err = exact.ValueGradContext(s.ctx, nil, s.theta)
+			value, err = exact.ValueGrad(s.ctx, nil, s.theta)
 			return err
 		})
 		return s.completed(value, y), err
@@ -329,7 +326,7 @@ func (s *mode) implicit(grad, y, errs, variances []float64) error {
 			floats.AddScaled(moved, sign, shift)
 			grads[k] = make([]float64, len(s.theta))
 			err := s.evaluate(moved, errs, func(exact *gppl.Exact) error {
-				_, err := exact.ValueGradContext(s.ctx, grads[k], s.theta)
+				_, err := exact.ValueGrad(s.ctx, grads[k], s.theta)
 				return err
 			})
 			if err != nil {
@@ -405,11 +402,11 @@ func (s *mode) draw(draws int, seed uint64) (g [][]float64, logs []float64, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := gppl.NewPosterior(s.model, d, append(slices.Clone(l.options), gppl.WithContext(s.ctx))...)
+	p, err := gppl.NewPosterior(s.ctx, s.model, d, l.options...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, _, err = p.SampleContext(s.ctx, d.X, draws, seed); err != nil {
+	if g, _, err = p.Sample(s.ctx, d.X, draws, seed); err != nil {
 		return nil, nil, err
 	}
 	rnd := rand.New(rand.NewPCG(seed, 1))

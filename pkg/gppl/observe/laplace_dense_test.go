@@ -29,7 +29,9 @@ func dense(t *testing.T, m gppl.Model, d gppl.Data, l Likelihood, sizes []float6
 	s := &byDefinition{g: make([]float64, n), alpha: make([]float64, n), u: make([]float64, n), root: make([]float64, n),
 		prior: mat.NewSymDense(n, nil)}
 	k := make([]float64, n*n)
-	gppl.Covariance(k, m.Kernel, d.X, d.X)
+	if err := gppl.Covariance(t.Context(), k, m.Kernel, d.X, d.X); err != nil {
+		t.Fatal(err)
+	}
 	for i := range n {
 		s.x, s.g[i] = append(s.x, d.X.At(i)[0]), l.Guess(d.Y[i], sizes[i])
 		for j := range i + 1 {
@@ -154,10 +156,10 @@ func TestLaplaceDense(t *testing.T) {
 		want := dense(t, m, d, l, sizes)
 		wantGrad := want.gradient(m, d, l, sizes)
 		for _, engine := range gppl.Engines() {
-			loss := testkit.Must(NewLaplace(m, d, l, sizes, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(longest)))(t)
+			loss := testkit.Must(NewLaplace(t.Context(), m, d, l, sizes, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(longest)))(t)
 			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
-			value, err := loss.ValueGrad(grad, theta)
+			value, err := loss.ValueGrad(t.Context(), grad, theta)
 			if refusal := (*gppl.Refusal)(nil); errors.As(err, &refusal) {
 				continue
 			}

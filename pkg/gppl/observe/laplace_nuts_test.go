@@ -61,7 +61,7 @@ func TestLaplaceMarginals(t *testing.T) {
 			}
 		}
 		covariance := s.covariance()
-		loss := testkit.Must(NewLaplace(m, d, c.likelihood, sizes))(t)
+		loss := testkit.Must(NewLaplace(t.Context(), m, d, c.likelihood, sizes))(t)
 		at := testkit.Must(loss.mode(t.Context(), gppl.Values(loss.Params())))(t)
 		drawn, logs, err := at.draw(20*draws, uint64(k))
 		if err != nil {

@@ -22,7 +22,7 @@ func drawn(t *testing.T, m gppl.Model, l Likelihood, n int, seed uint64) (gppl.D
 		x[i] = 10 * rnd.Float64()
 		sizes[i] = float64(1 + rnd.IntN(6))
 	}
-	_, g, _, err := m.Sample(gppl.Scalars(x), seed)
+	_, g, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +57,13 @@ func TestLaplaceGradient(t *testing.T) {
 			m := gppl.Model{Kernel: c.kernel, Noise: 0.05}
 			d, sizes := drawn(t, m, c.likelihood, 50, uint64(10+k))
 			m.Mean = mean
-			loss, err := NewLaplace(m, d, c.likelihood, sizes)
+			loss, err := NewLaplace(t.Context(), m, d, c.likelihood, sizes)
 			if err != nil {
 				t.Fatal(err)
 			}
 			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
-			if _, err := loss.ValueGrad(grad, theta); err != nil {
+			if _, err := loss.ValueGrad(t.Context(), grad, theta); err != nil {
 				t.Fatal(err)
 			}
 			for p, param := range loss.Params() {
@@ -71,7 +71,7 @@ func TestLaplaceGradient(t *testing.T) {
 				at := func(share float64) float64 {
 					moved := append([]float64(nil), theta...)
 					moved[p] += share * h
-					v, err := loss.ValueGrad(nil, moved)
+					v, err := loss.ValueGrad(t.Context(), nil, moved)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -99,7 +99,7 @@ func TestLaplaceOfGaussian(t *testing.T) {
 	}
 	for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
 		m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}, Noise: 0.1, Mean: mean}
-		loss, err := NewLaplace(m, d, gaussianErrors{}, errs)
+		loss, err := NewLaplace(t.Context(), m, d, gaussianErrors{}, errs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,16 +107,16 @@ func TestLaplaceOfGaussian(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		exact, err := gppl.NewExact(m, known)
+		exact, err := gppl.NewExact(t.Context(), m, known)
 		if err != nil {
 			t.Fatal(err)
 		}
 		got, want := make([]float64, 3), make([]float64, 3)
-		a, err := loss.ValueGrad(got, m.Values())
+		a, err := loss.ValueGrad(t.Context(), got, m.Values())
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := exact.ValueGrad(want, m.Values())
+		b, err := exact.ValueGrad(t.Context(), want, m.Values())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,18 +167,18 @@ func TestLaplaceErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := NewLaplace(m, d, c.l, []float64{1, c.size}); err == nil || err.Error() != want {
+		if _, err := NewLaplace(t.Context(), m, d, c.l, []float64{1, c.size}); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	d, sizes := drawn(t, m, Poisson{}, 30, 1)
-	loss, err := NewLaplace(m, d, Poisson{}, sizes)
+	loss, err := NewLaplace(ctx, m, d, Poisson{}, sizes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loss.ValueGradContext(ctx, nil, gppl.Values(loss.Params())); err == nil {
+	if _, err := loss.ValueGrad(ctx, nil, gppl.Values(loss.Params())); err == nil {
 		t.Error("an evaluation goes on after its context has ended")
 	}
 }
@@ -195,7 +195,7 @@ func TestCorrection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loss, err := NewLaplace(m, d, c.l, nil)
+		loss, err := NewLaplace(t.Context(), m, d, c.l, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestCorrection(t *testing.T) {
 			want -= math.Log(p)
 		}
 		theta := gppl.Values(loss.Params())
-		value, err := loss.ValueGrad(nil, theta)
+		value, err := loss.ValueGrad(t.Context(), nil, theta)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,14 +240,14 @@ func BenchmarkLaplace(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			loss, err := NewLaplace(m, d, Poisson{}, nil)
+			loss, err := NewLaplace(b.Context(), m, d, Poisson{}, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
 			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
 			for b.Loop() {
-				if _, err := loss.ValueGrad(grad, theta); err != nil {
+				if _, err := loss.ValueGrad(b.Context(), grad, theta); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -52,9 +52,9 @@ func TestCorrectionWhite(t *testing.T) {
 	for seed := range uint64(testkit.Size(60, 300, 2000)) {
 		n := []int{1, 2, 2, 12}[seed%4]
 		m, d, l, sizes := whiteCase(t, seed, n)
-		loss := testkit.Must(NewLaplace(m, d, l, sizes))(t)
+		loss := testkit.Must(NewLaplace(t.Context(), m, d, l, sizes))(t)
 		theta := gppl.Values(loss.Params())
-		value := testkit.Must(loss.ValueGrad(nil, theta))(t)
+		value := testkit.Must(loss.ValueGrad(t.Context(), nil, theta))(t)
 		correction, err := loss.Correct(t.Context(), theta, draws, seed)
 		if err != nil { // k̂ is above 0.7
 			continue

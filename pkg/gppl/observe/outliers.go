@@ -2,6 +2,7 @@ package observe
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -28,11 +29,11 @@ type Outliers struct {
 
 // FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: it uses all residuals together and ignores their
 // scale, since outliers inflate the learnt noise. The test treats the residuals as independent, which is nearly true.
-func FindOutliers(m gppl.Model, d gppl.Data, opts ...gppl.Option) (*Outliers, error) {
+func FindOutliers(ctx context.Context, m gppl.Model, d gppl.Data, opts ...gppl.Option) (*Outliers, error) {
 	if d.Len() < 5 {
 		return nil, fmt.Errorf("observe: %d observations: a test for outliers wants five or more", d.Len())
 	}
-	mean, variances, err := gppl.LeaveOneOut(m, d, opts...)
+	mean, variances, err := gppl.LeaveOneOut(ctx, m, d, opts...)
 	if err != nil {
 		return nil, err
 	}

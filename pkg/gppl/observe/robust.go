@@ -89,7 +89,7 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 		return r, err
 	}
 	// A kernel that was learnt with outliers may have taken them for signal.
-	start, err := auto.StartFromContext(ctx, m, withoutSpikes(d))
+	start, err := auto.StartFrom(ctx, m, withoutSpikes(d))
 	if err != nil {
 		return r, ctx.Err()
 	}
@@ -211,11 +211,11 @@ func gaussian(m gppl.Model, d gppl.Data, noise student, r2 []float64) (gppl.Mode
 // expect sets r2 from the posterior of f given the weights.
 func (e *robustWork) expect(ctx context.Context) error {
 	m, d := gaussian(e.model, e.data, e.noise, e.r2)
-	p, err := gppl.NewPosterior(m, d, gppl.WithContext(ctx))
+	p, err := gppl.NewPosterior(ctx, m, d)
 	if err != nil {
 		return err
 	}
-	mean, variances, err := p.LatentContext(ctx, d.X)
+	mean, variances, err := p.Latent(ctx, d.X)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func bestNu(r2 []float64, s student) float64 {
 func (e *robustWork) learnKernel(ctx context.Context) (bound float64, err error) {
 	m, d := gaussian(e.model, e.data, e.noise, e.r2)
 	m = m.Fix(gppl.NoiseName)
-	loss, err := gppl.NewExact(m, d)
+	loss, err := gppl.NewExact(ctx, m, d)
 	if err != nil {
 		return 0, err
 	}
@@ -282,9 +282,9 @@ func (r *Robust) noise() student { return student{r.Nu, r.Model.Noise} }
 
 // Posterior conditions on the data with their weights. Its Latent values are values of f
 // with the mean. Its Noisy values lack the tails of the noise: use Predict instead.
-func (r *Robust) Posterior(opts ...gppl.Option) (*gppl.Posterior, error) {
+func (r *Robust) Posterior(ctx context.Context, opts ...gppl.Option) (*gppl.Posterior, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
-	return gppl.NewPosterior(m, d, opts...)
+	return gppl.NewPosterior(ctx, m, d, opts...)
 }
 
 // studentComponents of a mixture have its quantiles from 0.1 % to 99.9 % within 1e-3 of the scale for ν ≥ 2.
@@ -301,7 +301,7 @@ func (r *Robust) Predict(ctx context.Context, x gppl.Inputs) (*draws.Mixture, er
 func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s draws.UncertainSettings,
 	priors ...gppl.ParamPrior) (*draws.Mixture, *draws.Uncertain, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
-	exact, err := gppl.NewExact(m.Fix(gppl.NoiseName), d)
+	exact, err := gppl.NewExact(ctx, m.Fix(gppl.NoiseName), d)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -328,11 +328,11 @@ func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model
 	for _, of := range models {
 		m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
 		m.Kernel = of.Kernel
-		p, err := gppl.NewPosterior(m, d, gppl.WithContext(ctx))
+		p, err := gppl.NewPosterior(ctx, m, d)
 		if err != nil {
 			return nil, err
 		}
-		mean, variances, err := p.LatentContext(ctx, x)
+		mean, variances, err := p.Latent(ctx, x)
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func planted(n int) (d gppl.Data, truth []float64, where []int) {
 
 func learnt(t *testing.T, m gppl.Model, d gppl.Data) *gppl.Result {
 	t.Helper()
-	l, err := gppl.NewExact(auto.StartFrom(m, d), d)
+	l, err := gppl.NewExact(t.Context(), testkit.Must(auto.StartFrom(t.Context(), m, d))(t), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestFitRobust(t *testing.T) {
 			continue
 		}
 		gaussian := learnt(t, m, d)
-		test, err := observe.FindOutliers(gaussian.Model, d)
+		test, err := observe.FindOutliers(t.Context(), gaussian.Model, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,16 +91,16 @@ func TestFitRobust(t *testing.T) {
 		if s := math.Sqrt(r.Model.Noise); s < 0.06 || s > 0.14 {
 			t.Errorf("scale %.3g, drawn with 0.1", s)
 		}
-		robust, err := r.Posterior()
+		robust, err := r.Posterior(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		plain, err := gppl.NewPosterior(gaussian.Model, d)
+		plain, err := gppl.NewPosterior(t.Context(), gaussian.Model, d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rms := func(p *gppl.Posterior) (sum float64) {
-			mean, _ := p.Latent(d.X)
+			mean, _ := testkit.Must2(p.Latent(t.Context(), d.X))(t)
 			for i, f := range mean {
 				sum += (f - truth[i]) * (f - truth[i]) / float64(len(mean))
 			}
@@ -123,12 +123,12 @@ func TestFitRobustGaussian(t *testing.T) {
 			x[i] = float64(i) / 4
 		}
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.05}
-		_, y, _, err := m.Sample(gppl.Scalars(x), seed)
+		_, y, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := gppl.Data{X: gppl.Scalars(x), Y: y}
-		test, err := observe.FindOutliers(m, d)
+		test, err := observe.FindOutliers(t.Context(), m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func TestFitRobustNu(t *testing.T) {
 	slices.Sort(draws)
 	for _, level := range []float64{0.005, 0.25, 0.5, 0.975, 0.995} {
 		want := stat.Quantile(level, stat.Empirical, draws, nil)
-		if got := p.Quantile(level)[0]; math.Abs(got-want) > 0.03*math.Sqrt(f) {
+		if got := testkit.Must(p.Quantile(t.Context(), level))(t)[0]; math.Abs(got-want) > 0.03*math.Sqrt(f) {
 			t.Errorf("quantile %v: %.4g, of draws %.4g", level, got, want)
 		}
 	}

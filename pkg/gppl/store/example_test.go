@@ -18,6 +18,7 @@ import (
 // A saved result holds the model, its transforms and all about training.
 // Kernels of one's own must be known to RegisterKernel.
 func Example() {
+	ctx := context.Background()
 	x, y := make([]float64, 60), make([]float64, 60)
 	for i := range x {
 		x[i] = 0.2 * float64(i)
@@ -27,11 +28,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := gppl.NewExact(gppl.PaperModel(gppl.SE{}), data)
+	loss, err := gppl.NewExact(ctx, gppl.PaperModel(gppl.SE{}), data)
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}

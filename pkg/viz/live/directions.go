@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -97,7 +98,7 @@ func (d *Directions) inform(lengthscale, noise float64) (err error) {
 		return nil
 	}
 	d.of = nil
-	if d.info, err = fisher.New(d.Model.WithParams(theta), gppl.Scalars(d.X)); err == nil {
+	if d.info, err = fisher.New(context.Background(), d.Model.WithParams(theta), gppl.Scalars(d.X)); err == nil {
 		d.of = theta
 	}
 	return err
@@ -111,7 +112,7 @@ func (d *Directions) published() error {
 // all draws the projections of a design, of each k.
 func (d *Directions) all(by gppl.Design) (all []*gppl.Projection, err error) {
 	for _, k := range d.K {
-		p, err := gppl.NewProjection(by, gppl.Scalars(d.X), k, seed)
+		p, err := gppl.NewProjection(context.Background(), by, gppl.Scalars(d.X), k, seed)
 		if err != nil {
 			return nil, fmt.Errorf("%v, k = %d: %w", by, k, err)
 		}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -42,7 +43,7 @@ func (e *Excess) check() error {
 	if err != nil {
 		return err
 	}
-	if e.exact, err = gppl.NewExact(e.Model.Model, d); err != nil {
+	if e.exact, err = gppl.NewExact(context.Background(), e.Model.Model, d); err != nil {
 		return err
 	}
 	e.projected = nil
@@ -59,11 +60,11 @@ func (e *Excess) check() error {
 func (e *Excess) data() (gppl.Data, error) { return gppl.NewData(gppl.Scalars(e.X), e.Y) }
 
 func (e *Excess) residual(d gppl.Data, k int, opts ...gppl.Option) (*gppl.Projected, error) {
-	omega, err := gppl.SpectralProjection(d.X, k)
+	omega, err := gppl.SpectralProjection(context.Background(), d.X, k)
 	if err != nil {
 		return nil, err
 	}
-	return gppl.NewResidual(e.Model.Model, d, omega, opts...)
+	return gppl.NewResidual(context.Background(), e.Model.Model, d, omega, opts...)
 }
 
 // Publish computes what the figure shows at its own parameters, and keeps it as what is published.
@@ -85,12 +86,12 @@ func (e *Excess) evaluate(theta []float64) (err error) {
 		return nil
 	}
 	e.theta = nil
-	if e.nll, err = e.exact.ValueGrad(nil, theta); err != nil {
+	if e.nll, err = e.exact.ValueGrad(context.Background(), nil, theta); err != nil {
 		return err
 	}
 	e.losses = make([]float64, len(e.K))
 	for i, l := range e.projected {
-		if e.losses[i], err = l.ValueGrad(nil, theta); err != nil {
+		if e.losses[i], err = l.ValueGrad(context.Background(), nil, theta); err != nil {
 			return fmt.Errorf("k = %d: %w", e.K[i], err)
 		}
 	}
@@ -135,7 +136,7 @@ func (e *Excess) verify() (checks []Check, err error) {
 	}
 	theta := e.Model.Values()
 	for _, engine := range []string{"", gppl.EngineDense} {
-		exact, err := gppl.NewExact(e.Model.Model, d, gppl.WithEngine(engine))
+		exact, err := gppl.NewExact(context.Background(), e.Model.Model, d, gppl.WithEngine(engine))
 		if err != nil {
 			return nil, err
 		}
@@ -143,11 +144,11 @@ func (e *Excess) verify() (checks []Check, err error) {
 		if err != nil {
 			return nil, err
 		}
-		nll, err := exact.ValueGrad(nil, theta)
+		nll, err := exact.ValueGrad(context.Background(), nil, theta)
 		if err != nil {
 			return nil, err
 		}
-		loss, err := projected.ValueGrad(nil, theta)
+		loss, err := projected.ValueGrad(context.Background(), nil, theta)
 		if err != nil {
 			return nil, err
 		}

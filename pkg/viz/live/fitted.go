@@ -157,7 +157,7 @@ func (f *Fitted) give(model, out int) error {
 		}
 		data = data.Pick(kept)
 	}
-	exact, err := gppl.NewExact(m.Model.Model, data)
+	exact, err := gppl.NewExact(context.Background(), m.Model.Model, data)
 	if err != nil {
 		return err
 	}
@@ -220,12 +220,12 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 			readings = append(readings, Reading{Name: params[i].Name, Unit: f.XUnit, Value: theta[i], Digits: fourDigits(theta[i])})
 		}
 	}
-	nll, err := f.given.exact.ValueGrad(nil, theta)
+	nll, err := f.given.exact.ValueGrad(context.Background(), nil, theta)
 	if err != nil {
 		return nil, err
 	}
 	m = m.WithParams(theta)
-	p, err := gppl.NewPosterior(m, f.given.data)
+	p, err := gppl.NewPosterior(context.Background(), m, f.given.data)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,7 @@ type predicted struct {
 
 // predict has bands that are wider beyond a place by a factor.
 func predict(p *gppl.Posterior, v View, x []float64, beyond, widen float64) (*predicted, error) {
-	mean, variances, err := p.LatentContext(context.Background(), gppl.Scalars(x))
+	mean, variances, err := p.Latent(context.Background(), gppl.Scalars(x))
 	if err != nil {
 		return nil, err
 	}
@@ -335,11 +335,11 @@ func (f *Fitted) layers(p *predicted, steps, out, count int) []Layer {
 // answers computes what is published of the model as it was learnt, and which engine did.
 func (f *Fitted) answers(exact *gppl.Exact, opts ...gppl.Option) (a Answers, engine string, err error) {
 	m := f.Models[0]
-	nll, err := exact.ValueGrad(nil, m.Model.Values())
+	nll, err := exact.ValueGrad(context.Background(), nil, m.Model.Values())
 	if err != nil {
 		return a, "", err
 	}
-	p, err := gppl.NewPosterior(m.Model.Model, f.given.data, opts...)
+	p, err := gppl.NewPosterior(context.Background(), m.Model.Model, f.given.data, opts...)
 	if err != nil {
 		return a, "", err
 	}
@@ -390,7 +390,7 @@ func twice(m gppl.Model, d gppl.Data, chosen *gppl.Exact,
 		if byEngine(engine) == first {
 			continue
 		}
-		exact, err := gppl.NewExact(m, d, gppl.WithEngine(engine))
+		exact, err := gppl.NewExact(context.Background(), m, d, gppl.WithEngine(engine))
 		if err != nil {
 			return nil, err
 		}

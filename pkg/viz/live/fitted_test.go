@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -52,19 +53,19 @@ func TestFitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := f.Models[0].Model.Model
-	exact, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense))
+	exact, err := gppl.NewExact(t.Context(), m, d, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
-	nll, err := exact.ValueGrad(nil, m.Values())
+	nll, err := exact.ValueGrad(t.Context(), nil, m.Values())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := gppl.NewPosterior(m, d, gppl.WithEngine(gppl.EngineDense))
+	p, err := gppl.NewPosterior(t.Context(), m, d, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
-	mean, variances := p.Latent(gppl.Scalars(f.Ahead[7:8]))
+	mean, variances := testkit.Must2(p.Latent(t.Context(), gppl.Scalars(f.Ahead[7:8])))(t)
 	sd := 2 * 1.5 * math.Sqrt(variances[0]+0.01+0.05*0.05)
 	want := Answers{nll, 10 + 2*mean[0], 10 + 2*mean[0] - half*sd, 10 + 2*mean[0] + half*sd}
 	got := f.Published

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -118,7 +119,7 @@ func (f *Forecast) train(split float64, every int) error {
 	if t.data, err = gppl.NewData(gppl.Scalars(t.x), z); err != nil {
 		return err
 	}
-	if t.exact, err = gppl.NewExact(f.Model.Model, t.data); err != nil {
+	if t.exact, err = gppl.NewExact(context.Background(), f.Model.Model, t.data); err != nil {
 		return err
 	}
 	f.trained = t
@@ -131,11 +132,11 @@ func (f *Forecast) project(k int) error {
 	if k = min(k, t.data.Len()); t.pl != nil && t.k == k {
 		return nil
 	}
-	omega, err := gppl.NewProjection(gppl.Sphere{}, t.data.X, k, seed)
+	omega, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, t.data.X, k, seed)
 	if err != nil {
 		return err
 	}
-	pl, err := gppl.NewProjected(f.Model.Model, t.data, omega)
+	pl, err := gppl.NewProjected(context.Background(), f.Model.Model, t.data, omega)
 	if err != nil {
 		return err
 	}
@@ -153,14 +154,14 @@ func (f *Forecast) at(values []float64) (*Shown, error) {
 		theta[i] = values[2+j]
 	}
 	t := &f.trained
-	nll, err := t.exact.ValueGrad(nil, theta)
+	nll, err := t.exact.ValueGrad(context.Background(), nil, theta)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.project(int(values[len(values)-1])); err != nil {
 		return nil, err
 	}
-	pl, err := t.pl.ValueGrad(nil, theta)
+	pl, err := t.pl.ValueGrad(context.Background(), nil, theta)
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +194,7 @@ type curves struct {
 
 // curves predicts by the exact posterior of a model.
 func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
-	p, err := gppl.NewPosterior(m, f.trained.data, opts...)
+	p, err := gppl.NewPosterior(context.Background(), m, f.trained.data, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +243,7 @@ func (f *Forecast) verify() ([]Check, error) {
 
 // compare computes the published numbers by a likelihood and by a posterior of the same options.
 func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, error) {
-	nll, err := exact.ValueGrad(nil, f.Model.Values())
+	nll, err := exact.ValueGrad(context.Background(), nil, f.Model.Values())
 	if err != nil {
 		return nil, err
 	}

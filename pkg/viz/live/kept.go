@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,7 +33,7 @@ type columns struct {
 	u *mat.Dense
 }
 
-func (c columns) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
+func (c columns) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
 	omega.Copy(c.u)
 	return nil
 }
@@ -54,7 +55,7 @@ func (e *Kept) designs() (names []string, all [][]*gppl.Projection, err error) {
 	}
 	top := gppl.Eigen{Kernel: e.Model.WithParams(e.of).Kernel}
 	u := mat.NewDense(len(e.X), slices.Max(e.K), nil)
-	if err := top.Directions(u, gppl.Scalars(e.X), nil); err != nil {
+	if err := top.Directions(context.Background(), u, gppl.Scalars(e.X), nil); err != nil {
 		return nil, nil, err
 	}
 	p, err := e.all(columns{top, u})
@@ -99,7 +100,7 @@ func (e *Kept) at(values []float64) (*Shown, error) {
 	for j, name := range names {
 		line := Layer{Kind: "line", Name: name, X: e.k()}
 		for i, p := range all[j] {
-			left, err := e.info.Projected(p)
+			left, err := e.info.Projected(context.Background(), p)
 			if err != nil {
 				return nil, fmt.Errorf("%s, k = %d: %w", name, e.K[i], err)
 			}
@@ -128,11 +129,11 @@ func (e *Kept) verify() (checks []Check, err error) {
 	data := e.info.Data().At(a, a)
 	for j, name := range names {
 		p := all[j][at]
-		left, err := e.info.Projected(p)
+		left, err := e.info.Projected(context.Background(), p)
 		if err != nil {
 			return nil, err
 		}
-		loss, err := e.info.Loss(p)
+		loss, err := e.info.Loss(context.Background(), p)
 		if err != nil {
 			return nil, err
 		}

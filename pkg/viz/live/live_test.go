@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -29,19 +30,19 @@ func seasons(t *testing.T) *Forecast {
 		t.Fatal(err)
 	}
 	d := f.trained.data
-	exact, err := gppl.NewExact(f.Model.Model, d)
+	exact, err := gppl.NewExact(t.Context(), f.Model.Model, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Published.NLL, err = exact.ValueGrad(nil, f.Model.Values()); err != nil {
+	if f.Published.NLL, err = exact.ValueGrad(t.Context(), nil, f.Model.Values()); err != nil {
 		t.Fatal(err)
 	}
-	p, err := gppl.NewPosterior(f.Model.Model, d)
+	p, err := gppl.NewPosterior(t.Context(), f.Model.Model, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	held := slices.IndexFunc(f.X, func(x float64) bool { return x >= f.Split })
-	mean, variances := p.Noisy(gppl.Scalars(f.X[held:]))
+	mean, variances := testkit.Must2(p.Noisy(t.Context(), gppl.Scalars(f.X[held:])))(t)
 	n := float64(len(mean))
 	for i, m := range mean {
 		off := (f.Y[held+i]-f.Mean)/f.Scale - m
@@ -205,7 +206,7 @@ func waves(t *testing.T) *Excess {
 	for i := range 200 {
 		e.X = append(e.X, float64(i)/2)
 	}
-	_, y, _, err := e.Model.Sample(gppl.Scalars(e.X), 3)
+	_, y, _, err := e.Model.Sample(t.Context(), gppl.Scalars(e.X), 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -61,7 +62,7 @@ func (l *Lost) at(values []float64) (*Shown, error) {
 	k := l.k()
 	all, first, second := make([]float64, len(k)), make([]float64, len(k)), make([]float64, len(k))
 	for i, p := range projections {
-		loss, err := l.info.Loss(p)
+		loss, err := l.info.Loss(context.Background(), p)
 		if err != nil {
 			return nil, fmt.Errorf("k = %d: %w", l.K[i], err)
 		}
@@ -96,11 +97,11 @@ func (l *Lost) verify() ([]Check, error) {
 		return nil, err
 	}
 	p, a := projections[slices.Index(l.K, l.At)], l.lengthscale()
-	loss, err := l.info.Loss(p)
+	loss, err := l.info.Loss(context.Background(), p)
 	if err != nil {
 		return nil, err
 	}
-	left, err := l.info.Projected(p)
+	left, err := l.info.Projected(context.Background(), p)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package fourier
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -26,8 +27,9 @@ type Basis struct {
 
 // Basis returns a basis of the span of the features over the points whose moments are t, in their order. It leaves out a feature
 // if row i of L⁻¹, the coefficients of column i of Q, would be longer than limit: then ‖L⁻¹‖ ≤ limit·√k. The basis of the first
-// features is the first part of the basis of all. It takes k³ flops. The moments must reach twice the highest frequency.
-func (t Moments) Basis(features []Feature, limit float64) *Basis {
+// features is the first part of the basis of all. It takes k³ flops, and runs until ctx
+// ends (parallel.Look). The moments must reach twice the highest frequency.
+func (t Moments) Basis(ctx context.Context, features []Feature, limit float64) *Basis {
 	if !(limit > 1) {
 		panic(fmt.Sprintf("fourier: limit %v", limit))
 	}
@@ -35,6 +37,7 @@ func (t Moments) Basis(features []Feature, limit float64) *Basis {
 	var rows, inverse [][]float64 // of L and L⁻¹
 	gram := dense.New(1, len(features))
 	for i := range features {
+		parallel.Look(ctx)
 		k := len(b.features)
 		row, coef := make([]float64, k+1), make([]float64, k+1)
 		length := t.length(features[i], gram)

@@ -60,7 +60,7 @@ func TestBasis(t *testing.T) {
 			p := basisPoints(n)
 			far := parts * k // beyond what the design resolves
 			m := p.Moments(max(2*highest(features), far+highest(features)), 1e-15)
-			b := m.Basis(features, 1e4)
+			b := m.Basis(t.Context(), features, 1e4)
 			if len(b.Features()) != k {
 				t.Fatalf("%d of %d features are kept", len(b.Features()), k)
 			}
@@ -128,7 +128,7 @@ func TestBasisDependent(t *testing.T) {
 		t.Helper()
 		features := ladder(k, parts)
 		p := basisPoints(n)
-		b := p.Moments(2*highest(features), 1e-15).Basis(features, 1e3)
+		b := p.Moments(2*highest(features), 1e-15).Basis(t.Context(), features, 1e3)
 		kept := len(b.Features())
 		if kept < least || kept > most {
 			t.Errorf("n=%d: %d of %d features are kept, want %d to %d", n, kept, k, least, most)
@@ -147,7 +147,7 @@ func TestBasisDependent(t *testing.T) {
 	check(5000, 460, 440, 459)
 	check(20, 60, 12, 20)
 	features := []Feature{Cos(0), Sin(0), Cos(5), Cos(5), Sin(5)}
-	b := basisPoints(100).Moments(10, 1e-15).Basis(features, 1e4)
+	b := basisPoints(100).Moments(10, 1e-15).Basis(t.Context(), features, 1e4)
 	if want := []Feature{Cos(0), Cos(5), Sin(5)}; !slices.Equal(b.Features(), want) {
 		t.Errorf("kept %v, want %v", b.Features(), want)
 	}
@@ -159,7 +159,7 @@ func TestBasisNested(t *testing.T) {
 	features := ladder(90, parts)
 	p := basisPoints(400)
 	m := p.Moments(2*highest(features), 1e-15)
-	few, more := m.Basis(features[:60], 1e4), m.Basis(features, 1e4)
+	few, more := m.Basis(t.Context(), features[:60], 1e4), m.Basis(t.Context(), features, 1e4)
 	rows := []Feature{Cos(7), Sin(100)}
 	a, b := dense.New(2, 60), dense.New(2, len(more.Features()))
 	few.Product(a, m, rows)
@@ -190,7 +190,7 @@ func BenchmarkBasis(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				m := p.Moments(8*waves+highest(features), 1e-15)
-				q := m.Basis(features, 1e4)
+				q := m.Basis(b.Context(), features, 1e4)
 				kept := len(q.Features())
 				sums, z := dense.New(2*(highest(features)+1), 1), make([]float64, kept)
 				p.Sums(sums, y, 0, 1e-15)

@@ -27,7 +27,7 @@ type Waves struct {
 func NewWaves(ctx context.Context, x []float64, origin, period float64, features []Feature, known Moments, limit float64) *Waves {
 	w := &Waves{X: slices.Clone(x), Origin: origin, Period: period, Moments: known}
 	w.Moments = w.upTo(ctx, 2*features[len(features)-1].Frequency())
-	w.Basis = w.Moments.Basis(features, limit)
+	w.Basis = w.Moments.Basis(ctx, features, limit)
 	if w.Len() < len(features) || w.Basis.Condition() > limit {
 		return nil
 	}

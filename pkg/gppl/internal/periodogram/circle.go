@@ -1,6 +1,7 @@
 package periodogram
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 func power(v complex128) float64 { return real(v)*real(v) + imag(v)*imag(v) }
@@ -66,9 +69,10 @@ func (g *Circle) OneValue(highest int) bool {
 //
 // and its expectation where y has the covariance Σ_m ĉ_m·exp(2πimτ) over all m, ĉ_m = ĉ_−m, and the noise noise/w. The moments
 // must reach to last + Highest + len(ĉ). It takes O(M log M).
-func (g *Circle) At(first, last int, hat []float64, noise float64) (data, expected []float64) {
-	expected = g.expected(hat, first, last)
+func (g *Circle) At(ctx context.Context, first, last int, hat []float64, noise float64) (data, expected []float64) {
+	expected = g.expected(ctx, hat, first, last)
 	for i := range expected {
+		parallel.Look(ctx)
 		j := first + i
 		b := power(g.windowed(j))
 		data = append(data, power(g.data(j))/g.squares)
@@ -114,7 +118,7 @@ func (g *Circle) data(j int) (u complex128) {
 // that windowed returns and E the moments, f at frequency m enters by B_{j−m} − B_j·E_{−m}/W:
 //
 //	Σ_m ĉ_m|B_{j−m}|² − (2/W)·Re B̄_j Σ_m ĉ_m·E_m·B_{j−m} + |B_j|²/W²·Σ_m ĉ_m|E_m|².
-func (g *Circle) expected(hat []float64, first, last int) []float64 {
+func (g *Circle) expected(ctx context.Context, hat []float64, first, last int) []float64 {
 	m := len(hat) - 1
 	from := first - m // of B
 	count := last + m - from + 1
@@ -122,6 +126,7 @@ func (g *Circle) expected(hat []float64, first, last int) []float64 {
 	b, e := make([]complex128, size), make([]complex128, size)
 	squares, c := make([]complex128, size), make([]complex128, size)
 	for i := range count {
+		parallel.Look(ctx)
 		b[i] = g.windowed(from + i)
 		squares[i] = complex(power(b[i]), 0)
 	}
@@ -141,6 +146,7 @@ func (g *Circle) expected(hat []float64, first, last int) []float64 {
 		}
 		return fft.Sequence(a, a)
 	}
+	parallel.Look(ctx)
 	plain := append([]complex128(nil), b...)
 	one, two := convolve(squares, c), convolve(b, e)
 	out := make([]float64, last-first+1)
