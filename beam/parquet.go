@@ -15,7 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // PagesHeld is the number of pages of a Parquet file that a worker holds in memory: compressed and uncompressed, a page of values
@@ -152,7 +152,7 @@ func (n parquetColumn) of(v int64) float64 {
 type parquetFile struct {
 	*file.Reader
 	x, y    parquetColumn
-	columns forecast.ReadOptions
+	columns series.ReadOptions
 }
 
 // dates reports whether the type of x is one of dates.

@@ -23,7 +23,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/fileio"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -142,7 +142,7 @@ func TestParquet(t *testing.T) {
 		}
 		for _, group := range []int64{n, 20000, 777} {
 			path := writeParquet(t, s, group, fill)
-			got, err := sumOf(t.Context(), []string{path}, Options{Header: h, Columns: forecast.ReadOptions{X: c.x, Y: c.y}})
+			got, err := sumOf(t.Context(), []string{path}, Options{Header: h, Columns: series.ReadOptions{X: c.x, Y: c.y}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,7 +179,7 @@ func TestParquetPipeline(t *testing.T) {
 		}
 	})
 	out := filepath.Join(dir, "got.sums")
-	o := Options{Header: header(t), Columns: forecast.ReadOptions{X: "t", Y: "level"}}
+	o := Options{Header: header(t), Columns: series.ReadOptions{X: "t", Y: "level"}}
 	if err := run(t, out, o, filepath.Join(dir, "a.csv"), file); err != nil {
 		t.Fatal(err)
 	}
@@ -255,16 +255,16 @@ func TestParquetErrors(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{path, Options{Columns: forecast.ReadOptions{X: "u"}}, `there is no column "u"; the columns are t, y, name`},
-		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "name"}, Strict: true}, `row 1: column 2: "a" is not a finite number`},
-		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "raw"}}, `column "raw" is BYTE_ARRAY`},
-		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "when"}}, "timestamps as x"},
-		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "list.list.element"}}, "is a list"},
-		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "big"}}, `column "big" is INT64`},
-		{path, Options{Columns: forecast.ReadOptions{X: "y", Y: "y"}}, "both column"},
-		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}, Strict: true}, "row 26: y = +Inf"},
+		{path, Options{Columns: series.ReadOptions{X: "u"}}, `there is no column "u"; the columns are t, y, name`},
+		{path, Options{Columns: series.ReadOptions{X: "t", Y: "name"}, Strict: true}, `row 1: column 2: "a" is not a finite number`},
+		{path, Options{Columns: series.ReadOptions{X: "t", Y: "raw"}}, `column "raw" is BYTE_ARRAY`},
+		{path, Options{Columns: series.ReadOptions{X: "t", Y: "when"}}, "timestamps as x"},
+		{path, Options{Columns: series.ReadOptions{X: "t", Y: "list.list.element"}}, "is a list"},
+		{path, Options{Columns: series.ReadOptions{X: "t", Y: "big"}}, `column "big" is INT64`},
+		{path, Options{Columns: series.ReadOptions{X: "y", Y: "y"}}, "both column"},
+		{path, Options{Columns: series.ReadOptions{X: "t", Y: "y"}, Strict: true}, "row 26: y = +Inf"},
 		{text, Options{}, "text.parquet: "},
-		{damaged, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}}, "damaged.parquet"},
+		{damaged, Options{Columns: series.ReadOptions{X: "t", Y: "y"}}, "damaged.parquet"},
 		{filepath.Join(t.TempDir(), "none.parquet"), Options{}, "no such file"},
 	} {
 		c.o.Header = h
@@ -275,7 +275,7 @@ func TestParquetErrors(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	o := Options{Header: h, Columns: forecast.ReadOptions{X: "t", Y: "y"}}
+	o := Options{Header: h, Columns: series.ReadOptions{X: "t", Y: "y"}}
 	if _, err := sumOf(ended, []string{path}, o); err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
 		t.Errorf("%v though the context has ended", err)
 	}
@@ -327,9 +327,9 @@ func TestParquetAsCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1,
+	if _, err := series.Stream(strings.NewReader(text.String()), series.ReadOptions{}, 1,
 		func(_ int, b *dataset.CSVBlock) error {
-			x, y := forecast.Taken(h, b)
+			x, y := series.Taken(h, b)
 			return want.Add(x, y)
 		}); err != nil {
 		t.Fatal(err)
@@ -408,7 +408,7 @@ func TestParquetAxis(t *testing.T) {
 			cells++
 		}
 	}
-	if err := both(Options{Columns: forecast.ReadOptions{Time: dataset.TimeNumber}}, dates["digits"],
+	if err := both(Options{Columns: series.ReadOptions{Time: dataset.TimeNumber}}, dates["digits"],
 		numbers["numbers"]); err != nil {
 		t.Errorf("as plain numbers: %v", err)
 	}
@@ -442,7 +442,7 @@ func TestParquetPages(t *testing.T) {
 	h := headerOf(t, sums.Range{Lo: 0, Hi: n, Largest: 1, Shortest: 1000})
 	for _, y := range []string{"y", "text"} {
 		for limit, want := range map[int64]string{1 << 20: "exceeds configured limit 1048576", 8 << 20: "", 0: ""} {
-			o := Options{Header: h, Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: limit}
+			o := Options{Header: h, Columns: series.ReadOptions{X: "t", Y: y}, PageBytes: limit}
 			got, err := sumOf(t.Context(), []string{path}, o)
 			if want == "" && (err != nil || got.Len() != n) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s, pages of %d bytes: %v, want %q", y, limit, err, want)
@@ -476,7 +476,7 @@ func TestParquetDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, y := range []string{"y", "text"} {
-			o := Options{Header: h, Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: 1 << 20}
+			o := Options{Header: h, Columns: series.ReadOptions{X: "t", Y: y}, PageBytes: 1 << 20}
 			_, looked := LookAt(t.Context(), []string{file}, o)
 			if _, err := sumOf(t.Context(), []string{file}, o); err != nil || looked != nil {
 				refused++

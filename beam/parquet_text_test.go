@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -67,9 +67,9 @@ func TestParquetTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1,
+		if _, err := series.Stream(strings.NewReader(text.String()), series.ReadOptions{}, 1,
 			func(_ int, b *dataset.CSVBlock) error {
-				x, y := forecast.Taken(h, b)
+				x, y := series.Taken(h, b)
 				return want.Add(x, y)
 			}); err != nil {
 			t.Fatal(err)

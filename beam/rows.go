@@ -13,7 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -25,7 +25,7 @@ func (f *sumFile) readCSV(ctx context.Context, in io.Reader, path string, p *par
 	o := f.Options.Columns.Within(f.Options.Header)
 	word := func(e dataset.CSVProblem) string { return e.Text(sumflags.Word) }
 	return f.add(ctx, path, p, word, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
-		return forecast.Stream(in, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
+		return series.Stream(in, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
 	})
 }
 
@@ -58,7 +58,7 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 			return errors.New(word(b.Bad[0]))
 		}
 		b.Bad = b.Bad[:0] // the report counts these
-		x, y := forecast.Taken(f.Options.Header, b)
+		x, y := series.Taken(f.Options.Header, b)
 		if len(b.Bad) > 0 && f.Options.Strict {
 			return errors.New(word(b.Bad[0]))
 		}
@@ -76,7 +76,7 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 	if err := p.axis.Add(path, rep); err != nil {
 		return err
 	}
-	for _, remark := range forecast.Remarks(rep) {
+	for _, remark := range series.Remarks(rep) {
 		log.Warnf(ctx, "%s: %s", path, remark.Words(sumflags.Word))
 	}
 	for _, row := range bad.Problems {
@@ -96,7 +96,7 @@ var giveRange = dataset.Message{
 	Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}},
 }
 
-// LookAt returns the range of files on this machine: of csv files from a first look ([forecast.LookAt]), of Parquet files from
+// LookAt returns the range of files on this machine: of csv files from a first look ([series.LookAt]), of Parquet files from
 // the statistics of their row groups, without a margin.
 func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err error) {
 	var texts []string
@@ -104,7 +104,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 	for i := range lo {
 		lo[i], hi[i] = math.Inf(1), math.Inf(-1)
 	}
-	var axis forecast.OneAxis
+	var axis series.OneAxis
 	for _, path := range files {
 		if !isParquet(path) {
 			texts = append(texts, path)
@@ -120,7 +120,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 		r.Dates = r.Dates || rep.Dates()
 	}
 	if len(texts) > 0 {
-		t, err := forecast.LookAt(ctx, texts, o.Columns)
+		t, err := series.LookAt(ctx, texts, o.Columns)
 		if err != nil || len(texts) == len(files) {
 			return t, err
 		}
@@ -220,7 +220,7 @@ func (s parquetFile) readAsCSV(ctx context.Context, visit func(*dataset.CSVBlock
 	o.NoHeader, o.X, o.Y, o.Comma = true, "1", "2", ','
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(s.writeCSV(ctx, w)) }()
-	rep, err := forecast.Stream(r, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
+	rep, err := series.Stream(r, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // ends the writer
 	if err == nil {
 		rep.Columns[rep.X], rep.Columns[rep.Y] = s.x.name, s.y.name

@@ -25,7 +25,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -49,7 +49,7 @@ func decodeSums(b []byte) (*sums.Sums, error) {
 // part holds the sums of some files, and how x is read in them.
 type part struct {
 	sums *sums.Sums
-	axis forecast.OneAxis
+	axis series.OneAxis
 }
 
 // encodePart writes the axis as a line of JSON, followed by the sums.
@@ -75,7 +75,7 @@ type Options struct {
 	Header sums.Header // of the sums, without weights
 	// Columns names the columns X and Y; by default they are the first and the second. In a Parquet file "a.b" is a field of a
 	// group.
-	Columns forecast.ReadOptions
+	Columns series.ReadOptions
 	Strict  bool // a row that cannot be read or is out of range is an error instead of being left out
 	// PageBytes is the largest allowed size of a page of a Parquet file, compressed and uncompressed: a small file can claim to have
 	// pages of many gigabytes. 0 means arrow's limits, 64 and 256 MB. A worker holds up to PagesHeld pages.

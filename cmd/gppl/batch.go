@@ -24,6 +24,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -207,7 +208,7 @@ func writeRows(w io.Writer, rows []result) error {
 		}
 		table = append(table, row)
 	}
-	return forecast.WriteCSV(w, table)
+	return series.WriteCSV(w, table)
 }
 
 // inOneLine joins notes, some of which are sentences, in one line.
@@ -235,7 +236,7 @@ func batchSeries(ctx context.Context, c *cli.Command, files, columns []string) (
 			if err != nil {
 				return nil, err
 			}
-			members, err := interruptible(ctx, func() ([]forecast.Member, error) { return forecast.ReadPanelContext(ctx, file, o) })
+			members, err := interruptible(ctx, func() ([]series.Member, error) { return series.ReadPanelContext(ctx, file, o) })
 			if err != nil {
 				return nil, memoryHint(c, err)
 			}

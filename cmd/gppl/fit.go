@@ -21,6 +21,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -71,7 +72,7 @@ func inputFlags() []cli.Flag {
 			Usage: "model the logarithm of y: `WHEN` is never, always, auto (if it is more likely), or logit (the log odds of y " +
 				"between 0 and 1, or between --bounds)", Category: model},
 		&cli.StringFlag{Name: "likelihood", Value: "auto",
-			Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto, which recognises " +
+			Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(series.Likelihoods[1:], ", ") + ", or auto, which recognises " +
 				"plain counts and series of 0 and 1, whose bands are whole numbers; student is for wrong readings", Category: model},
 		&cli.BoolFlag{Name: "robust", Usage: "wrong readings count for less: --likelihood student", Category: model},
 		&cli.StringFlag{Name: "bounds",
@@ -317,7 +318,7 @@ func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.An
 
 // stepsAhead returns the number of steps to forecast: that of --forecast or, without the flag, as many as the regressors are
 // known for. If they are not known ahead, and no flag asks for a forecast, it returns 0 and the reason.
-func stepsAhead(c *cli.Command, s *forecast.Series) (steps int, why string, err error) {
+func stepsAhead(c *cli.Command, s *series.Series) (steps int, why string, err error) {
 	steps = forecastSteps(c, len(s.X))
 	if s.Known == nil {
 		return steps, "", nil
@@ -342,7 +343,7 @@ func stepsAhead(c *cli.Command, s *forecast.Series) (steps int, why string, err 
 }
 
 // prepare reads the series of a task, unless it has been read, and the flags on training.
-func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, forecast.Options, error) {
+func prepare(ctx context.Context, c *cli.Command, t task) (*series.Series, forecast.Options, error) {
 	settings, err := trainOptions(c)
 	if err != nil {
 		return nil, settings, err
@@ -371,7 +372,7 @@ func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, for
 }
 
 // setShifts reads what to do with changes of level: one of the modes, or their places.
-func setShifts(c *cli.Command, s *forecast.Series, o *forecast.Options) (*forecast.Series, error) {
+func setShifts(c *cli.Command, s *series.Series, o *forecast.Options) (*series.Series, error) {
 	text := strings.TrimSpace(c.String("shifts"))
 	if slices.Contains(forecast.ShiftModes, strings.ToLower(text)) {
 		if c.IsSet("shifts") {
@@ -397,7 +398,7 @@ func setShifts(c *cli.Command, s *forecast.Series, o *forecast.Options) (*foreca
 }
 
 // suits returns an error if a flag asks for what the series does not allow, before any work is done.
-func suits(c *cli.Command, s *forecast.Series, o forecast.Options) error {
+func suits(c *cli.Command, s *series.Series, o forecast.Options) error {
 	if n, held := len(s.X), c.Int("holdout"); held >= n {
 		return fmt.Errorf("--holdout %d: there are %d observations, and some must be left to learn from", held, n)
 	}
@@ -420,7 +421,7 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 		}
 	}
 	for flag, known := range map[string][]string{
-		"log": append(slices.Clone(forecast.Logs), "logit"), "trend": forecast.Trends, "likelihood": forecast.Likelihoods,
+		"log": append(slices.Clone(forecast.Logs), "logit"), "trend": forecast.Trends, "likelihood": series.Likelihoods,
 	} {
 		if !slices.Contains(known, strings.ToLower(c.String(flag))) {
 			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
@@ -469,16 +470,16 @@ func checkStarts(c *cli.Command) error {
 }
 
 // readSeries reads a column of a file; "" is the second.
-func readSeries(ctx context.Context, c *cli.Command, path, y string) (*forecast.Series, error) {
+func readSeries(ctx context.Context, c *cli.Command, path, y string) (*series.Series, error) {
 	o, err := seriesOptions(ctx, c, y)
 	if err != nil {
 		return nil, err
 	}
-	return interruptible(ctx, func() (*forecast.Series, error) { return forecast.ReadContext(ctx, path, o) })
+	return interruptible(ctx, func() (*series.Series, error) { return series.ReadContext(ctx, path, o) })
 }
 
 // seriesOptions returns the options for reading a column of a file from the flags.
-func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.ReadOptions, error) {
+func seriesOptions(ctx context.Context, c *cli.Command, y string) (series.ReadOptions, error) {
 	o, err := readOptions(c)
 	if err != nil {
 		return o, err
@@ -494,7 +495,7 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 		text = "0,1"
 	}
 	if text != "" {
-		if o.Bounds, err = forecast.ParseBounds(text); err != nil {
+		if o.Bounds, err = series.ParseBounds(text); err != nil {
 			return o, usageError{fmt.Errorf("--bounds: %s", message(err))}
 		}
 	}
@@ -560,7 +561,7 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 }
 
 // setPeriods reads the periods for the axis of the series.
-func setPeriods(c *cli.Command, s *forecast.Series, o *forecast.Options) error {
+func setPeriods(c *cli.Command, s *series.Series, o *forecast.Options) error {
 	for _, text := range c.StringSlice("period") {
 		if strings.EqualFold(text, "none") {
 			o.NoSeason = true
@@ -623,7 +624,7 @@ func (b *pastBar) end(err error) {
 // trainSeries learns a model of the series. If tell is set, it shows its progress; settings.Progress takes the reports of later
 // tests of the past.
 func trainSeries(
-	ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, tell bool,
+	ctx context.Context, c *cli.Command, s *series.Series, settings forecast.Options, tell bool,
 ) (*forecast.Analysis, error) {
 	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil {
 		if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
@@ -670,7 +671,7 @@ func trainSeries(
 }
 
 // fitWithin is forecast.Fit with its limits worded as flags.
-func fitWithin(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options) (*forecast.Analysis, error) {
+func fitWithin(ctx context.Context, c *cli.Command, s *series.Series, settings forecast.Options) (*forecast.Analysis, error) {
 	if ownProcess(ctx) {
 		machine.CollectFor(len(s.X))
 	}
@@ -683,8 +684,8 @@ func fitWithin(ctx context.Context, c *cli.Command, s *forecast.Series, settings
 }
 
 // readOptions returns the options for reading a csv file from the flags.
-func readOptions(c *cli.Command) (o forecast.ReadOptions, err error) {
-	o = forecast.ReadOptions{
+func readOptions(c *cli.Command) (o series.ReadOptions, err error) {
+	o = series.ReadOptions{
 		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), DecimalPoint: c.Bool("decimal-point"),
 		Missing: c.StringSlice("missing"), Time: dataset.TimeFormat(c.String("time")),
 	}

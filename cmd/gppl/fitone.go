@@ -19,6 +19,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -96,7 +97,7 @@ type task struct {
 	alone   bool              // the only series: it shows its own progress bar
 
 	key    []string // of a series of a long table, which has been read, or has failed
-	series *forecast.Series
+	series *series.Series
 	failed error
 }
 

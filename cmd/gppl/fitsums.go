@@ -18,6 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -91,7 +92,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			return fmt.Errorf("%s: %s", path, cmp.Or(outsideRange(s.Header(), when, x), message(err)))
 		}
 		if err := writeFile(ctx, c.String("out"), func(w io.Writer) error {
-			return ahead.WriteCSV(w, forecast.SumsAxis(s.Header()))
+			return ahead.WriteCSV(w, series.SumsAxis(s.Header()))
 		}); err != nil {
 			return err
 		}
@@ -214,7 +215,7 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *sums.Sums, fi
 			err = lengths(w, h, best.Result.Model.Kernel)
 		}
 		if err == nil && ahead != nil && !c.IsSet("out") {
-			err = ahead.WriteCSV(w, forecast.SumsAxis(s.Header()))
+			err = ahead.WriteCSV(w, series.SumsAxis(s.Header()))
 		}
 		return err
 	})
@@ -246,7 +247,7 @@ func sumsPlaces(c *cli.Command, s *sums.Sums) (when []string, x []float64, err e
 		return when, x, nil
 	}
 	for _, text := range c.StringSlice("at") {
-		at, err := forecast.ParsePlaceOf(s.Header().Dates, text)
+		at, err := series.ParsePlaceOf(s.Header().Dates, text)
 		if err != nil {
 			return nil, nil, usageError{fmt.Errorf("--at: %s", message(err))}
 		}

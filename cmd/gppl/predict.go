@@ -17,6 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 func predictCommand() *cli.Command {
@@ -153,7 +154,7 @@ func until(ctx context.Context, c *cli.Command, a *forecast.Analysis, steps int)
 }
 
 // places returns the x of --at, ascending; nil if a forecast of the next steps is requested.
-func places(axis forecast.Axis, c *cli.Command) ([]float64, error) {
+func places(axis series.Axis, c *cli.Command) ([]float64, error) {
 	at := c.StringSlice("at")
 	if len(at) == 0 {
 		return nil, nil
@@ -192,7 +193,7 @@ publisher, and prints where it is and what it contains. --out writes it as a csv
 			if err != nil {
 				return err
 			}
-			recording, err := forecast.FindRecording(name)
+			recording, err := series.FindRecording(name)
 			if err != nil {
 				return usageError{fmt.Errorf("%s", message(err))}
 			}
@@ -207,7 +208,7 @@ publisher, and prints where it is and what it contains. --out writes it as a csv
 				if err := files.Apart([]files.Name{{Path: s.Source}}, []files.Name{{Flag: "out", Path: out}}); err != nil {
 					return err
 				}
-				if err := writeFile(ctx, out, func(w io.Writer) error { return forecast.WriteSeries(w, s) }); err != nil {
+				if err := writeFile(ctx, out, func(w io.Writer) error { return series.WriteSeries(w, s) }); err != nil {
 					return err
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -38,7 +39,7 @@ func TestWord(t *testing.T) {
 func TestSettings(t *testing.T) {
 	options := map[string][]reflect.Type{
 		"dataset": {reflect.TypeFor[dataset.CSVOptions]()},
-		"forecast": {reflect.TypeFor[forecast.ReadOptions](), reflect.TypeFor[forecast.Options](),
+		"forecast": {reflect.TypeFor[series.ReadOptions](), reflect.TypeFor[forecast.Options](),
 			reflect.TypeFor[struct{ Range, Header any }]()}, // sums.Range and sums.Header
 	}
 	var _ = []any{sums.Range{}, sums.Header{}}

@@ -18,7 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -89,11 +89,11 @@ func outOf(c *cli.Command) (string, error) {
 type summer struct {
 	command *cli.Command
 	files   []string
-	options forecast.ReadOptions
+	options series.ReadOptions
 	strict  bool
 	header  sums.Header
 	parts   []*sums.Sums // one for each worker
-	axis    forecast.OneAxis
+	axis    series.OneAxis
 
 	rows, skipped, bad int
 	first              []badRow // the first rows that were left out, at most mostShown
@@ -220,7 +220,7 @@ func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 	}
 	h, err = r.Header(like, func() (seen sums.Range, err error) {
 		if !slices.Contains(s.files, dataset.StandardInput) {
-			return interruptible(ctx, func() (sums.Range, error) { return forecast.LookAt(ctx, s.files, s.options) })
+			return interruptible(ctx, func() (sums.Range, error) { return series.LookAt(ctx, s.files, s.options) })
 		}
 		if r.From == "" || r.To == "" || r.Largest == 0 {
 			err = usageError{errors.New("sum: the range of standard input is not known before it is read: " +
@@ -246,7 +246,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 		if !s.strict {
 			b.Bad = b.Bad[:0] // the report lists these
 		}
-		x, y := forecast.Taken(s.header, b)
+		x, y := series.Taken(s.header, b)
 		s.show(b)
 		if len(b.Bad) > 0 {
 			mu.Lock()
@@ -264,7 +264,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 			return rep, err
 		}
 		defer in.Close()
-		return forecast.Stream(in, s.options.Within(s.header), len(s.parts), visit)
+		return series.Stream(in, s.options.Within(s.header), len(s.parts), visit)
 	})
 	name := dataset.Shown(file)
 	if !s.strict {
@@ -284,7 +284,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 	if err := s.axis.Add(name, rep); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	for _, remark := range forecast.Remarks(rep) {
+	for _, remark := range series.Remarks(rep) {
 		say(s.command, "warning: %s: %s", name, remark.Words(sumflags.Word))
 	}
 	s.rows += rep.Rows

@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -217,7 +217,7 @@ func withoutRounding(x float64, h sums.Header) float64 {
 // lengthOf writes a distance between inputs of sums, with its unit if inputs are dates.
 func lengthOf(h sums.Header, d float64, digits int) string {
 	if h.Dates {
-		return forecast.SumsAxis(h).Length(d)
+		return series.SumsAxis(h).Length(d)
 	}
 	return strconv.FormatFloat(d, 'g', digits, 64)
 }

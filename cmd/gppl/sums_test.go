@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -232,7 +232,7 @@ func TestSumNumberDates(t *testing.T) {
 			fmt.Fprintf(&b, "%s,%d\n", x(day.AddDate(0, 0, i)), i%7)
 		}
 		file, out := put(t, dir, name+".csv", b.String()), filepath.Join(dir, name+".sums")
-		s, err := forecast.Read(file, forecast.ReadOptions{})
+		s, err := series.Read(file, series.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

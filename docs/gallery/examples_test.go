@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -14,8 +15,8 @@ import (
 var ctx = context.Background()
 
 func Example_sales() {
-	series := viz.Must(forecast.Read("sales.csv", forecast.ReadOptions{X: "date", Y: "sold", Holidays: "GB"}))
-	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Budget: 5 * time.Second}))
+	data := viz.Must(series.Read("sales.csv", series.ReadOptions{X: "date", Y: "sold", Holidays: "GB"}))
+	model := viz.Must(forecast.Fit(ctx, data, forecast.Options{Budget: 5 * time.Second}))
 	for _, effect := range viz.Must(model.Effects()) {
 		if effect.Name == "Christmas Day" {
 			fmt.Printf("%s: %+.1f in log sales\n", effect.Name, effect.Value)
@@ -26,9 +27,9 @@ func Example_sales() {
 }
 
 func Example_sensor() {
-	series := viz.Must(forecast.Read("sensor.csv", forecast.ReadOptions{X: "time", Y: "water_C"}))
-	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Budget: 5 * time.Second}))
-	gap := viz.Must(series.Axis.Parse("2025-06-06 00:00"))
+	data := viz.Must(series.Read("sensor.csv", series.ReadOptions{X: "time", Y: "water_C"}))
+	model := viz.Must(forecast.Fit(ctx, data, forecast.Options{Budget: 5 * time.Second}))
+	gap := viz.Must(data.Axis.Parse("2025-06-06 00:00"))
 	there := viz.Must(model.Predict([]float64{gap}))
 	fmt.Printf("%s: %.1f °C, between %.1f and %.1f\n", there.When[0], there.Mean[0], there.Lower[0], there.Upper[0])
 	// Output:
@@ -36,9 +37,9 @@ func Example_sensor() {
 }
 
 func Example_star() {
-	series := viz.Must(forecast.Read("star.csv", forecast.ReadOptions{X: "day", Y: "flux_ppt", YError: "error_ppt"}))
+	data := viz.Must(series.Read("star.csv", series.ReadOptions{X: "day", Y: "flux_ppt", YError: "error_ppt"}))
 	difference, mix := viz.Must(forecast.ParsePrior("difference=within(0.1, 3)")), viz.Must(forecast.ParsePrior("mix=within(0.1, 3)"))
-	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Kernels: []string{"Rotation"}, Priors: []gppl.ParamPrior{difference, mix}}))
+	model := viz.Must(forecast.Fit(ctx, data, forecast.Options{Kernels: []string{"Rotation"}, Priors: []gppl.ParamPrior{difference, mix}}))
 	for _, p := range model.Result.Params {
 		if p.Name == "period" {
 			fmt.Printf("the star turns once in %.1f ± %.1f days\n", p.Value, p.StdErr())

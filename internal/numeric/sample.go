@@ -23,7 +23,8 @@ func Median(values []float64) float64 {
 	return SortedQuantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
-// UpperMedian returns the median of values in any order, of an even number the upper of the two in the middle. It panics for none.
+// UpperMedian returns the median of values in any order, of an even number the upper of the two in the middle. It panics if there
+// are none.
 func UpperMedian(values []float64) float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)

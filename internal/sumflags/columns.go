@@ -9,12 +9,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // Columns are the flags that say which columns are read and how they are written.
 type Columns struct {
-	options              forecast.ReadOptions
+	options              series.ReadOptions
 	time, comma, missing string
 }
 
@@ -37,7 +37,7 @@ func NewColumns(set *flag.FlagSet, csv bool) *Columns {
 }
 
 // Options returns what the flags say.
-func (c *Columns) Options() (o forecast.ReadOptions, err error) {
+func (c *Columns) Options() (o series.ReadOptions, err error) {
 	o = c.options
 	o.Time = dataset.TimeFormat(c.time)
 	if c.missing != "" {
@@ -50,7 +50,7 @@ func (c *Columns) Options() (o forecast.ReadOptions, err error) {
 }
 
 // Check returns an error if what --time, --decimal-comma and --decimal-point say does not exist or exclude each other.
-func Check(o forecast.ReadOptions) error {
+func Check(o series.ReadOptions) error {
 	if o.DecimalComma && o.DecimalPoint {
 		return errors.New("--decimal-comma and --decimal-point: numbers have one of the two")
 	}

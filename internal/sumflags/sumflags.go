@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -50,10 +50,10 @@ func (r Range) Header(read func() (*sums.Sums, error), look func() (sums.Range, 
 		if end.text == "" {
 			continue
 		}
-		if _, err := forecast.ParsePlace(end.text); err != nil {
+		if _, err := series.ParsePlace(end.text); err != nil {
 			return h, Wrong{fmt.Errorf("--%s: %s", end.name, strings.TrimPrefix(err.Error(), "dataset: "))}
 		}
-		dates = dates || forecast.IsDate(end.text)
+		dates = dates || series.IsDate(end.text)
 	}
 	if r.From == "" || r.To == "" || !r.Given("centre") || !r.Given("largest") {
 		if p, err = look(); err != nil {
@@ -63,7 +63,7 @@ func (r Range) Header(read func() (*sums.Sums, error), look func() (sums.Range, 
 	p.Dates = p.Dates || dates
 	for _, end := range ends { // 2024 is a year among dates
 		if end.text != "" {
-			*end.at, _ = forecast.ParsePlaceOf(p.Dates, end.text)
+			*end.at, _ = series.ParsePlaceOf(p.Dates, end.text)
 		}
 	}
 	if r.Given("centre") {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // The numbers of observations to learn from and to hold out.
@@ -97,7 +98,7 @@ func compareRule(ctx context.Context, each int) error {
 
 // ahead forecasts the held-out counts, and reports whether they were modelled as counts.
 func ahead(ctx context.Context, path, likelihood string) (p forecast.Predictive, counted bool, err error) {
-	s, err := forecast.Read(path, forecast.ReadOptions{Likelihood: likelihood})
+	s, err := series.Read(path, series.ReadOptions{Likelihood: likelihood})
 	if err != nil {
 		return nil, false, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/measure/competition"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 func fields(s *competition.Scores) []*float64 {
@@ -91,8 +92,8 @@ func quantileLoss(quantile func(p float64) []float64, test []float64) (sum float
 }
 
 // seriesOf returns the training part of a series, in steps.
-func seriesOf(s competition.Series) (*forecast.Series, error) {
-	return forecast.NewSeries(forecast.Axis{Name: "step"}, timeline.Steps(len(s.Train)), s.Train)
+func seriesOf(s competition.Series) (*series.Series, error) {
+	return series.NewSeries(series.Axis{Name: "step"}, timeline.Steps(len(s.Train)), s.Train)
 }
 
 func one(ctx context.Context, g competition.Group, s competition.Series, options forecast.Options, backtest bool) (o outcome) {

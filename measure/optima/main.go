@@ -29,6 +29,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -180,7 +181,7 @@ func (p pair) automatic(d gppl.Data) (o outcome, err error) {
 
 // byName trains as the command does for a named kernel.
 func (p pair) byName(d gppl.Data) (o outcome, err error) {
-	a, err := forecast.Fit(context.Background(), &forecast.Series{X: d.X.Coordinate(0), Y: d.Y, Step: span / points},
+	a, err := forecast.Fit(context.Background(), &series.Series{X: d.X.Coordinate(0), Y: d.Y, Step: span / points},
 		forecast.Options{Kernels: []string{p.kernel}, Trend: "none", Log: "never"})
 	if err != nil {
 		return o, err

@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -327,7 +328,7 @@ func forecastAgain(ctx context.Context, d competition.Detail) (v picture, err er
 	s := groups[0].Series[at]
 	x := timeline.Steps(len(s.Train) + len(s.Test))
 	n := len(s.Train)
-	data, err := forecast.NewSeries(forecast.Axis{Name: "step"}, x[:n], s.Train)
+	data, err := series.NewSeries(series.Axis{Name: "step"}, x[:n], s.Train)
 	if err != nil {
 		return v, err
 	}

@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // share is a series of per cent that comes close to 100, with some values there if full is set.
-func share(t *testing.T, full bool) *Series {
+func share(t *testing.T, full bool) *series.Series {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(9, 9))
 	x, y := make([]float64, 80), make([]float64, 80)
@@ -20,7 +22,7 @@ func share(t *testing.T, full bool) *Series {
 			y[i] = 100
 		}
 	}
-	s, err := NewSeries(Axis{Name: "t"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +99,7 @@ func TestBoundedDistribution(t *testing.T) {
 	if err := s.Bound(0, 100); err != nil {
 		t.Fatal(err)
 	}
-	m := mixture{{0.4, s.warp(), 1, 0.8}, {0.6, s.warp(), -2, 0.3}}
+	m := mixture{{0.4, s.Warp(), 1, 0.8}, {0.6, s.Warp(), -2, 0.3}}
 	const steps = 20000
 	var sum float64
 	for k := range steps {
@@ -110,19 +112,6 @@ func TestBoundedDistribution(t *testing.T) {
 	for at, want := range map[float64]float64{-1: 0, 0: 0, 100: 1, 101: 1} {
 		if below, density := m.distribution(at); math.Abs(below-want) > 1e-12 || density != 0 {
 			t.Errorf("P(y < %v) = %v with density %v", at, below, density)
-		}
-	}
-}
-
-// TestBoundsErrors names a value beyond the bounds, and bounds that are none.
-func TestBoundsErrors(t *testing.T) {
-	s := share(t, false)
-	if err := s.Bound(0, 50); err == nil || !strings.Contains(err.Error(), "is beyond the bounds, 0 and 50") || s.Bounds != nil {
-		t.Error(err)
-	}
-	for _, text := range []string{"", "3", "100,0", "0,x", "1,1", "0,NaN"} {
-		if b, err := ParseBounds(text); err == nil {
-			t.Errorf("%q: %+v", text, b)
 		}
 	}
 }

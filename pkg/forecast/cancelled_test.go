@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // analysisCalls are the calls of an analysis of n observations at uneven times, which has computed nothing of them.
@@ -24,10 +25,10 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	more := &Further{X: x[learnt:], Y: y[learnt:]}
+	more := &series.Further{X: x[learnt:], Y: y[learnt:]}
 	fresh := func() *Analysis { return few.with(more, len(more.X)) }
 	if n > maxDense { // of which components are computed at most
-		more = &Further{X: x[learnt:maxDense], Y: y[learnt:maxDense]}
+		more = &series.Further{X: x[learnt:maxDense], Y: y[learnt:maxDense]}
 	}
 	ahead := x[n-learnt:]
 	add := func(name string, run func(ctx context.Context) error) {
@@ -85,7 +86,7 @@ func BenchmarkCancelledAnalysis(b *testing.B) {
 // TestCancelledAndAgain: what a context has ended leaves nothing behind in the analysis, and a context that ends after a forecast
 // does not end the next.
 func TestCancelledAndAgain(t *testing.T) {
-	s, err := Read(file(t, monthly(120)), ReadOptions{})
+	s, err := series.Read(file(t, monthly(120)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -132,5 +133,5 @@ func smaller(k gppl.Kernel) gppl.Kernel {
 }
 
 func hasSeason(k gppl.Kernel, s season) bool {
-	return slices.ContainsFunc(periodsOf(k.Params()), func(p float64) bool { return math.Abs(p-s.period) < 0.1*s.period })
+	return slices.ContainsFunc(series.PeriodsOf(k.Params()), func(p float64) bool { return math.Abs(p-s.period) < 0.1*s.period })
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -108,9 +109,9 @@ func TestCandidatesOfMembers(t *testing.T) {
 
 // A model with several seasons says which they are, so that no two models of a table have one name.
 func TestNameOfSeveralSeasons(t *testing.T) {
-	hours := &Series{Axis: Axis{Dates: true, Unit: "day"}, Step: 1. / 24}
+	hours := &series.Series{Axis: series.Axis{Dates: true, Unit: "day"}, Step: 1. / 24}
 	terms := []gppl.Kernel{gppl.Laplace{}, gppl.LocPer{Period: 1}, gppl.Mul(gppl.LocPer{Period: 1.5}, gppl.Periodic{Period: 7})}
-	c := Candidate{Kernel: kernelName(sumOf(terms)), Seasons: hours.seasonsOf(terms), Trend: "linear"}
+	c := Candidate{Kernel: kernelName(sumOf(terms)), Seasons: hours.SeasonsOf(terms), Trend: "linear"}
 	if want := "Laplace + LocPer + LocPer * Periodic (day, 1.5 days, week), linear trend"; c.Name() != want {
 		t.Errorf("%q, want %q", c.Name(), want)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -30,7 +31,7 @@ func walkShare(n int) float64 {
 }
 
 // walked is a random walk with drift of n steps.
-func walked(t *testing.T, n int) *Series {
+func walked(t *testing.T, n int) *series.Series {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 0))
 	var at float64
@@ -86,7 +87,7 @@ func TestWalk(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(9, 0))
 	for name, none := range map[string]struct {
-		s *Series
+		s *series.Series
 		o Options
 	}{
 		"long":   {walked(t, brief+1), Options{Log: "never", Trend: "linear"}},

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // wanderWeight is the weight of the models of a forecast that wander.
@@ -72,7 +73,7 @@ func TestWiener(t *testing.T) {
 // Predictions among those early observations use all.
 func TestLately(t *testing.T) {
 	const n, changed = 2400, 600
-	series := func(jump float64) *Series {
+	series := func(jump float64) *series.Series {
 		rng := rand.New(rand.NewPCG(8, 0))
 		level := 0.0
 		return steps(t, n, 0, func(i int) float64 {

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -27,7 +28,7 @@ const noVariation = 1e-6
 
 // counts are observations as the likelihood of counts sees them, for a latent value z = g − centre.
 type counts struct {
-	of         *Counting
+	of         *series.Counting
 	likelihood observe.Likelihood // of z
 	raw        gppl.Data
 	sizes      []float64 // of z
@@ -36,8 +37,8 @@ type counts struct {
 }
 
 // newCounts returns the observations of a series about a centre, with the start value of the shape of the likelihood.
-func newCounts(s *Series, centre float64) (*counts, error) {
-	in, err := s.inputs(s.X)
+func newCounts(s *series.Series, centre float64) (*counts, error) {
+	in, err := s.Inputs(s.X)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +48,9 @@ func newCounts(s *Series, centre float64) (*counts, error) {
 	}
 	c := &counts{of: s.Counting, raw: d, sizes: make([]float64, len(s.Y))}
 	for i := range c.sizes {
-		c.sizes[i] = s.Counting.size(i)
+		c.sizes[i] = s.Counting.Size(i)
 	}
-	switch l := s.Counting.likelihood(0).(type) {
+	switch l := s.Counting.Distribution(0).(type) {
 	case observe.Binomial:
 		c.likelihood = centred{l, centre}
 	default: // the rate is size·eᶻ⁺ᶜ
@@ -60,8 +61,8 @@ func newCounts(s *Series, centre float64) (*counts, error) {
 }
 
 // overCounts returns the observations from ≤ i < to on the scale of z, whose Gaussian values are guesses until linearised.
-func (v yScale) overCounts(s *Series, from, to int) (yScale, error) {
-	c, err := newCounts(s.part(from, to), v.scaling.Mean)
+func (v yScale) overCounts(s *series.Series, from, to int) (yScale, error) {
+	c, err := newCounts(s.Part(from, to), v.scaling.Mean)
 	if err != nil {
 		return v, err
 	}
@@ -85,7 +86,7 @@ func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yS
 		return v, nil
 	}
 	c := *v.counts
-	l := observe.Likelihood(c.of.likelihood(shape))
+	l := observe.Likelihood(c.of.Distribution(shape))
 	if b, ok := c.likelihood.(centred); ok {
 		l = b
 	}
@@ -186,7 +187,7 @@ func (p *policy) piloted(v yScale) (yScale, error) {
 		return v, err
 	}
 	m := gppl.Model{Kernel: (stationary{}).signal("Laplace", p.extent, false), Noise: startNoise, Mean: mean}
-	if !c.of.varies() {
+	if !c.of.Varies() {
 		m.Noise = noVariation
 		m = m.Fix(gppl.NoiseName)
 	}
@@ -253,7 +254,7 @@ func shapeIn(r *gppl.Result) float64 {
 // withShape adds the weak prior of the shape of a likelihood.
 func withShape(b beliefs, l observe.Likelihood) beliefs {
 	if _, ok := l.(observe.Shaped); ok {
-		b.weak, b.given = append(b.weak, gppl.LogNormal{Mu: math.Log(startShape), Sigma: 1.5}), append(b.given, nil)
+		b.weak, b.given = append(b.weak, gppl.LogNormal{Mu: math.Log(series.StartShape), Sigma: 1.5}), append(b.given, nil)
 	}
 	return b
 }

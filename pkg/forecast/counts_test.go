@@ -5,13 +5,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -37,9 +37,9 @@ func drawnCounts(rnd *rand.Rand, likelihood string, n int) (x, y, sizes []float6
 	return x, y, sizes
 }
 
-func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *Series {
+func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *series.Series {
 	t.Helper()
-	s, err := NewSeries(Axis{Name: "t"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +53,14 @@ func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *Series
 // randomised probability integral transforms are uniform by the Kolmogorov–Smirnov test at the level 1e-3.
 func TestCountForecastsCalibrated(t *testing.T) {
 	const n, ahead = 48, 7
-	series := testkit.Size(4, 20, 100)
-	for k, likelihood := range Likelihoods[3:] {
+	data := testkit.Size(4, 20, 100)
+	for k, likelihood := range series.Likelihoods[3:] {
 		var pit [2][]float64
 		inside := 0
-		for i := range series {
+		for i := range data {
 			rnd := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			x, y, sizes := drawnCounts(rnd, likelihood, n+ahead)
-			s := testkit.Must(countSeries(t, likelihood, x, y, sizes).knownIn(0, n))(t)
+			s := testkit.Must(countSeries(t, likelihood, x, y, sizes).KnownIn(0, n))(t)
 			a, err := Fit(t.Context(), s, Options{Budget: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -84,12 +84,12 @@ func TestCountForecastsCalibrated(t *testing.T) {
 			}
 		}
 		for lead, p := range pit {
-			if d, most := uniformDistance(p), 1.95/math.Sqrt(float64(series)); d > most {
+			if d, most := uniformDistance(p), 1.95/math.Sqrt(float64(data)); d > most {
 				t.Errorf("%s, lead %d: transforms are %.3f from uniform, %.3f at most", likelihood, lead, d, most)
 			}
 		}
-		if p := (distuv.Binomial{N: float64(series), P: 0.95}).CDF(float64(inside)); p < 1e-3 {
-			t.Errorf("%s: %d of %d within the 95 %% bands", likelihood, inside, series)
+		if p := (distuv.Binomial{N: float64(data), P: 0.95}).CDF(float64(inside)); p < 1e-3 {
+			t.Errorf("%s: %d of %d within the 95 %% bands", likelihood, inside, data)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func uniformDistance(values []float64) (d float64) {
 
 // TestCountsStored fits, tests, saves and loads a series of each kind: the loaded one predicts the same.
 func TestCountsStored(t *testing.T) {
-	for k, likelihood := range Likelihoods[3:] {
+	for k, likelihood := range series.Likelihoods[3:] {
 		x, y, sizes := drawnCounts(rand.New(rand.NewPCG(5, uint64(k))), likelihood, 60)
 		if likelihood == "bernoulli" {
 			sizes = nil
@@ -199,74 +199,6 @@ func TestSizesScale(t *testing.T) {
 	for i := range means[0] {
 		if !scalar.EqualWithinRel(means[0][i], means[1][i], 1e-6) {
 			t.Errorf("%v, ten times the sizes %v", means[0][i], means[1][i])
-		}
-	}
-}
-
-// TestGuessCounting tells counts from other whole numbers.
-func TestGuessCounting(t *testing.T) {
-	source := rand.NewPCG(8, 8)
-	rnd := rand.New(source)
-	kind := func(f func(i int) float64) string {
-		source.Seed(8, 8) // cases come in any order
-		y := make([]float64, 100)
-		for i := range y {
-			y[i] = f(i)
-		}
-		if c := guessCounting(y); c != nil {
-			return c.Likelihood
-		}
-		return ""
-	}
-	week := []float64{0, 2, 5, 1, 8, 3, 0}
-	poisson := func(mean float64) float64 { return distuv.Poisson{Lambda: mean, Src: rnd}.Rand() }
-	for what, c := range map[string]struct {
-		want string
-		y    func(i int) float64
-	}{
-		"counts":        {"poisson", func(i int) float64 { return poisson(3 + 2*math.Sin(float64(i)/9)) }},
-		"overdispersed": {"negbinomial", func(int) float64 { return poisson(distuv.Gamma{Alpha: 0.5, Beta: 0.2, Src: rnd}.Rand()) }},
-		"intermittent":  {"negbinomial", func(int) float64 { return float64(rnd.IntN(2)*rnd.IntN(2)) * (1 + poisson(4)) }},
-		"events":        {"bernoulli", func(int) float64 { return float64(rnd.IntN(2)) }},
-		"of a week":     {"negbinomial", func(i int) float64 { return poisson(week[i%7]) }},
-		"a schedule":    {"", func(i int) float64 { return week[i%7] }},
-		"nearly one":    {"", func(i int) float64 { return week[i%7] + float64(rnd.IntN(5)/4) }},
-		"large":         {"", func(int) float64 { return poisson(200) }},
-		"numbers":       {"", func(i int) float64 { return float64(i / 6) }},
-		"a level":       {"", func(i int) float64 { return float64(10 + i%2) }},
-		"below 0":       {"", func(i int) float64 { return poisson(3) - 1 }},
-		"not whole":     {"", func(i int) float64 { return poisson(3) / 2 }},
-	} {
-		if got := kind(c.y); got != c.want {
-			t.Errorf("%s: %q, want %q", what, got, c.want)
-		}
-	}
-	if c := guessCounting([]float64{0, 1, 0, 1, 1, 0}); c != nil {
-		t.Errorf("six values: %+v", c)
-	}
-}
-
-// TestCountErrors names what is wrong with values and sizes.
-func TestCountErrors(t *testing.T) {
-	x, y := []float64{0, 1, 2, 3, 4}, []float64{0, 2, 1, 0, 3}
-	s, err := NewSeries(Axis{}, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		likelihood string
-		sizes      []float64
-		want       string
-	}{
-		{"bernoulli", nil, "observation 1: 2 is neither 0 nor 1"},
-		{"binomial", nil, "number of trials"},
-		{"binomial", []float64{1, 2, 3, 4, 2}, "observation 4: 3 successes in 2 trials"},
-		{"poisson", []float64{1, 2}, "2 sizes of 5"},
-		{"poisson", []float64{1, 2, 0, 1, 1}, "observation 2: a size of 0"},
-		{"cauchy", nil, `"cauchy"`},
-	} {
-		if err := s.Count(c.likelihood, c.sizes); err == nil || !strings.Contains(err.Error(), c.want) || s.Counting != nil {
-			t.Errorf("%s: %v, want %q", c.likelihood, err, c.want)
 		}
 	}
 }

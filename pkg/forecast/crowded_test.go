@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // copiesAt returns x followed by count more at each of some places, in order.
@@ -56,7 +57,7 @@ func TestCrowded(t *testing.T) {
 			for i, v := range x {
 				y[i] = truth(v) + noise*rnd.NormFloat64()
 			}
-			s, err := NewSeries(Axis{}, slices.Clone(x), y)
+			s, err := series.NewSeries(series.Axis{}, slices.Clone(x), y)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,21 +94,21 @@ func TestCrowded(t *testing.T) {
 // TestSpread checks that the chosen observations are at all places that fit, as many at each as at the others with enough, and
 // that nothing changes where the latest are at enough places.
 func TestSpread(t *testing.T) {
-	of := func(x []float64) *Series {
-		s, err := NewSeries(Axis{}, x, line(1, 1, len(x)))
+	of := func(x []float64) *series.Series {
+		s, err := series.NewSeries(series.Axis{}, x, line(1, 1, len(x)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Errors = line(1, 1, len(x))
-		s.Counting = &Counting{Sizes: line(1, 1, len(x))}
+		s.Counting = &series.Counting{Sizes: line(1, 1, len(x))}
 		return s
 	}
 	crowded := of(copiesAt(line(0, 1, 99), 402, 99))
-	if got := crowded.reaching(400); got != 501 {
+	if got := crowded.Reaching(400); got != 501 {
 		t.Errorf("reaches %d rows, want all: 100 places", got)
 	}
 	for _, most := range []int{400, 150, 101, 100, 60} {
-		few := crowded.spread(0, most)
+		few := crowded.Spread(0, most)
 		if n, at := len(few.X), places(few.X); n != most || at != min(most, 100) {
 			t.Errorf("at most %d: %d rows at %d places", most, n, at)
 		}
@@ -117,10 +118,10 @@ func TestSpread(t *testing.T) {
 		}
 	}
 	even := of(line(0, 1, 1000))
-	if got := even.reaching(400); got != 400 {
+	if got := even.Reaching(400); got != 400 {
 		t.Errorf("of an even series %d rows, want the 400 asked for", got)
 	}
-	if got := len(even.spread(600, 400).X); got != 400 {
+	if got := len(even.Spread(600, 400).X); got != 400 {
 		t.Errorf("of 400 at different places %d are left", got)
 	}
 	if e := extentOf(crowded, 50, 1); e.span != 99 {
@@ -145,7 +146,7 @@ func TestSeasonWithoutNoise(t *testing.T) {
 			if wrong {
 				y[at] += 1
 			}
-			s, err := NewSeries(Axis{}, line(0, 1, n), y)
+			s, err := series.NewSeries(series.Axis{}, line(0, 1, n), y)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -93,16 +94,16 @@ func (a *Analysis) ComponentsContext(ctx context.Context, x []float64) (out []Co
 		if err != nil {
 			return nil, err
 		}
-		effects := a.Series.effectColumns(f.model.Mean)
-		for _, name := range []string{a.trendName(), shiftsName, "holidays"} {
+		effects := a.Series.EffectColumns(f.model.Mean)
+		for _, name := range []string{a.trendName(), series.ShiftsName, "holidays"} {
 			part, any := mat.DenseCopyOf(there), false
 			for j, effect := range effects {
 				of := "holidays"
 				switch effect {
 				case "":
 					of = a.trendName()
-				case shiftsName:
-					of = shiftsName
+				case series.ShiftsName:
+					of = series.ShiftsName
 				}
 				if of == name {
 					any = true
@@ -147,7 +148,7 @@ func (a *Analysis) ComponentsContext(ctx context.Context, x []float64) (out []Co
 func (a *Analysis) about(term gppl.Kernel) string {
 	params := gppl.Model{Kernel: term, Noise: 1}.Params()
 	var seasons []string
-	for _, v := range periodsOf(params) {
+	for _, v := range series.PeriodsOf(params) {
 		seasons = append(seasons, a.Series.Axis.Season(v))
 	}
 	if seasons != nil {
@@ -162,7 +163,7 @@ func (a *Analysis) about(term gppl.Kernel) string {
 	if len(lengths) != 1 {
 		return ""
 	}
-	return "over " + a.Series.Axis.length(lengths[0], 2)
+	return "over " + a.Series.Axis.LengthTo(lengths[0], 2)
 }
 
 // Decomposition splits the mean of a forecast into parts, in the unit of y: at each X, the Columns add up to Mean.
@@ -214,7 +215,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	d := &Decomposition{X: f.X, When: f.When, Mean: f.Mean,
 		Names: []string{a.trendName()}, Columns: [][]float64{make([]float64, len(f.X))}}
 	for _, m := range a.members {
-		for _, p := range periodsOf(m.model.Params()) {
+		for _, p := range series.PeriodsOf(m.model.Params()) {
 			if d.about(p) == p && !slices.Contains(d.periods, p) {
 				d.periods = append(d.periods, p)
 			}
@@ -225,11 +226,11 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 		d.column(s.Axis.Season(p))
 	}
 	if len(a.Series.Shifts) > 0 {
-		d.column(shiftsName)
+		d.column(series.ShiftsName)
 	}
 	if h := a.Series.Holidays; h != nil {
 		for _, name := range h.Names {
-			name, _, _ = strings.Cut(name, nearHoliday)
+			name, _, _ = strings.Cut(name, series.NearHoliday)
 			d.column(name)
 		}
 	}
@@ -302,12 +303,12 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 	add(d.Names[0], level)
 	floats.AddConst(scaling.Mean, parts[d.Names[0]])
 	slow := 0.1 * (f.x[len(f.x)-1] - f.x[0])
-	for _, p := range periodsOf(model.Params()) {
+	for _, p := range series.PeriodsOf(model.Params()) {
 		slow = max(slow, p)
 	}
 	for _, t := range termsOf(model.Kernel) {
 		name, mean := shortTerm, f.termMean(t, d.X)
-		if periods := periodsOf(t.Params()); len(periods) > 0 {
+		if periods := series.PeriodsOf(t.Params()); len(periods) > 0 {
 			period := slices.Max(periods)
 			name = a.Series.Axis.Season(d.about(period))
 			level := f.levelOf(t, d.X, period)
@@ -323,14 +324,14 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 	for name, mean := range effects {
 		add(name, mean)
 	}
-	total, warp := make([]float64, len(d.X)), a.Series.warp() // of log y
+	total, warp := make([]float64, len(d.X)), a.Series.Warp() // of log y
 	for at, name := range d.Names {
 		for i, v := range parts[name] {
 			if m.log {
 				before := total[i]
 				total[i] += v
-				if v = warp.inverse(total[i]); at > 0 {
-					v -= warp.inverse(before)
+				if v = warp.Inverse(total[i]); at > 0 {
+					v -= warp.Inverse(before)
 				}
 			}
 			d.Columns[at][i] += weight * v
@@ -377,7 +378,7 @@ func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, effects m
 	var coefficients mat.VecDense
 	coefficients.MulVec(here.T(), mat.NewVecDense(len(f.alpha), f.alpha))
 	effects = map[string][]float64{}
-	for j, name := range a.Series.effectColumns(f.model.Mean) {
+	for j, name := range a.Series.EffectColumns(f.model.Mean) {
 		to := trend
 		if name != "" {
 			if effects[name] == nil {
@@ -393,7 +394,7 @@ func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, effects m
 }
 
 // WriteCSV writes the axis, the mean and the columns, with a header.
-func (d *Decomposition) WriteCSV(w io.Writer, a Axis) error {
+func (d *Decomposition) WriteCSV(w io.Writer, a series.Axis) error {
 	rows := [][]string{append([]string{cmp.Or(a.Name, "x"), "mean"}, d.Names...)}
 	for i, when := range d.When {
 		row := []string{when, cell(d.Mean[i])}
@@ -402,5 +403,5 @@ func (d *Decomposition) WriteCSV(w io.Writer, a Axis) error {
 		}
 		rows = append(rows, row)
 	}
-	return WriteCSV(w, rows)
+	return series.WriteCSV(w, rows)
 }

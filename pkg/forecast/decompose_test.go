@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestDecompose: the columns add up to the mean of the forecast, of one model and of several, of y and of log y; each holds what it is named
@@ -74,7 +76,7 @@ func TestDecomposeSeasons(t *testing.T) {
 		x[i] = float64(i)
 		y[i] = 10 + math.Sin(x[i]) + 0.5*math.Sin(2*x[i]) + 0.3*rng.NormFloat64()
 	}
-	s, err := NewSeries(Axis{Name: "x"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "x"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +91,7 @@ func TestDecomposeSeasons(t *testing.T) {
 	}
 	count := 0
 	for _, name := range d.Names {
-		if strings.HasPrefix(name, unnamedSeason) {
+		if strings.HasPrefix(name, series.UnnamedSeason) {
 			count++
 		}
 	}

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -10,50 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
-
-// TestHolidayIsNotNearAnother checks every calendar over 30 years: no holiday is the day before or after another, and effects that
-// share their days are one column, so that all columns of a fit are independent.
-func TestHolidayIsNotNearAnother(t *testing.T) {
-	first, last := int(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()/secondsOfDay), 0
-	last = first + 30*365
-	var days []int
-	for d := first; d <= last; d++ {
-		days = append(days, d)
-	}
-	for _, country := range slices.Sorted(maps.Keys(countries)) {
-		of, names := holidayEffects(country, first, last, false)
-		for _, d := range days {
-			around, own := 0, 0
-			for _, name := range of[d] {
-				if isAround(name) && !strings.HasSuffix(name, "observed") {
-					around++
-				} else {
-					own++
-				}
-			}
-			if around > 0 && own > 0 {
-				t.Errorf("%s: %v has the effects %q", country, instant(secondsOfDay*float64(d)), of[d])
-			}
-		}
-		groups := sameDays(names, of, days)
-		seen := map[string]bool{}
-		for _, g := range groups {
-			var at []int
-			for _, d := range days {
-				if slices.Contains(of[d], g[0]) {
-					at = append(at, d)
-				}
-			}
-			if key := fmt.Sprint(at); seen[key] {
-				t.Errorf("%s: two columns are on the days of %q", country, g)
-			} else {
-				seen[key] = true
-			}
-		}
-	}
-}
 
 // TestHolidayEffectIsWhole fits two years in which 25 and 26 December lose 1.39 in logarithms: each has one effect, to within three
 // standard errors. Each was shared out between two columns, −0.84 ± 0.30 and −0.44 ± 0.30.
@@ -75,7 +32,7 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 		fmt.Fprintf(&b, "%s,%.2f,%d\n", d.Format(time.DateOnly), math.Exp(log), christmas)
 	}
 	path := file(t, b.String())
-	s, err := Read(path, ReadOptions{Holidays: "DE"})
+	s, err := series.Read(path, series.ReadOptions{Holidays: "DE"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,35 +56,12 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 		t.Errorf("%d of 2 days have an effect: %+v", found, effects)
 	}
 	// A column of the file that is 1 on Christmas Day takes the place of that holiday.
-	s, err = Read(path, ReadOptions{Holidays: "DE", Regressors: []string{"xmas"}})
+	s, err = series.Read(path, series.ReadOptions{Holidays: "DE", Regressors: []string{"xmas"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if slices.Contains(s.Holidays.Names, "Weihnachtstag") || !slices.Contains(s.Holidays.Names, "Zweiter Weihnachtsfeiertag") {
 		t.Errorf("beside a column for Christmas Day: %q", s.Holidays.Names)
-	}
-}
-
-// TestOldHolidays checks that holidays of a file of an earlier version, which has no groups, keep their columns: both of 26 December.
-func TestOldHolidays(t *testing.T) {
-	axis := Axis{Dates: true, Unit: "day", Origin: time.Date(2024, 12, 20, 0, 0, 0, 0, time.UTC)}
-	x := []float64{4, 5, 6, 7}
-	h := &Holidays{Country: "DE", Names: []string{"Weihnachtstag", "Weihnachtstag, the day after", "Zweiter Weihnachtsfeiertag"},
-		Scale: []float64{1, 0.5, 1}}
-	columns := func() (all [][]float64) {
-		in := h.inputs(gppl.Scalars(x), axis, x)
-		for _, name := range h.Names {
-			c, _ := in.Column(holidayPrefix + name)
-			all = append(all, c)
-		}
-		return all
-	}
-	if got := columns(); !slices.Equal(got[1], []float64{0, 0, 0.5, 0}) || !slices.Equal(got[2], []float64{0, 0, 1, 0}) {
-		t.Errorf("without groups: %v", got)
-	}
-	h.Groups = [][]string{{h.Names[0]}, {h.Names[1], h.Names[2]}, {h.Names[2]}}
-	if got := columns(); !slices.Equal(got[1], []float64{0, 0, 0.5, 0}) {
-		t.Errorf("with groups: %v", got)
 	}
 }
 
@@ -154,7 +88,7 @@ func TestDependentRegressors(t *testing.T) {
 		{[]string{"price", "a", "b", "rest"}, []string{"price", "a", "b"}, []float64{3, 4, -2}, "rest follows"},
 		{[]string{"price", "a", "b"}, []string{"price", "a", "b"}, []float64{3, 4, -2}, ""},
 	} {
-		s, err := Read(path, ReadOptions{Regressors: c.regressors})
+		s, err := series.Read(path, series.ReadOptions{Regressors: c.regressors})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +121,7 @@ func TestPeriodogramLessMean(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d,%.4f,%d\n", i, 8*float64(promo)+math.Sin(float64(i)/30)+0.5*rnd.NormFloat64(), promo)
 	}
-	s, err := Read(file(t, b.String()), ReadOptions{Regressors: []string{"promo"}})
+	s, err := series.Read(file(t, b.String()), series.ReadOptions{Regressors: []string{"promo"}})
 	if err != nil {
 		t.Fatal(err)
 	}

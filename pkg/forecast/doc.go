@@ -1,10 +1,10 @@
-// Package forecast takes a time series from a csv file to a model, a forecast and a check of both, and scores forecasts.
+// Package forecast takes a time series to a model, a forecast and a check of both, and scores forecasts.
 //
-//	series, err := forecast.Read("tide.csv", forecast.ReadOptions{X: "date", Y: "level"})
-//	a, err := forecast.Fit(ctx, series, forecast.Options{})    // finds a model
-//	ahead, err := a.Forecast(24)                               // 24 steps ahead, in the unit of the file
-//	check, err := a.Residuals()                                // are the innovations white, and of variance one?
-//	err = a.Save("tide-model.json")                            // forecast.Load predicts from it again
+//	s, err := series.Read("tide.csv", series.ReadOptions{X: "date", Y: "level"})
+//	a, err := forecast.Fit(ctx, s, forecast.Options{})    // finds a model
+//	ahead, err := a.Forecast(24)                          // 24 steps ahead, in the unit of the file
+//	check, err := forecast.CheckResiduals(ctx, a)         // are the innovations white, and of variance one?
+//	err = a.Save("tide-model.json")                       // forecast.Load predicts from it again
 //
 // Package forecast/report turns an analysis into figures, tables and a report in HTML; cmd/gppl does all this from a shell.
 //
@@ -17,13 +17,6 @@
 //	BIC = 2·NLL + p·log n
 //
 // with p the number of trained parameters, noise included (Schwarz 1978, Estimating the dimension of a model).
-//
-// # Time
-//
-// Dates that cover two years or more are measured in years of 365.25 days, so that all days have the same length and a weekly or
-// daily season keeps a constant period. The exceptions are monthly, quarterly and yearly series, whose months all last a twelfth
-// of a year. Shorter records are measured from their first observation, in days, hours or seconds. Results also have dates as
-// text.
 //
 // # Scores
 //

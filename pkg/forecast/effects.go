@@ -3,6 +3,7 @@ package forecast
 import (
 	"context"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -13,14 +14,14 @@ func (a *Analysis) Effects() ([]Effect, error) { return a.EffectsContext(context
 func (a *Analysis) EffectsContext(ctx context.Context) ([]Effect, error) {
 	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {
-		for _, group := range k.groups() {
-			name := k.groupName(group)
+		for _, group := range k.AllGroups() {
+			name := k.GroupName(group)
 			units[name] = Effect{Name: name, Value: 1 / k.Scale[group[0]]}
 		}
 	}
 	if h := a.Series.Holidays; h != nil {
 		for j, name := range h.Names {
-			units[holidayPrefix+name] = Effect{Name: name, Value: h.Scale[j]}
+			units[series.HolidayPrefix+name] = Effect{Name: name, Value: h.Scale[j]}
 		}
 	}
 	if len(units) == 0 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -58,7 +59,7 @@ func (e effort) margin() float64 {
 var efforts = []effort{
 	{"quick", 150, 1, 400, 250, 0, 2, 40, true},
 	{"short", 250, 2, 800, 400, 0, 3, 60, false},
-	{"standard", 400, 3, decisiveRows, 700, 0, 4, 60, false},
+	{"standard", 400, 3, series.DecisiveRows, 700, 0, 4, 60, false},
 	{"wide", 800, 4, 3000, 1200, 0, 5, 100, false},
 	{"widest", 1500, 5, 6000, 2000, 0, 6, 200, false},
 }
@@ -110,7 +111,7 @@ func (p Plan) String() string {
 }
 
 // PlanFit chooses the largest effort whose predicted time is within Options.Budget; if that is 0, at most the standard effort.
-func PlanFit(s *Series, o Options) Plan {
+func PlanFit(s *series.Series, o Options) Plan {
 	if o.effort != nil {
 		return planOf(s, o, *o.effort)
 	}
@@ -127,12 +128,12 @@ func PlanFit(s *Series, o Options) Plan {
 	}
 }
 
-func planOf(s *Series, o Options, e effort) Plan {
-	e.scouts = e.scouts || s.dense()
+func planOf(s *series.Series, o Options, e effort) Plan {
+	e.scouts = e.scouts || s.NeedsDense()
 	p := Plan{Effort: e.name, effort: e}
 	p.Searched, p.Every = e.searchedOn(s, o)
 	p.Trained = e.trainedOn(s)
-	if !s.dense() {
+	if !s.NeedsDense() {
 		p.Trained = max(p.Every*p.Searched, p.Trained)
 	}
 	scales, trends, seasons := 1, 1, 1
@@ -149,7 +150,7 @@ func planOf(s *Series, o Options, e effort) Plan {
 	}
 	// The search tries four kernels (five in a series that may wander) with and without a season, then rounds of three kernels and
 	// the seasons. A candidate has about six parameters, a finalist nine; the evidence takes a gradient for each.
-	even := s.Errors == nil && s.Counting == nil && regular(s.X[len(s.X)-p.Trained:])
+	even := s.Errors == nil && s.Counting == nil && series.Regular(s.X[len(s.X)-p.Trained:])
 	const grown = 3
 	bases := 4
 	if len(s.X) > brief {
@@ -164,7 +165,7 @@ func planOf(s *Series, o Options, e effort) Plan {
 	// A Toeplitz factor is solved for each regressor, holiday and change of level, too.
 	const column = 0.2 // of an evaluation without them
 	evaluation := func(n int) float64 {
-		return min(evaluationSeconds(n, false), (1+column*float64(s.effects()))*evaluationSeconds(n, even))
+		return min(evaluationSeconds(n, false), (1+column*float64(s.EffectCount()))*evaluationSeconds(n, even))
 	}
 	p.Seconds = float64(first+later) * (typical + evidenceEvaluations) * evaluation(p.Searched)
 	training, finalists := (typical+18)*evaluation(p.Trained), 0
@@ -194,20 +195,20 @@ const (
 // every of them. It takes four periods to tell a season from noise, and two at the least: if x is regular, the observations span
 // four of the longest period, up to twice e.searched, or else two, up to twoPeriods, or up to mostThinned of which fewer are
 // compared. Of an uneven series, they are one in up to mostEvery (thinnedTo).
-func (e effort) searchedOn(s *Series, o Options) (most, every int) {
+func (e effort) searchedOn(s *series.Series, o Options) (most, every int) {
 	most, every = e.searched, 1
 	if o.NoSeason || len(s.X) <= most {
 		return min(most, len(s.X)), every
 	}
 	periods := o.Periods
 	if len(periods) == 0 {
-		periods = s.calendarPeriods()
+		periods = s.CalendarPeriods()
 	}
 	if len(periods) == 0 {
-		late := s.part(max(0, len(s.X)-mostThinned), len(s.X))
+		late := s.Part(max(0, len(s.X)-mostThinned), len(s.X))
 		periods, _ = auto.ClearPeriods(context.Background(), gppl.Data{X: gppl.Scalars(late.X), Y: late.Y}, 2)
 	}
-	if s.dense() {
+	if s.NeedsDense() {
 		return most, thinnedTo(s, most, periods)
 	}
 	for _, period := range periods {
@@ -215,7 +216,7 @@ func (e effort) searchedOn(s *Series, o Options) (most, every int) {
 		two := int(math.Round(2 * period / s.Step))
 		few := two <= twoPeriods
 		fits := few || two <= mostThinned && s.Errors == nil && s.Counting == nil
-		if fits && two > most*every && two <= len(s.X) && regular(s.X[len(s.X)-two:]) {
+		if fits && two > most*every && two <= len(s.X) && series.Regular(s.X[len(s.X)-two:]) {
 			if most, every = two, 1; !few {
 				every = (two + thinned - 1) / thinned
 				most = two / every
@@ -230,7 +231,7 @@ const mostEvery = 8
 
 // thinnedTo returns every so that one in every of the latest observations of a long uneven series, most in all, span four of each
 // period of which that leaves two to a period.
-func thinnedTo(s *Series, most int, periods []float64) (every int) {
+func thinnedTo(s *series.Series, most int, periods []float64) (every int) {
 	const wanted, left = 4, 2
 	every = 1
 	if s.Counting != nil || len(periods) == 0 {
@@ -245,12 +246,12 @@ func thinnedTo(s *Series, most int, periods []float64) (every int) {
 }
 
 // trainedOn returns the number of latest observations from which parameters are learnt.
-func (e effort) trainedOn(s *Series) int {
+func (e effort) trainedOn(s *series.Series) int {
 	n := len(s.X)
 	switch {
 	case n <= e.searched:
 		return n
-	case s.dense():
+	case s.NeedsDense():
 		return min(n, e.trainedUneven)
 	}
 	return min(n, e.trained)
@@ -355,7 +356,8 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 		}
 		t.beside += form
 		bytes := beside + projectedBytes*float64(t.data.Len()*projections)
-		if err = refuse(fmt.Sprintf("the projected likelihood of %d observations", t.data.Len()), bytes, t.options.Memory); err != nil {
+		what := fmt.Sprintf("the projected likelihood of %d observations", t.data.Len())
+		if err = series.WithinMemory(what, bytes, t.options.Memory); err != nil {
 			return err
 		}
 		if t.omega, err = gppl.SpectralProjection(ctx, t.data.X, min(projections, t.data.Len()/2)); err != nil {
@@ -491,17 +493,17 @@ func (t *trainer) byDense(m gppl.Model) bool {
 }
 
 // CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must
-// span at least leastPeriods of it, and the period must be longer than as many steps.
-func CheckPeriod(s *Series, period float64, o Options) error {
+// span at least LeastPeriods of it, and the period must be longer than as many steps.
+func CheckPeriod(s *series.Series, period float64, o Options) error {
 	plan := PlanFit(s, o)
 	searched := plan.Every * plan.Searched
 	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
 	switch {
-	case period > span/leastPeriods:
+	case period > span/series.LeastPeriods:
 		return fmt.Errorf("forecast: the period of %s is too long: "+
 			"structures are compared on the latest %d observations, which span %s, and must span one and a half periods",
 			s.Axis.Length(period), searched, s.Axis.Length(span))
-	case period <= leastPeriods*s.Step:
+	case period <= series.LeastPeriods*s.Step:
 		return fmt.Errorf("forecast: the period of %s is too short for observations %s apart: "+
 			"it must be longer than one and a half of their distances", s.Axis.Length(period), s.Axis.Length(s.Step))
 	}

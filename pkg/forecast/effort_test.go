@@ -16,10 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-func longSeries(t *testing.T, n int, jitter float64) *Series {
+func longSeries(t *testing.T, n int, jitter float64) *series.Series {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(4, 0))
 	x, y := make([]float64, n), make([]float64, n)
@@ -27,7 +28,7 @@ func longSeries(t *testing.T, n int, jitter float64) *Series {
 		x[i] = float64(i) + jitter*rng.Float64()
 		y[i] = seasonal(x[i]) + 0.3*rng.NormFloat64()
 	}
-	s, err := NewSeries(Axis{Name: "x"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "x"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func longSeries(t *testing.T, n int, jitter float64) *Series {
 
 // TestTwoWeeks: structures of ten minutes and of quarters of an hour are compared on two weeks, in the tests of the past too, unless many of these are missing.
 func TestTwoWeeks(t *testing.T) {
-	series := func(step time.Duration, n, gap int) *Series {
+	series := func(step time.Duration, n, gap int) *series.Series {
 		var at []time.Time
 		for i := range n {
 			if gap < 0 || i < gap || i >= gap+40 {
@@ -64,7 +65,7 @@ func TestTwoWeeks(t *testing.T) {
 		{24 * time.Hour, 1500, -1, 800, 730, 1},
 	} {
 		s := series(c.step, c.n, c.gap)
-		if p := PlanFit(s, Options{}); !s.dense() && p.Trained < p.Every*p.Searched || p.Every != c.every {
+		if p := PlanFit(s, Options{}); !s.NeedsDense() && p.Trained < p.Every*p.Searched || p.Every != c.every {
 			t.Errorf("%v: %v", c.step, p)
 		}
 		if got, every := efforts[standard].searchedOn(s, Options{}); got != c.standard || every != c.every {
@@ -93,12 +94,12 @@ func TestThinned(t *testing.T) {
 		}
 		return height*math.Exp(-math.Pow((hour-13)/4, 2)) + 0.1*rng.NormFloat64()
 	})
-	if coarse := s.thinned(len(s.X)-4032, 3); !regular(coarse.X) || len(coarse.X) < 1340 || coarse.X[len(coarse.X)-1] != s.X[len(s.X)-1] {
+	if coarse := s.Thinned(len(s.X)-4032, 3); !series.Regular(coarse.X) || len(coarse.X) < 1340 || coarse.X[len(coarse.X)-1] != s.X[len(s.X)-1] {
 		t.Fatalf("%d observations of %d, which three missing ones make uneven", len(coarse.X), len(s.X))
 	}
 	a := automatic(t, s, Options{Log: "never", Trend: "none", Budget: 10 * time.Second})
-	week := s.calendarPeriods()[1]
-	if !slices.ContainsFunc(periodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/week-1) < 0.01 }) {
+	week := s.CalendarPeriods()[1]
+	if !slices.ContainsFunc(series.PeriodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/week-1) < 0.01 }) {
 		t.Errorf("%s has no week, by a %s search", a.Name(), a.Effort)
 	}
 	if a.trained != 4032 {
@@ -138,7 +139,7 @@ func TestPlanFit(t *testing.T) {
 func TestPlanOfHolidays(t *testing.T) {
 	s := longSeries(t, 3000, 0)
 	without := PlanFit(s, Options{}).Seconds
-	s.Holidays = &Holidays{Country: "US", Names: make([]string, 28)}
+	s.Holidays = &series.Holidays{Country: "US", Names: make([]string, 28)}
 	if with := PlanFit(s, Options{}).Seconds; with < 5*without || with > 8*without {
 		t.Errorf("%.1f s with 28 holidays, %.1f s without", with, without)
 	}
@@ -175,7 +176,7 @@ func (k opaque) WithParams(theta []float64) gppl.Kernel { return opaque{k.Kernel
 // TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and log y,
 // whatever the memory limit.
 func TestChoose(t *testing.T) {
-	even, uneven := &Series{Step: 1}, &Series{Step: 1}
+	even, uneven := &series.Series{Step: 1}, &series.Series{Step: 1}
 	for i := range 40000 {
 		x, y := float64(i), 3+math.Sin(float64(i)/9)
 		even.X, even.Y = append(even.X, x), append(even.Y, y)
@@ -183,7 +184,7 @@ func TestChoose(t *testing.T) {
 	}
 	rq, own := gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, opaque{gppl.SE{Variance: 1, Lengthscale: 1}}
 	for _, c := range []struct {
-		series         *Series
+		series         *series.Series
 		kernel         gppl.Kernel
 		n, projections int
 	}{
@@ -231,7 +232,7 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 		x[i] = float64(i) + 0.8*rnd.Float64()
 		y[i] = math.Sin(2*math.Pi*x[i]/70) + 0.5*rnd.NormFloat64()
 	}
-	s, err := NewSeries(Axis{Name: "x"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "x"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +284,7 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 			}
 			y[i] = 2*level + amplitude*math.Sin(2*math.Pi*x[i]/rhythm) + 0.5*rnd.NormFloat64()
 		}
-		s, err := NewSeries(Axis{Name: "t"}, x, y)
+		s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,7 +292,7 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		periods := periodsOf(a.Result.Model.Kernel.Params())
+		periods := series.PeriodsOf(a.Result.Model.Kernel.Params())
 		switch {
 		case amplitude == 0 && len(periods) > 0:
 			t.Errorf("noise has the periods %v: %s", periods, a.Name())
@@ -318,7 +319,7 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 			at, level = at+step, decay*level+math.Sqrt(1-decay*decay)*rnd.NormFloat64()
 			x[i], y[i] = at, level+0.3*math.Sin(at/3)+0.2*rnd.NormFloat64()
 		}
-		s, err := NewSeries(Axis{Name: "x"}, x, y)
+		s, err := series.NewSeries(series.Axis{Name: "x"}, x, y)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +351,7 @@ func TestBudgetSpent(t *testing.T) {
 			x[i] = float64(i)
 			y[i] = 10 + math.Sin(2*math.Pi*x[i]/7) + math.Cos(2*math.Pi*x[i]/90) + noise*rnd.NormFloat64()
 		}
-		s, err := NewSeries(Axis{Name: "x"}, x, y)
+		s, err := series.NewSeries(series.Axis{Name: "x"}, x, y)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -384,8 +385,8 @@ func TestAtOnce(t *testing.T) {
 		n      int
 		want   int
 	}{
-		{0, 1000, 4}, {0, 10_001, 1}, {s.bytes() + 2.5*denseBytes(1000), 1000, 2}, {s.bytes(), 1000, 1},
-		{s.bytes() + 9*denseBytes(1000), 1000, 4},
+		{0, 1000, 4}, {0, 10_001, 1}, {s.MemoryBytes() + 2.5*denseBytes(1000), 1000, 2}, {s.MemoryBytes(), 1000, 1},
+		{s.MemoryBytes() + 9*denseBytes(1000), 1000, 4},
 	} {
 		if got := (Options{Memory: c.memory}).atOnce(s, c.n); got != c.want {
 			t.Errorf("%d observations in %.3g bytes: %d at once, want %d", c.n, c.memory, got, c.want)
@@ -397,7 +398,7 @@ func TestAtOnce(t *testing.T) {
 // too, which learn it; on its latest observations if there is none.
 func TestUnevenSeason(t *testing.T) {
 	const n, period, noise = 1400, 150.0, 0.3
-	series := func(amplitude float64) *Series {
+	data := func(amplitude float64) *series.Series {
 		rng := rand.New(rand.NewPCG(7, 7))
 		x, y := make([]float64, n), make([]float64, n)
 		for i := range x {
@@ -406,16 +407,16 @@ func TestUnevenSeason(t *testing.T) {
 			}
 			y[i] = amplitude*math.Sin(2*math.Pi*x[i]/period) + noise*rng.NormFloat64()
 		}
-		s, err := NewSeries(Axis{Name: "t"}, x, y)
+		s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
-	if most, every := efforts[1].searchedOn(series(0), Options{}); most != efforts[1].searched || every != 1 {
+	if most, every := efforts[1].searchedOn(data(0), Options{}); most != efforts[1].searched || every != 1 {
 		t.Errorf("of noise, structures are compared on %d, one in %d", most, every)
 	}
-	s := series(2)
+	s := data(2)
 	for _, e := range efforts[1:3] {
 		most, every := e.searchedOn(s, Options{})
 		if span := s.X[n-1] - s.X[n-most*every]; most != e.searched || span < 4*period || every > 3 {
@@ -432,13 +433,13 @@ func TestUnevenSeason(t *testing.T) {
 	for i := range known.Errors {
 		known.Errors[i] = noise * (0.5 + float64(i%3)/2)
 	}
-	thin := known.thinned(n-500, 2)
+	thin := known.Thinned(n-500, 2)
 	if len(thin.X) != 250 || !slices.Equal(thin.Errors[247:], []float64{known.Errors[n-5], known.Errors[n-3], known.Errors[n-1]}) {
 		t.Errorf("of 500 known errors, one in 2 leaves %d observations with %v at last", len(thin.X), thin.Errors[247:])
 	}
-	for _, s := range []*Series{s, &known} {
+	for _, s := range []*series.Series{s, &known} {
 		a := automatic(t, s, Options{Log: "never", Trend: "none", effort: &at, origin: true})
-		if !slices.ContainsFunc(periodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/period-1) < 0.03 }) {
+		if !slices.ContainsFunc(series.PeriodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/period-1) < 0.03 }) {
 			t.Errorf("a short search finds %s", a.Name())
 		}
 	}

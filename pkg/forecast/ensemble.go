@@ -8,6 +8,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -32,7 +33,7 @@ func (m *member) given() []conditioned {
 // NoisyVar. LatentVar is the variance of f.
 type Part struct {
 	Weight    float64
-	warp      warp // from y to what the model is of; nil for y itself
+	warp      series.Warp // from y to what the model is of; nil for y itself
 	Mean      []float64
 	LatentVar []float64
 	NoisyVar  []float64
@@ -48,7 +49,7 @@ func (p Part) Value(z float64) float64 { return component{warp: p.warp, mean: z}
 // parts returns the forecasts of all members.
 func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	var out []Part
-	in, err := a.Series.inputs(x)
+	in, err := a.Series.Inputs(x)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 				p.NoisyVar = append(p.NoisyVar, wider(j)*(v-m.scale.scaling.Variance(nugget)+a.noiseVariance(noise, m, p, j)))
 			}
 			if s := a.Series; s.Student != nil {
-				typical := s.typicalError(false)
+				typical := s.TypicalError(false)
 				out = append(out, spreadNoise(s.Student, p, noise/(typical*typical), wider)...)
 				continue
 			}
@@ -78,14 +79,14 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 		}
 		if c := a.Series.Counting; c != nil {
 			out = append(out[:from], together(out[from:]))
-			out[from].Observed, out[from].Sizes = c.likelihood(m.shape), a.sizesAt(x)
+			out[from].Observed, out[from].Sizes = c.Distribution(m.shape), a.sizesAt(x)
 		}
 	}
 	return out, nil
 }
 
 // wider returns the factor on variances at x: that of widened bands beyond the last observation, otherwise 1.
-func wider(s *Series, widen, x float64) float64 {
+func wider(s *series.Series, widen, x float64) float64 {
 	if widen > 1 && x > s.X[len(s.X)-1] {
 		return widen * widen
 	}
@@ -98,10 +99,10 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 	e := m.scale.scaling.Scale * m.scale.typical
 	if a.ahead != nil {
 		if e = a.ahead[j]; p.warp != nil {
-			e *= math.Exp(p.warp.logSlope(p.warp.inverse(p.Mean[j])))
+			e *= math.Exp(p.warp.LogSlope(p.warp.Inverse(p.Mean[j])))
 		}
 		if a.Series.Relative {
-			e /= a.Series.typicalError(p.warp != nil)
+			e /= a.Series.TypicalError(p.warp != nil)
 			return noise * e * e
 		}
 	}
@@ -198,7 +199,7 @@ func (m mixture) set(parts []Part, i int, latent bool) {
 
 type component struct {
 	weight   float64
-	warp     warp // nil for y
+	warp     series.Warp // nil for y
 	mean, sd float64
 }
 
@@ -206,7 +207,7 @@ type component struct {
 func (c component) quantile(z float64) float64 {
 	v := c.mean + z*c.sd
 	if c.warp != nil {
-		v = c.warp.inverse(v)
+		v = c.warp.Inverse(v)
 	}
 	return v
 }
@@ -218,10 +219,10 @@ func (m mixture) distribution(v float64) (below, density float64) {
 		at, slope := v, 1.0
 		if c.warp != nil {
 			if steep == 0 {
-				g, steep = c.warp.forward(v), math.Exp(c.warp.logSlope(v))
+				g, steep = c.warp.Forward(v), math.Exp(c.warp.LogSlope(v))
 			}
 			if at, slope = g, steep; !numeric.IsFinite(at) {
-				if v > c.warp.inverse(0) {
+				if v > c.warp.Inverse(0) {
 					below += c.weight
 				}
 				continue
@@ -244,7 +245,7 @@ func (m mixture) quantile(p, lo, hi float64) float64 {
 
 // spreadNoise returns a part once for each Gaussian of Student-t noise with the given squared scale; the variance at the j-th
 // place is wider(j) times that of the Gaussian.
-func spreadNoise(s *Student, p Part, scale2 float64, wider func(j int) float64) (parts []Part) {
+func spreadNoise(s *series.Student, p Part, scale2 float64, wider func(j int) float64) (parts []Part) {
 	variances, weights := observe.StudentNoise{Nu: s.Nu, Scale2: scale2}.Mixture(studentParts)
 	for c, noise := range variances {
 		q := p

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // logIf is the warp of a model of log y, or none.
-func logIf(log bool) warp {
+func logIf(log bool) series.Warp {
 	if log {
-		return (&Series{}).warp()
+		return (&series.Series{}).Warp()
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func TestLevels(t *testing.T) {
 	f := forecasted(t, []float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{10}, LatentVar: []float64{1},
 		NoisyVar: []float64{4}}})
 	var plain, more strings.Builder
-	if err := errors.Join(f.WriteCSV(&plain, Axis{}), f.WriteCSV(&more, Axis{}, 0.5, 0.95, 0.683)); err != nil {
+	if err := errors.Join(f.WriteCSV(&plain, series.Axis{}), f.WriteCSV(&more, series.Axis{}, 0.5, 0.95, 0.683)); err != nil {
 		t.Fatal(err)
 	}
 	head, row, _ := strings.Cut(strings.TrimSpace(more.String()), "\n")
@@ -149,8 +150,8 @@ func TestLevels(t *testing.T) {
 // observation.
 func TestLatentBand(t *testing.T) {
 	parts := []Part{
-		{Weight: 0.6, warp: (&Series{}).warp(), Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
-		{Weight: 0.4, warp: (&Series{}).warp(), Mean: []float64{0.5}, LatentVar: []float64{0.5}, NoisyVar: []float64{1}},
+		{Weight: 0.6, warp: (&series.Series{}).Warp(), Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
+		{Weight: 0.4, warp: (&series.Series{}).Warp(), Mean: []float64{0.5}, LatentVar: []float64{0.5}, NoisyVar: []float64{1}},
 	}
 	f := forecasted(t, []float64{1}, []string{"1"}, parts)
 	lo, hi := f.LatentBand()

@@ -100,7 +100,7 @@ func (a *Analysis) trendBasis(of gppl.Model, x []float64) (*mat.Dense, error) {
 	if m == nil {
 		return nil, nil
 	}
-	in, err := a.Series.inputs(x)
+	in, err := a.Series.Inputs(x)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 // them. If the engines take many observations of an uneven
 // series, the best is also tried with the seasons that only these show.
 func (p *policy) trainOn(n int, kept []*trial) error {
-	p.rows = p.series.reaching(n)
+	p.rows = p.series.Reaching(n)
 	if err := p.setScales(p.series, len(p.series.X)-p.rows); err != nil {
 		return err
 	}
@@ -226,7 +226,7 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 // uneven, as many more as the engines take in the time that the plan allows for dense algebra.
 func (p *policy) learnable(kept []*trial) (int, error) {
 	n := len(p.series.X)
-	if !p.series.dense() {
+	if !p.series.NeedsDense() {
 		return p.plan.Trained, nil
 	}
 	if most := p.plan.effort.mostUneven; most > 0 {
@@ -246,7 +246,7 @@ func (p *policy) learnable(kept []*trial) (int, error) {
 // allAffordable reports whether an evaluation of each candidate, on as many observations as trainOn(n), is predicted to stay
 // within the time that the plan allows.
 func (p *policy) allAffordable(kept []*trial, n int) (bool, error) {
-	rows := p.series.reaching(n)
+	rows := p.series.Reaching(n)
 	for _, t := range kept {
 		if t.Error != "" {
 			continue

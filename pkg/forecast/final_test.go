@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestGrown: of what grew a thousandfold before the observations that are compared, where symmetric noise speaks for y, log y is
@@ -14,7 +16,7 @@ func TestGrown(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(2, 1))
 	const n, flat = 1500, 450
-	s := &Series{YName: "y", Step: 1}
+	s := &series.Series{YName: "y", Step: 1}
 	for i := range n {
 		level := math.Pow(1000, min(1, float64(i)/(n-flat)))
 		s.X, s.Y = append(s.X, float64(i)), append(s.Y, level*max(0.05, 1+0.2*rnd.NormFloat64()))

@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // Analysis is a series with the model that was learnt from it. Its methods, except Calibrate and LimitMemory, are safe for
 // concurrent use, and their answers do not depend on earlier calls. Its fields, except Widen, must not be changed.
 type Analysis struct {
-	Series     *Series
+	Series     *series.Series
 	Scaling    dataset.Scaling // between y and what the model sees
 	Candidates []Candidate     // the best first, failures last; a random walk follows the others that the forecast averages
 	Result     *gppl.Result    // of the best
@@ -47,7 +48,7 @@ func (a *Analysis) alone() []*member {
 }
 
 // analysisOf returns the analysis of a series with what a search by some options found.
-func analysisOf(s *Series, o Options, found *outcome) *Analysis {
+func analysisOf(s *series.Series, o Options, found *outcome) *Analysis {
 	a := &Analysis{
 		Series: s, Scaling: found.scaling, Candidates: found.candidates, Result: found.result, Log: found.log,
 		Chosen: found.chosen, Effort: found.effort, Untried: found.untried, Projections: found.projections,
@@ -67,7 +68,7 @@ func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
 // TrainedOn returns the number of observations, the latest before those of Series.Added, from which parameters were learnt.
 func (a *Analysis) TrainedOn() int {
-	return min(a.Series.learnt(), cmp.Or(a.trained, mostTrained))
+	return min(a.Series.Learnt(), cmp.Or(a.trained, mostTrained))
 }
 
 // Kernel returns the name of the best kernel.
@@ -101,8 +102,8 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // second, 500 of them find the best start, and few evaluations of all follow. What the library says of the optimum goes into the
 // candidate's Status, Search and Doubts. A candidate that cannot be trained is kept with its error. Fit returns an error if none
 // can be trained, if a kernel's name is unknown, or if ctx ends.
-func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
-	if err := refuse(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
+func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
+	if err := series.WithinMemory(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
 		return nil, err
 	}
 	s, err := o.weigh(ctx, s)

@@ -3,42 +3,43 @@ package forecast
 import (
 	"runtime"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // fitBytes predicts the memory of a fit: the series, training on the part of it that is used, and the least that a forecast
 // takes.
-func (o Options) fitBytes(s *Series) float64 {
+func (o Options) fitBytes(s *series.Series) float64 {
 	if len(o.Kernels) == 0 {
-		bytes := s.bytes() + searchBytes
-		if s.dense() || len(s.X) > mostToeplitz { // forecasts are those of a window
+		bytes := s.MemoryBytes() + searchBytes
+		if s.NeedsDense() || len(s.X) > mostToeplitz { // forecasts are those of a window
 			bytes += denseBytes(min(len(s.X), windowLength))
 		}
 		return bytes
 	}
-	return s.bytes() + trainBytes*float64(min(len(s.X), mostTrained))
+	return s.MemoryBytes() + trainBytes*float64(min(len(s.X), mostTrained))
 }
 
 // atOnce returns how many models, or origins, of n observations are learnt at the same time: one for each processor, or as many
 // as the memory limit allows by dense algebra; for a long series only one, which may need much of the memory.
-func (o Options) atOnce(s *Series, n int) int {
+func (o Options) atOnce(s *series.Series, n int) int {
 	const most = 10_000 // observations
 	if n > most {
 		return 1
 	}
 	processors := runtime.GOMAXPROCS(0)
 	if o.Memory > 0 {
-		processors = min(processors, max(1, int((o.Memory-s.bytes())/denseBytes(min(n, windowLength)))))
+		processors = min(processors, max(1, int((o.Memory-s.MemoryBytes())/denseBytes(min(n, windowLength)))))
 	}
 	return processors
 }
 
 // engineMemory is the memory that engines may take beside the series.
-func (o Options) engineMemory(s *Series) gppl.Option {
+func (o Options) engineMemory(s *series.Series) gppl.Option {
 	if o.Memory <= 0 {
 		return gppl.WithMemory(defaultEngineMemory)
 	}
-	return gppl.WithMemory(max(1, o.Memory-s.bytes()))
+	return gppl.WithMemory(max(1, o.Memory-s.MemoryBytes()))
 }
 
 // defaultEngineMemory is that of gppl.WithMemory.

@@ -106,5 +106,5 @@ func (a *Analysis) Likelihood() string {
 	case c.Likelihood == "bernoulli":
 		return "Bernoulli"
 	}
-	return c.likelihood(shape).String()
+	return c.Distribution(shape).String()
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -267,7 +268,7 @@ func ParseKernels(list string) ([]string, error) {
 	return names, nil
 }
 
-func hasPeriod(k gppl.Kernel) bool { return len(periodsOf(k.Params())) > 0 }
+func hasPeriod(k gppl.Kernel) bool { return len(series.PeriodsOf(k.Params())) > 0 }
 
 // kernelName returns the name that ParseKernel reads.
 func kernelName(k gppl.Kernel) string {
@@ -295,7 +296,7 @@ func kernelName(k gppl.Kernel) string {
 }
 
 // extentOf returns the step of a series, and the range of its latest observations or, if that is below two steps, of all.
-func extentOf(s *Series, rows int, step float64) extent {
+func extentOf(s *series.Series, rows int, step float64) extent {
 	const least = 2
 	n := len(s.X)
 	span := s.X[n-1] - s.X[n-rows]

@@ -56,7 +56,7 @@ func (a *Analysis) LearntContext(ctx context.Context) ([]Learnt, error) {
 	for i, m := range a.members {
 		// Forecasts may be conditioned on more; a page has those that the parameters were learnt from.
 		out = append(out, Learnt{a.Candidates[i].Name(), m.model, m.log, m.scale.scaling,
-			latest(m.scale.data, a.TrainedOn()+len(s.X)-s.learnt()), m.scale.typical})
+			latest(m.scale.data, a.TrainedOn()+len(s.X)-s.Learnt()), m.scale.typical})
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 func checkSeason(season int) {
@@ -33,7 +34,7 @@ func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 			n, season)
 	}
 	x := timeline.Steps(n + horizon)
-	past := &Series{X: x[:n], Y: train, Step: 1}
+	past := &series.Series{X: x[:n], Y: train, Step: 1}
 	square := mean(n-season, func(i int) float64 { d := train[i+season] - train[i]; return d * d })
 	return repeated(past, x[n:], float64(season), square), nil
 }
@@ -46,23 +47,24 @@ func seasonalYardstick(y []float64, season int) Yardstick {
 	return Yardstick{Name: "seasonal naive", Season: season, Forecast: forecast}
 }
 
-// yardsticksOf returns the forecasts that one of the series must beat: the last value, the last value with drift, and a repetition
-// for each of the periods, if n observations span more than one of it. They use the data and the calendar, but no model.
-func yardsticksOf(s *Series, n int, periods []float64) []Yardstick {
-	of := func(name string, season int, forecast func(past *Series, x []float64) Gaussian) Yardstick {
+// yardsticksOf returns the forecasts that one of the series must beat: the last value, the last value with drift, and a
+// repetition for each of the periods, if n observations span more than one of it. They use the data and the calendar, but no
+// model.
+func yardsticksOf(s *series.Series, n int, periods []float64) []Yardstick {
+	of := func(name string, season int, forecast func(past *series.Series, x []float64) Gaussian) Yardstick {
 		return Yardstick{Name: name, Season: season, Forecast: func(_ context.Context, train, test Window) (Predictive, error) {
-			return forecast(s.part(train.From, train.To), s.X[test.From:test.To]), nil
+			return forecast(s.Part(train.From, train.To), s.X[test.From:test.To]), nil
 		}}
 	}
 	all := []Yardstick{
-		of("repeating the last value", 0, func(past *Series, x []float64) Gaussian {
+		of("repeating the last value", 0, func(past *series.Series, x []float64) Gaussian {
 			return repeated(past, x, 0, squareApart(past, 0))
 		}),
 		of("extending the line from the first value to the last", 0, drifting),
 	}
 	for _, p := range periods {
 		if steps := int(math.Round(p / s.Step)); steps > 1 && steps < n {
-			all = append(all, of("repeating the last "+lastSeason(s, p, steps), steps, func(past *Series, x []float64) Gaussian {
+			all = append(all, of("repeating the last "+lastSeason(s, p, steps), steps, func(past *series.Series, x []float64) Gaussian {
 				return repeated(past, x, p, squareApart(past, p))
 			}))
 		}
@@ -72,8 +74,8 @@ func yardsticksOf(s *Series, n int, periods []float64) []Yardstick {
 
 // lastSeason names a period for use after "the last": year, 10 days, 19 years or, if x are other numbers, 12 steps. A
 // bare 12 would have no unit.
-func lastSeason(s *Series, period float64, steps int) string {
-	name, unnamed := strings.CutPrefix(s.Axis.Season(period), unnamedSeason)
+func lastSeason(s *series.Series, period float64, steps int) string {
+	name, unnamed := strings.CutPrefix(s.Axis.Season(period), series.UnnamedSeason)
 	if unnamed && !s.Axis.Dates && s.Axis.Unit != "year" {
 		return text.Count(steps, "step")
 	}
@@ -85,14 +87,14 @@ func lastSeason(s *Series, period float64, steps int) string {
 func naiveSeasons(a *Analysis, n int) (periods []float64) {
 	const same = 0.01
 	s := a.Series
-	for _, p := range append(slices.Clone(a.seasons), s.calendarPeriods()...) {
+	for _, p := range append(slices.Clone(a.seasons), s.CalendarPeriods()...) {
 		if !slices.ContainsFunc(periods, func(q float64) bool { return math.Abs(q/p-1) < same }) {
 			periods = append(periods, p)
 		}
 	}
 	if len(periods) == 0 && s.Even {
 		const most = 2
-		lags := seasonPeaks(s.Y[max(0, n-remembered):n])
+		lags := series.SeasonPeaks(s.Y[max(0, n-series.MostRemembered):n])
 		for _, lag := range lags[:min(most, len(lags))] {
 			periods = append(periods, float64(lag)*s.Step)
 		}
@@ -102,7 +104,7 @@ func naiveSeasons(a *Analysis, n int) (periods []float64) {
 
 // repeated forecasts x by naive from all observations, with a variance of square for each period ahead, or for each step if
 // period is 0.
-func repeated(s *Series, x []float64, period, square float64) Gaussian {
+func repeated(s *series.Series, x []float64, period, square float64) Gaussian {
 	n := len(s.X)
 	g := Gaussian{naiveOf(s, x, n, period), make([]float64, len(x))}
 	for i := range x {
@@ -112,14 +114,14 @@ func repeated(s *Series, x []float64, period, square float64) Gaussian {
 }
 
 // periodsAhead returns how many lengths x is beyond the last observation, rounded up, at least 1.
-func periodsAhead(s *Series, x, length float64) float64 {
+func periodsAhead(s *series.Series, x, length float64) float64 {
 	const rounding = 1e-6 // of a step
 	return max(1, math.Ceil((x-s.X[len(s.X)-1])/length-rounding*s.Step/length))
 }
 
 // drifting forecasts x on the line through the first and the last observation, with the variance k·σ²·(1 + k/(n − 1)) after
 // k steps, σ² the mean square of single steps (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
-func drifting(s *Series, x []float64) Gaussian {
+func drifting(s *series.Series, x []float64) Gaussian {
 	n := len(s.X)
 	slope, square := (s.Y[n-1]-s.Y[0])/(s.X[n-1]-s.X[0]), squareApart(s, 0)
 	g := Gaussian{make([]float64, len(x)), make([]float64, len(x))}
@@ -132,7 +134,7 @@ func drifting(s *Series, x []float64) Gaussian {
 
 // squareApart returns the mean square difference of observations a period apart, or of neighbours if period is 0; 0 if there are
 // none.
-func squareApart(s *Series, period float64) float64 {
+func squareApart(s *series.Series, period float64) float64 {
 	var sum, count float64
 	for i := 1; i < len(s.X); i++ {
 		j, ok := i-1, true
@@ -146,10 +148,10 @@ func squareApart(s *Series, period float64) float64 {
 	return sum / max(1, count)
 }
 
-// naiveOf returns the reference forecast at each x from the first n observations: the value the fewest whole periods before or, if
-// there is none or period is 0, the last value. It goes by x, not by the number of observations, since in a series with gaps
+// naiveOf returns the reference forecast at each x from the first n observations: the value the fewest whole periods before or,
+// if there is none or period is 0, the last value. It goes by x, not by the number of observations, since in a series with gaps
 // these drift from the day of the week.
-func naiveOf(s *Series, x []float64, n int, period float64) []float64 {
+func naiveOf(s *series.Series, x []float64, n int, period float64) []float64 {
 	y := make([]float64, len(x))
 	for i, v := range x {
 		y[i] = s.Y[n-1]
@@ -161,7 +163,7 @@ func naiveOf(s *Series, x []float64, n int, period float64) []float64 {
 }
 
 // periodsBefore returns the index, below n, of the observation the fewest whole periods before x, at most a step off.
-func periodsBefore(s *Series, x float64, n int, period float64) (index int, ok bool) {
+func periodsBefore(s *series.Series, x float64, n int, period float64) (index int, ok bool) {
 	if period <= 0 {
 		return 0, false
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -22,7 +23,7 @@ const (
 // comparison compares named kernels by BIC.
 type comparison struct {
 	trainer
-	series     *Series
+	series     *series.Series
 	bothScales bool // the best kernel is tried on the logarithm too
 	outcome    *outcome
 	models     map[string]trained // by the name of the candidate, with the transforms of training
@@ -31,7 +32,7 @@ type comparison struct {
 
 // searchNamed trains the named kernels, and the best of them with other trends and on the logarithm, and keeps the one with the
 // lowest BIC.
-func searchNamed(ctx context.Context, s *Series, o Options) (*outcome, error) {
+func searchNamed(ctx context.Context, s *series.Series, o Options) (*outcome, error) {
 	c, err := newComparison(ctx, s, o)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func searchNamed(ctx context.Context, s *Series, o Options) (*outcome, error) {
 }
 
 // newComparison reads the kernels, and begins with the first trend and with y, or with log y if only that is allowed.
-func newComparison(ctx context.Context, s *Series, o Options) (*comparison, error) {
+func newComparison(ctx context.Context, s *series.Series, o Options) (*comparison, error) {
 	o.MaxExact = cmp.Or(o.MaxExact, 6000)
 	o.RandomStarts = max(0, o.RandomStarts)
 	kernels := make([]gppl.Kernel, len(o.Kernels))
@@ -98,7 +99,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 // returns one only if ctx ends.
 func (c *comparison) try(ctx context.Context, k gppl.Kernel, starts []gppl.Model) error {
 	began, before := time.Now(), c.evaluations
-	out := Candidate{kind: asked{}, Kernel: kernelName(k), Trend: c.trend, Log: c.log, Scale: c.series.logName()}
+	out := Candidate{kind: asked{}, Kernel: kernelName(k), Trend: c.trend, Log: c.log, Scale: c.series.LogName()}
 	c.candidate = out.Name()
 	r, err := c.train(ctx, k, starts)
 	if ctx.Err() != nil {
@@ -253,14 +254,14 @@ type trainer struct {
 }
 
 // look sets the scale on which the next candidates are trained, y or log y. The NLL is reported for y.
-func (t *trainer) look(ctx context.Context, s *Series, log bool) error {
+func (t *trainer) look(ctx context.Context, s *series.Series, log bool) error {
 	v, err := newYScale(s, 0, len(s.X), log)
 	if err != nil {
 		return err
 	}
 	t.log, t.scaling = log, v.scaling
 	t.found, t.reached = map[string][]*auto.Starts{}, map[string]float64{}
-	if err := t.choose(ctx, v.data, s.bytes()); err != nil {
+	if err := t.choose(ctx, v.data, s.MemoryBytes()); err != nil {
 		return err
 	}
 	t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -78,7 +79,7 @@ func (t *trainer) unsearched(k gppl.Kernel) string {
 // period fixed.
 func (t *trainer) families(k gppl.Kernel) (models []gppl.Model) {
 	plain := gppl.Model{Kernel: k, Noise: 1, Mean: t.mean}.FixRedundant().WithTransform(gppl.NoiseName, noiseFloor(1))
-	if len(periodsOf(k.Params())) != 1 || len(t.options.Periods) == 0 {
+	if len(series.PeriodsOf(k.Params())) != 1 || len(t.options.Periods) == 0 {
 		return []gppl.Model{plain}
 	}
 	for _, period := range t.options.Periods {

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // drawOf returns a draw of a kernel at 150 times from 0 to 100, and the model that drew it.
-func drawOf(t testing.TB, k gppl.Kernel, even bool, seed uint64) (*Series, gppl.Model) {
+func drawOf(t testing.TB, k gppl.Kernel, even bool, seed uint64) (*series.Series, gppl.Model) {
 	t.Helper()
 	const n = 150
 	rnd := rand.New(rand.NewPCG(seed, n))
@@ -32,7 +33,7 @@ func drawOf(t testing.TB, k gppl.Kernel, even bool, seed uint64) (*Series, gppl.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Series{X: x, Y: y, Step: 100. / n}, m
+	return &series.Series{X: x, Y: y, Step: 100. / n}, m
 }
 
 // TestFitFindsDraws: a named kernel finds the parameters of its own draw, or likelier ones. From start values alone all but the
@@ -97,7 +98,7 @@ func TestFitFindsDraws(t *testing.T) {
 // TestOneSearchForBothScales: log y of a long series is trained from the search on y, and ends where a search of its own leads.
 func TestOneSearchForBothScales(t *testing.T) {
 	const n = 450
-	s := &Series{Step: 1}
+	s := &series.Series{Step: 1}
 	for i := range n {
 		s.X = append(s.X, float64(i))
 	}
@@ -131,7 +132,7 @@ func TestOneSearchForBothScales(t *testing.T) {
 
 // TestCarryNeedsTime: log y is searched anew where the budget has no time for a training that begins at y's end.
 func TestCarryNeedsTime(t *testing.T) {
-	s, rnd := &Series{Step: 1}, rand.New(rand.NewPCG(1, 1))
+	s, rnd := &series.Series{Step: 1}, rand.New(rand.NewPCG(1, 1))
 	for i := range searchedWhole + 50 {
 		s.X, s.Y = append(s.X, float64(i)), append(s.Y, 9+rnd.NormFloat64())
 	}
@@ -161,7 +162,7 @@ func TestCarryNeedsTime(t *testing.T) {
 // TestFitDoubts: the candidate repeats the doubts of the library: about a period that white noise cannot determine, and a search
 // that the budget left no time for.
 func TestFitDoubts(t *testing.T) {
-	noise := &Series{Step: 1}
+	noise := &series.Series{Step: 1}
 	rnd := rand.New(rand.NewPCG(3, 0))
 	for i := range 80 {
 		noise.X, noise.Y = append(noise.X, float64(i)), append(noise.Y, rnd.NormFloat64())
@@ -196,7 +197,7 @@ func TestFitDoubts(t *testing.T) {
 
 // TestFitTrendsAnew: a kernel that a trend left nothing to but the season is searched anew without the trend.
 func TestFitTrendsAnew(t *testing.T) {
-	s := &Series{}
+	s := &series.Series{}
 	rnd := rand.New(rand.NewPCG(4, 0))
 	for x := 0.0; len(s.X) < 100; x += 0.5 + rnd.Float64() {
 		s.X = append(s.X, x)

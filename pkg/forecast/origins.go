@@ -7,6 +7,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 const (
@@ -96,7 +98,7 @@ func relearningOf(a *Analysis, o BacktestOptions) (r relearning, err error) {
 }
 
 // WithTests adds the predicted time of the tests of the past that follow a fit to its plan.
-func WithTests(p Plan, s *Series, o Options, tests BacktestOptions) Plan {
+func WithTests(p Plan, s *series.Series, o Options, tests BacktestOptions) Plan {
 	if past, err := tests.complete().pastSearch(s, o, p.Effort, p.Trained); err == nil {
 		_, p.Tests = past.widest()
 	}
@@ -106,23 +108,23 @@ func WithTests(p Plan, s *Series, o Options, tests BacktestOptions) Plan {
 // pastSearch weighs the search at the origins of a plan against that of the fit.
 type pastSearch struct {
 	plan             BacktestPlan
-	origins          int     // wanted by the plan, if there is room
-	last             *Series // as known at the last origin
-	options          Options // of Fit at an origin
-	fit, most, least int     // indices of efforts: that of the fit, and the widest and the least at an origin
-	trained          int     // number of observations that the fit learns parameters from
-	seconds          float64 // predicted time of the fit
+	origins          int            // wanted by the plan, if there is room
+	last             *series.Series // as known at the last origin
+	options          Options        // of Fit at an origin
+	fit, most, least int            // indices of efforts: that of the fit, and the widest and the least at an origin
+	trained          int            // number of observations that the fit learns parameters from
+	seconds          float64        // predicted time of the fit
 }
 
 // pastSearch plans the origins, fewer in a short series if their number is not given. at are the options of Fit at an origin, fit
 // the effort of the fit, and trained the number of observations that its parameters are learnt from.
-func (o BacktestOptions) pastSearch(s *Series, at Options, fit string, trained int) (p pastSearch, err error) {
+func (o BacktestOptions) pastSearch(s *series.Series, at Options, fit string, trained int) (p pastSearch, err error) {
 	p = pastSearch{origins: cmp.Or(o.Origins, defaultOrigins), options: at, trained: trained}
 	n := len(s.X)
 	if p.plan, err = o.plan(n); err != nil {
 		return p, err
 	}
-	p.last = s.part(0, n-p.plan.Horizon)
+	p.last = s.Part(0, n-p.plan.Horizon)
 	p.last.Even = s.Even
 	p.fit = effortNamed(fit)
 	p.seconds = PlanFit(s, at.withEffort(efforts[p.fit])).Seconds
@@ -166,7 +168,7 @@ func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *
 		past, err = a.asOf(ctx, train.From, train.To)
 		return past, r.why, err
 	}
-	s, err := a.Series.knownIn(train.From, train.To)
+	s, err := a.Series.KnownIn(train.From, train.To)
 	if err != nil {
 		return nil, "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestNothingLeaks: observations after an origin change nothing of the forecast from there: neither structure and parameters, nor
@@ -35,7 +37,7 @@ func TestNothingLeaks(t *testing.T) {
 			}
 			rows += fmt.Sprintf("%d,%v,%v\n", i, v, r)
 		}
-		s, err := Read(file(t, rows), ReadOptions{Regressors: []string{"r"}})
+		s, err := series.Read(file(t, rows), series.ReadOptions{Regressors: []string{"r"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -85,7 +86,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		nu, typical := s.Student.Nu, numeric.UpperMedian(s.Errors)
 		tail := distuv.StudentsT{Sigma: 1, Nu: nu}
 		for i := from; i < n; i++ {
-			if e := s.Errors[i]; e > farOff*typical { // w = 1/e² = (ν+1)/(ν+z²)
+			if e := s.Errors[i]; e > series.FarOff*typical { // w = 1/e² = (ν+1)/(ν+z²)
 				add(i, 2*tail.Survival(math.Sqrt(max(0, (nu+1)*e*e-nu))))
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -13,7 +14,7 @@ func (a *Analysis) asOf(ctx context.Context, from, to int) (past *Analysis, err 
 		return nil, err
 	}
 	from = max(from, to-a.remembers())
-	past = &Analysis{Series: a.Series.part(from, to), Result: a.Result, computed: new(computed)}
+	past = &Analysis{Series: a.Series.Part(from, to), Result: a.Result, computed: new(computed)}
 	for _, m := range a.members {
 		v, err := newYScale(past.Series, 0, to-from, m.log)
 		if err != nil {
@@ -37,15 +38,15 @@ func (a *Analysis) asOf(ctx context.Context, from, to int) (past *Analysis, err 
 
 // remembers returns the number of observations before an origin that a model of the whole series is conditioned on.
 func (a *Analysis) remembers() int {
-	if a.Series.dense() {
-		return fewUneven
+	if a.Series.NeedsDense() {
+		return series.FewUneven
 	}
-	return min(remembered, a.conditionsOn())
+	return min(series.MostRemembered, a.conditionsOn())
 }
 
 // following forecasts the observations from ≤ i < to of the whole series by an analysis as of an earlier origin. The caller must
 // not use the analysis for anything else.
-func (a *Analysis) following(ctx context.Context, whole *Series, from, to int) (*Forecast, error) {
+func (a *Analysis) following(ctx context.Context, whole *series.Series, from, to int) (*Forecast, error) {
 	x := whole.X[from:to]
 	if whole.Errors != nil && whole.Student == nil { // weights are unknown in advance
 		a.ahead = whole.Errors[from:to]

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -41,7 +42,7 @@ type policy struct {
 	ctx     context.Context
 	options Options
 	plan    Plan
-	series  *Series
+	series  *series.Series
 	scales  []yScale // the scales, y and log y, of the observations on which structures are compared
 	rows    int      // the number of latest observations among which those are
 	extent  extent
@@ -56,7 +57,7 @@ type policy struct {
 }
 
 // search finds a model of the series: among all structures or, if kernels are named, among those.
-func search(ctx context.Context, s *Series, o Options) (*outcome, error) {
+func search(ctx context.Context, s *series.Series, o Options) (*outcome, error) {
 	if len(o.Kernels) > 0 && s.Counting == nil {
 		return searchNamed(ctx, s, o)
 	}
@@ -68,15 +69,15 @@ func search(ctx context.Context, s *Series, o Options) (*outcome, error) {
 }
 
 // searchPolicy returns the trials of a search, the best first.
-func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
+func searchPolicy(ctx context.Context, s *series.Series, o Options) (*policy, error) {
 	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: &progress{to: o.Progress, began: time.Now()}}
-	p.rows = s.reaching(p.plan.Every * p.plan.Searched)
+	p.rows = s.Reaching(p.plan.Every * p.plan.Searched)
 	compared, from := s, len(s.X)-p.rows
 	switch {
 	case p.rows > p.plan.Every*p.plan.Searched:
-		compared, from = s.spread(from, p.plan.Searched), 0
+		compared, from = s.Spread(from, p.plan.Searched), 0
 	case p.plan.Every > 1:
-		compared, from = s.thinned(from, p.plan.Every), 0
+		compared, from = s.Thinned(from, p.plan.Every), 0
 	}
 	p.extent = extentOf(compared, len(compared.X)-from, compared.Step)
 	if err := p.setScales(compared, from); err != nil {
@@ -109,7 +110,7 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 }
 
 // setScales sets the scales that the options allow, for the observations of a series from an index on.
-func (p *policy) setScales(s *Series, from int) error {
+func (p *policy) setScales(s *series.Series, from int) error {
 	if y := s.Y[from:]; s.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant: take all
 		s, from = p.series, 0
 	}
@@ -132,7 +133,7 @@ func (p *policy) setScales(s *Series, from int) error {
 
 // mayBeLog reports whether models of log y are tried: if Options.Log requires them or, by default, if all y are positive and
 // their range tells log y from y. A prior of a variance is in the unit of y², so it implies that y is modelled.
-func (o Options) mayBeLog(s *Series) bool {
+func (o Options) mayBeLog(s *series.Series) bool {
 	if o.alwaysLog(s) {
 		return true
 	}
@@ -149,7 +150,7 @@ func (o Options) mayBeLog(s *Series) bool {
 const straight = 1.1
 
 // alwaysLog reports whether no models of y are tried: only log y is requested, or y has bounds.
-func (o Options) alwaysLog(s *Series) bool {
+func (o Options) alwaysLog(s *series.Series) bool {
 	return s.Bounds != nil || strings.EqualFold(o.Log, "always")
 }
 
@@ -157,10 +158,10 @@ func (o Options) alwaysLog(s *Series) bool {
 func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count int) ([]float64, error)) error {
 	periods := p.options.Periods
 	if len(periods) == 0 && !p.options.NoSeason {
-		periods = p.series.calendarPeriods()
+		periods = p.series.CalendarPeriods()
 	}
 	for _, period := range periods {
-		if period > leastPeriods*p.extent.step && period <= p.extent.span/leastPeriods {
+		if period > series.LeastPeriods*p.extent.step && period <= p.extent.span/series.LeastPeriods {
 			p.seasons = append(p.seasons, season{period, true})
 		}
 	}
@@ -338,7 +339,7 @@ func (p *policy) everywhere() (all []place) {
 // little.
 func (p *policy) scout() error {
 	terms := []gppl.Kernel{(stationary{}).signal("Matern32", p.extent, false)}
-	if len(p.seasons) > 0 && !p.series.dense() {
+	if len(p.seasons) > 0 && !p.series.NeedsDense() {
 		terms = append(terms, (stationary{}).seasonal(p.seasons[0]))
 	}
 	if err := p.try(proposed{stationary{}, proposal{terms: terms, noise: startNoise}}); err != nil {

@@ -15,25 +15,26 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // steps returns the series of f at 0, 1, …, with noise.
-func steps(t testing.TB, n int, noise float64, f func(i int) float64) *Series {
+func steps(t testing.TB, n int, noise float64, f func(i int) float64) *series.Series {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(3, 3))
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {
 		x[i], y[i] = float64(i), f(i)+noise*rnd.NormFloat64()
 	}
-	s, err := NewSeries(Axis{Name: "step"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "step"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func automatic(t *testing.T, s *Series, o Options) *Analysis {
+func automatic(t *testing.T, s *series.Series, o Options) *Analysis {
 	t.Helper()
 	a, err := Fit(context.Background(), s, o)
 	if err != nil {
@@ -372,35 +373,8 @@ func TestBacktest(t *testing.T) {
 	}
 }
 
-func TestParsePeriod(t *testing.T) {
-	months, err := Read(file(t, monthly(40)), ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	numbers := steps(t, 20, 1, func(int) float64 { return 0 })
-	for _, test := range []struct {
-		of   *Series
-		text string
-		want float64 // 0 for an error
-	}{
-		{months, "1y", 1}, {months, "12", 1}, {months, "3 months", 0.25}, {months, "365.2425 d", 1},
-		{numbers, "12", 12}, {numbers, "24h", 0}, {months, "1 fortnight", 0}, {months, "-1y", 0}, {months, "", 0},
-	} {
-		got, err := test.of.ParsePeriod(test.text)
-		if (err != nil) != (test.want == 0) || err == nil && math.Abs(got-test.want) > 1e-9 {
-			t.Errorf("%q: %v (%v), want %v", test.text, got, err, test.want)
-		}
-	}
-	if diff := cmp.Diff([]float64{1}, months.calendarPeriods(), cmpopts.EquateApprox(1e-12, 0)); diff != "" {
-		t.Error(diff)
-	}
-	if p := numbers.calendarPeriods(); p != nil {
-		t.Errorf("numbers have the periods %v", p)
-	}
-}
-
 func TestQuantile(t *testing.T) {
-	parts := []Part{{Weight: 1, warp: (&Series{}).warp(), Mean: []float64{2}, LatentVar: []float64{0.01}, NoisyVar: []float64{0.25}}}
+	parts := []Part{{Weight: 1, warp: (&series.Series{}).Warp(), Mean: []float64{2}, LatentVar: []float64{0.01}, NoisyVar: []float64{0.25}}}
 	if q := quantiles(parts, 0.975, false)[0]; math.Abs(math.Log(q)-2-Quantile95*0.5) > 1e-9 {
 		t.Errorf("the quantile of a log-normal is exp %v", math.Log(q))
 	}
@@ -445,7 +419,7 @@ func TestFitFindsTheWeekInTheDay(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = float64(i), of(i)+0.3*rng.NormFloat64()
 	}
-	s, err := NewSeries(Axis{Name: "hour"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "hour"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -466,41 +440,5 @@ func TestFitFindsTheWeekInTheDay(t *testing.T) {
 	}
 	if rms := math.Sqrt(square); rms > 0.35 {
 		t.Errorf("the forecast errs by %.2f, want 0.35 at most", rms)
-	}
-}
-
-// TestQuarterOfWeeks offers a season of a quarter to weekly series of which the weeks 13 apart are alike, and to no others.
-func TestQuarterOfWeeks(t *testing.T) {
-	const weeks, trials = 260, 40
-	x := make([]float64, weeks)
-	for i := range x {
-		x[i] = 7 * float64(i)
-	}
-	for name, c := range map[string]struct {
-		of            func(i int) float64
-		least, atMost int // series that are offered it
-	}{
-		"noise":   {func(int) float64 { return 0 }, 0, 1},
-		"year":    {func(i int) float64 { return 4 * math.Sin(2*math.Pi*float64(i)/52.18) }, 0, 1},
-		"quarter": {func(i int) float64 { return []float64{3, 1, -2, 0, 4, -1, -3, 2, 0, 1, -4, 2, -3}[i%13] }, trials, trials},
-	} {
-		offered := 0
-		for seed := range trials {
-			rnd := rand.New(rand.NewPCG(uint64(seed), 1))
-			y := make([]float64, weeks)
-			for i := range y {
-				y[i] = c.of(i) + rnd.NormFloat64()
-			}
-			s, err := NewSeries(Axis{Dates: true, Unit: "day"}, x, y)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(s.calendarPeriods()) == 2 {
-				offered++
-			}
-		}
-		if offered < c.least || offered > c.atMost {
-			t.Errorf("%s: offered to %d of %d", name, offered, trials)
-		}
 	}
 }

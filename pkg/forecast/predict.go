@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -131,14 +132,14 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	if err != nil {
 		return nil, err
 	}
-	f, err := forecastOf(ctx, x, a.Series.Axis.texts(x), parts)
+	f, err := forecastOf(ctx, x, a.Series.Axis.Texts(x), parts)
 	if err != nil {
 		return nil, err
 	}
 	for i := range x {
-		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
-			if math.Abs(x[i]) > largest {
-				return nil, fmt.Errorf("forecast: a prediction at %s is too far away: x is up to %g in size", f.When[i], largest)
+		if !(math.Abs(f.Mean[i]) <= series.Largest && math.Sqrt(f.NoisyVar[i]) <= series.Largest) {
+			if math.Abs(x[i]) > series.Largest {
+				return nil, fmt.Errorf("forecast: a prediction at %s is too far away: x is up to %g in size", f.When[i], series.Largest)
 			}
 			if a.ofLog() {
 				return nil, dataset.Message{Of: "Options", Format: "forecast: the prediction at %s is out of range: " +
@@ -242,7 +243,7 @@ func (f *Forecast) LatentBand() (lo, hi []float64) {
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
 // observation, and the 95 % band of the latter. Two more columns for each further level, in (0, 1), are the ends of that band:
 // the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts also has the median and the probability of 0.
-func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
+func (f *Forecast) WriteCSV(w io.Writer, a series.Axis, levels ...float64) error {
 	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	var medians, zeros []float64
 	if f.Counts != nil {
@@ -265,7 +266,7 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 		}
 		rows = append(rows, row)
 	}
-	return WriteCSV(w, rows)
+	return series.WriteCSV(w, rows)
 }
 
 // withBands adds the columns of bands to a header, and returns the levels that it did not have yet.
@@ -279,7 +280,7 @@ func withBands(head []string, levels []float64) (all []string, added []float64) 
 }
 
 // SaveCSV writes the forecast to a file as WriteCSV does, whole or not at all.
-func (f *Forecast) SaveCSV(path string, a Axis) error {
+func (f *Forecast) SaveCSV(path string, a series.Axis) error {
 	return files.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
@@ -327,7 +328,7 @@ func (a *Analysis) WithNoiseContext(ctx context.Context, noise float64) (other *
 
 // scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
 func (a *Analysis) scale(log bool) (yScale, error) {
-	n, from, to := len(a.Series.X), 0, a.Series.learnt()
+	n, from, to := len(a.Series.X), 0, a.Series.Learnt()
 	if a.Chosen == ByEvidence {
 		from = to - a.TrainedOn()
 	}
@@ -344,5 +345,5 @@ func (a *Analysis) ErrorScale() float64 {
 		return 1
 	}
 	m := a.Result.Model
-	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.typicalError(a.Log)
+	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.TypicalError(a.Log)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -16,7 +17,7 @@ type retraining struct {
 }
 
 // newRetraining returns the retraining on the latest n observations of a series.
-func newRetraining(s *Series, n int, best Candidate, chosen Criterion, given []gppl.ParamPrior) retraining {
+func newRetraining(s *series.Series, n int, best Candidate, chosen Criterion, given []gppl.ParamPrior) retraining {
 	return retraining{best: best, chosen: chosen, given: given, extent: extentOf(s, n, s.Step)}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -15,7 +16,7 @@ func (a *Analysis) engineMemory() gppl.Option {
 // *gppl.MemoryError, if the series itself takes more.
 func (a *Analysis) LimitMemory(bytes float64) error {
 	a.memory = bytes
-	return refuse(fmt.Sprintf("predicting from %d observations", len(a.Series.X)), a.Series.bytes(), bytes)
+	return series.WithinMemory(fmt.Sprintf("predicting from %d observations", len(a.Series.X)), a.Series.MemoryBytes(), bytes)
 }
 
 // room is the memory that the averaged models, conditioned on the data, may take.
@@ -27,7 +28,7 @@ type room struct {
 func (a *Analysis) room() room {
 	r := room{bytes: math.Inf(1)}
 	if a.memory > 0 {
-		r.bytes = max(1, a.memory-a.Series.bytes())
+		r.bytes = max(1, a.memory-a.Series.MemoryBytes())
 	}
 	for _, m := range a.members {
 		r.models += 1 + len(m.draws)
@@ -46,7 +47,7 @@ func (r room) share() float64 { return min(modest, 0.5*r.bytes) / float64(r.mode
 // them. It is a *gppl.MemoryError if one does not fit.
 func (r room) windows(n int) (int, error) {
 	each := denseBytes(n)
-	if err := refuse(fmt.Sprintf("the dense factor of %d observations", n), each, r.bytes); err != nil {
+	if err := series.WithinMemory(fmt.Sprintf("the dense factor of %d observations", n), each, r.bytes); err != nil {
 		return 0, err
 	}
 	return int(min(1e6, max(1, 0.5*r.bytes/each))), nil

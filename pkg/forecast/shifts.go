@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // ShiftModes are the values of Options.Shifts: use puts shifts that are found into the mean of the forecast, report leaves them
@@ -93,7 +94,7 @@ func (a *Analysis) usedShifts(ctx context.Context) (all []ShiftSize, err error) 
 	}
 	for _, c := range a.Series.Shifts {
 		s := unsized(c, a)
-		b, ok := learnt[shiftPrefix+c.text(a.Series.Axis)]
+		b, ok := learnt[series.ShiftPrefix+c.Text(a.Series.Axis)]
 		if !ok {
 			continue
 		}
@@ -107,11 +108,11 @@ func (a *Analysis) usedShifts(ctx context.Context) (all []ShiftSize, err error) 
 
 // Found reports whether the mean of the forecast has shifts that were found, not given.
 func (a *Analysis) Found() bool {
-	return slices.ContainsFunc(a.Series.Shifts, func(c Shift) bool { return c.Chance > 0 })
+	return slices.ContainsFunc(a.Series.Shifts, func(c series.Shift) bool { return c.Chance > 0 })
 }
 
 // unsized is the shift without its size.
-func unsized(c Shift, a *Analysis) ShiftSize {
+func unsized(c series.Shift, a *Analysis) ShiftSize {
 	s := ShiftSize{Kind: "level", X: c.At, When: a.Series.Axis.Text(c.At), Log: a.Log, Chance: c.Chance}
 	if c.Slope {
 		s.Kind = "slope"

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -34,7 +35,7 @@ type shiftSearch struct {
 
 // shifted is a model with shifts, and its negative log evidence.
 type shifted struct {
-	shifts []Shift
+	shifts []series.Shift
 	model  gppl.Model
 	value  float64 // NaN before the model is trained on the scanned observations
 }
@@ -80,7 +81,7 @@ func withoutSpikes(all []ShiftSize, x []float64) (left []ShiftSize) {
 // searchShifts returns the best model with the shifts found among all observations or, if there are none, without the outliers.
 func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best shifted, err error) {
 	search = shiftSearch{ctx: ctx, a: a, n: min(len(a.Series.X), a.TrainedOn(), mostScanned)}
-	if first, last, ok := a.Series.stuck(); ok {
+	if first, last, ok := a.Series.Stuck(); ok {
 		search.leave(func(i int) bool { return i > first && i <= last })
 	}
 	// A named kernel that is not at its optimum takes for a shift what it would follow there.
@@ -191,7 +192,7 @@ func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 	if a.missed = err; err != nil || len(best.shifts) == len(a.Series.Shifts) {
 		return a, nil
 	}
-	s := a.Series.withShifts(best.shifts)
+	s := a.Series.WithShifts(best.shifts)
 	found, err := search(ctx, s, *a.options)
 	if err != nil {
 		return nil, err
@@ -200,16 +201,16 @@ func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 }
 
 // with returns the analysis of the series with some shifts, and its observations on the scale of the best model.
-func (search shiftSearch) with(shifts []Shift) (*Analysis, yScale, error) {
+func (search shiftSearch) with(shifts []series.Shift) (*Analysis, yScale, error) {
 	b := *search.a
-	b.Series, b.computed = search.a.Series.withShifts(shifts), new(computed)
+	b.Series, b.computed = search.a.Series.WithShifts(shifts), new(computed)
 	v, err := b.scale(b.Log)
 	return &b, v, err
 }
 
 // trained returns the likeliest model with shifts, by its evidence. Training begins at the parameters of another model and keeps
 // its terms; if fewer is set, in a short series it also tries one term less and no trend, which may have described the shift.
-func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (best shifted, err error) {
+func (search shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer bool) (best shifted, err error) {
 	_, v, err := search.with(shifts)
 	if err != nil {
 		return best, err
@@ -239,7 +240,7 @@ func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (
 }
 
 // factor returns the factor of the model with some shifts in its mean.
-func (search shiftSearch) factor(shifts []Shift, m gppl.Model) (*factor, error) {
+func (search shiftSearch) factor(shifts []series.Shift, m gppl.Model) (*factor, error) {
 	b, v, err := search.with(shifts)
 	if err != nil {
 		return nil, err
@@ -249,7 +250,7 @@ func (search shiftSearch) factor(shifts []Shift, m gppl.Model) (*factor, error) 
 }
 
 // withoutShifts returns a mean with no columns of shifts but the given ones.
-func withoutShifts(m gppl.Mean, but []Shift) gppl.Mean {
+func withoutShifts(m gppl.Mean, but []series.Shift) gppl.Mean {
 	of, ok := m.(gppl.GaussianBeta)
 	if !ok {
 		return m
@@ -258,7 +259,7 @@ func withoutShifts(m gppl.Mean, but []Shift) gppl.Mean {
 	var variances []float64
 	left := len(but)
 	for _, p := range of.Of.(gppl.MeanSum).Parts() {
-		if r, ok := p.(gppl.Regressor); ok && isShift(r.Name) {
+		if r, ok := p.(gppl.Regressor); ok && series.IsShift(r.Name) {
 			if left--; left < 0 {
 				continue
 			}
@@ -316,7 +317,7 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 }
 
 // judge trains the model with one more shift, at the place where this finds it, and returns the chance of one as clear.
-func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance float64, err error) {
+func (search shiftSearch) judge(from shifted, c series.Shift) (to *shifted, chance float64, err error) {
 	const rounds = 2
 	for range rounds {
 		with, err := search.trained(append(slices.Clone(from.shifts), c), from.model, true)
@@ -355,10 +356,10 @@ func (search shiftSearch) promising() float64 {
 }
 
 // shift is the shift at a place of the scanned observations.
-func (search shiftSearch) shift(f *factor, p possibleShift) Shift {
-	c := Shift{At: f.x[p.at], Slope: p.slope, Scale: shiftScale}
+func (search shiftSearch) shift(f *factor, p possibleShift) series.Shift {
+	c := series.Shift{At: f.x[p.at], Slope: p.slope, Scale: series.ShiftScale}
 	if p.slope {
-		c.Scale = 2 * shiftScale / (f.x[len(f.x)-1] - f.x[0])
+		c.Scale = 2 * series.ShiftScale / (f.x[len(f.x)-1] - f.x[0])
 	}
 	return c
 }
@@ -372,7 +373,7 @@ func (search shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
 	scale := search.a.Scaling.Scale
 	var out []ShiftSize
 	for _, shift := range c.shifts {
-		column := shift.column(f.x)
+		column := shift.Column(f.x)
 		white := f.whiten(column)
 		unit := scale * shift.Scale
 		s := unsized(shift, search.a)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -22,7 +23,7 @@ type possibleShift struct {
 }
 
 // clearest returns the shift with the largest score, at none of those that are known. It takes n³/3 flops.
-func (f *factor) clearest(known []Shift) (best possibleShift) {
+func (f *factor) clearest(known []series.Shift) (best possibleShift) {
 	n, v := len(f.x), f.rows()
 	row := func(i int) []float64 { return v.Data[i*v.Stride:][:n] } // zeros before place i
 	alpha := f.alpha
@@ -57,7 +58,7 @@ func (f *factor) clearest(known []Shift) (best possibleShift) {
 			project, norm float64
 			cross         [2]float64
 		}{{false, level, levels, steps}, {true, slope, slopes, kinks}} {
-			if slices.ContainsFunc(known, func(c Shift) bool { return c.At == f.x[t] && c.Slope == s.slope }) {
+			if slices.ContainsFunc(known, func(c series.Shift) bool { return c.At == f.x[t] && c.Slope == s.slope }) {
 				continue
 			}
 			if here, ok := seen(s.project, s.norm, s.cross, pulses, alpha[t-1:t+1]); ok {
@@ -104,7 +105,7 @@ func seen(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha [
 // one may make the score alone, as all: the innovations with the outliers, nil if there are none. The chances of all places are
 // added.
 func (f *factor) chanceOf(s possibleShift, z float64, e, all []float64) float64 {
-	column := Shift{At: f.x[s.at], Slope: s.slope, Scale: 1}.column(f.x)
+	column := series.Shift{At: f.x[s.at], Slope: s.slope, Scale: 1}.Column(f.x)
 	column[s.at-1] -= s.pulse[0]
 	column[s.at] -= s.pulse[1]
 	weights := f.whiten(column)

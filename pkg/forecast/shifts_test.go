@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // unchanging are series without a change: paths of kernels, and noise with heavy tails.
@@ -219,7 +220,7 @@ func TestShiftsUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := slices.Index(d.Names, shiftsName)
+		j := slices.Index(d.Names, series.ShiftsName)
 		if j < 0 || d.Columns[j][at-1] != 0 || math.Abs(d.Columns[j][at]-size) > 2 {
 			t.Errorf("%s: components %v", name, d.Names)
 		}
@@ -227,10 +228,10 @@ func TestShiftsUsed(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if past, err := automatic(t, s, Options{}).Series.knownIn(0, 100); err != nil || past.Shifts != nil {
+	if past, err := automatic(t, s, Options{}).Series.KnownIn(0, 100); err != nil || past.Shifts != nil {
 		t.Errorf("an origin knows of the changes %v (%v), which were found later", past.Shifts, err)
 	}
-	if past, err := given.knownIn(0, at); err != nil || past.Shifts != nil {
+	if past, err := given.KnownIn(0, at); err != nil || past.Shifts != nil {
 		t.Errorf("an origin knows of the changes %v (%v), which came later", past.Shifts, err)
 	}
 	for _, x := range []float64{-1, 0, n} {
@@ -243,7 +244,7 @@ func TestShiftsUsed(t *testing.T) {
 // TestShiftsAuto: auto has changes in forecasts of up to 400 observations, reports them in longer series and for named kernels,
 // and origins have the mode of the whole series.
 func TestShiftsAuto(t *testing.T) {
-	series := func(n int) *Series {
+	series := func(n int) *series.Series {
 		return steps(t, n, 1, func(i int) float64 {
 			if i >= n/2 {
 				return 62
@@ -342,7 +343,7 @@ func TestOutliers(t *testing.T) {
 	})
 	for _, robust := range []bool{false, true} {
 		if robust {
-			s.Student = &Student{}
+			s.Student = &series.Student{}
 		}
 		a := automatic(t, s, Options{})
 		o, err := a.Outliers(context.Background())
@@ -386,7 +387,7 @@ func TestSpikes(t *testing.T) {
 
 // TestLeave: observations that a search for changes leaves out take their known errors with them, and leave fewer to look through.
 func TestLeave(t *testing.T) {
-	s := testkit.Must(NewSeries(Axis{Name: "t"}, []float64{0, 1, 2, 3, 4, 5}, []float64{10, 11, 12, 13, 14, 15}))(t)
+	s := testkit.Must(series.NewSeries(series.Axis{Name: "t"}, []float64{0, 1, 2, 3, 4, 5}, []float64{10, 11, 12, 13, 14, 15}))(t)
 	s.Errors = []float64{0.1, 1.1, 2.1, 3.1, 4.1, 5.1}
 	search := shiftSearch{a: &Analysis{Series: s}, n: 4}
 	search.leave(func(i int) bool { return i == 1 || i == 3 })

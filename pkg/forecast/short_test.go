@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestShortBands: bands beyond a short series are wider than the models' own by √(1 + (11/n)²), times what the past shows;
@@ -12,7 +13,7 @@ import (
 // much as before.)
 func TestShortBands(t *testing.T) {
 	n := 20
-	s := &Series{Axis: Axis{Name: "t"}, YName: "y", Step: 1}
+	s := &series.Series{Axis: series.Axis{Name: "t"}, YName: "y", Step: 1}
 	for i := range n {
 		s.X, s.Y = append(s.X, float64(i)), append(s.Y, math.Sin(1.7*float64(i*i)))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -50,37 +51,37 @@ type stored struct {
 	// Files of series that were fitted with --share have the priors that they shared, which no prediction needs.
 	Shared json.RawMessage `json:"shared,omitempty"`
 	// Optional parts of a series; older files lack them.
-	Known    *Known    `json:"regressors,omitempty"`
-	Holidays *Holidays `json:"holidays,omitempty"`
-	Shifts   []Shift   `json:"changes,omitempty"` // of the mean
-	Counting *Counting `json:"counting,omitempty"`
-	Bounds   *Bounds   `json:"bounds,omitempty"`
+	Known    *series.Known    `json:"regressors,omitempty"`
+	Holidays *series.Holidays `json:"holidays,omitempty"`
+	Shifts   []series.Shift   `json:"changes,omitempty"` // of the mean
+	Counting *series.Counting `json:"counting,omitempty"`
+	Bounds   *series.Bounds   `json:"bounds,omitempty"`
 	// Noise with heavy tails; older files lack it.
-	Student *Student `json:"student,omitempty"`
+	Student *series.Student `json:"student,omitempty"`
 	// Files of later observations; older files lack them.
-	Added []Addition `json:"added,omitempty"`
+	Added []series.Addition `json:"added,omitempty"`
 }
 
 // storedSeries is the part of a series that every file has. Older files lack the errors.
 type storedSeries struct {
-	Source    Source    `json:"source"`
-	Axis      Axis      `json:"axis"`
-	YName     string    `json:"y_name"`
-	YUnit     string    `json:"y_unit,omitempty"`
-	X         []float64 `json:"x"`
-	Y         []float64 `json:"y"`
-	Errors    []float64 `json:"errors,omitempty"`
-	ErrorName string    `json:"error_name,omitempty"`
-	Relative  bool      `json:"relative_errors,omitempty"`
+	Source    series.Source `json:"source"`
+	Axis      series.Axis   `json:"axis"`
+	YName     string        `json:"y_name"`
+	YUnit     string        `json:"y_unit,omitempty"`
+	X         []float64     `json:"x"`
+	Y         []float64     `json:"y"`
+	Errors    []float64     `json:"errors,omitempty"`
+	ErrorName string        `json:"error_name,omitempty"`
+	Relative  bool          `json:"relative_errors,omitempty"`
 }
 
-func storedOf(s *Series) storedSeries {
+func storedOf(s *series.Series) storedSeries {
 	return storedSeries{s.Source, s.Axis, s.YName, s.YUnit, s.X, s.Y, s.Errors, s.ErrorName, s.Relative}
 }
 
 // series is the inverse of storedOf; Series.restore completes it.
-func (o storedSeries) series() *Series {
-	return &Series{
+func (o storedSeries) series() *series.Series {
+	return &series.Series{
 		Source: o.Source, Axis: o.Axis, YName: o.YName, YUnit: o.YUnit,
 		X: o.X, Y: o.Y, Errors: o.Errors, ErrorName: o.ErrorName, Relative: o.Relative,
 	}
@@ -191,10 +192,10 @@ func LoadWithin(path string, memory float64) (*Analysis, error) {
 
 // readStored reads a file that a model was saved in, if the predicted memory is within the limit.
 func readStored(path string, memory float64) ([]byte, error) {
-	b, err := files.ReadWithin(path, "{", int64(min((memory-programSize)/loadFactor, 1<<62)))
+	b, err := files.ReadWithin(path, "{", int64(min((memory-series.ProgramBytes)/loadFactor, 1<<62)))
 	if large := (*files.LargeError)(nil); errors.As(err, &large) {
 		return nil, &gppl.MemoryError{What: "the model " + path,
-			Needed: programSize + loadFactor*float64(large.Bytes), Limit: memory}
+			Needed: series.ProgramBytes + loadFactor*float64(large.Bytes), Limit: memory}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("forecast: load: %w", err)
@@ -240,7 +241,7 @@ func decode(b []byte) (*Analysis, error) {
 	s := j.series()
 	s.Known, s.Holidays, s.Shifts, s.Counting = j.Known, j.Holidays, j.Shifts, j.Counting
 	s.Bounds, s.Student, s.Added = j.Bounds, j.Student, j.Added
-	if err := s.restore(); err != nil {
+	if err := s.Restore(); err != nil {
 		return nil, err
 	}
 	if err := j.check(); err != nil {
@@ -277,7 +278,7 @@ func decode(b []byte) (*Analysis, error) {
 // check returns an error for contents that no analysis can have.
 func (j *stored) check() error {
 	for _, p := range j.Periods {
-		if !(p > 0 && p <= largest) {
+		if !(p > 0 && p <= series.Largest) {
 			return fmt.Errorf("a period of %v", p)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestModelDamage flips a bit of every byte of a saved model, each of the eight in turn: it is refused or is the same analysis.
@@ -111,7 +112,7 @@ func TestEncodePieces(t *testing.T) {
 			x[i], y[i] = float64(i)+1e-9, math.Sin(float64(i))*math.Pow(10, float64(i%40-20))
 		}
 		whole := stored{Header: sealed.Header{Format: format, Version: version},
-			storedSeries: storedSeries{Source: Source{File: `a "x":[],"y":[] b`}, X: x, Y: y}}
+			storedSeries: storedSeries{Source: series.Source{File: `a "x":[],"y":[] b`}, X: x, Y: y}}
 		want, err := json.Marshal(whole)
 		if err != nil {
 			t.Fatal(err)

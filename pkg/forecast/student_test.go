@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestStudent: with heavy-tailed noise, the curve of a Student-t fit is nearer to the truth than that of a normal one, its bands
@@ -28,8 +29,8 @@ func TestStudent(t *testing.T) {
 		for i := range n {
 			x, y = append(x, float64(i)), append(y, truth(i)+noise.Rand())
 		}
-		for j, likelihood := range []*Student{{}, nil} {
-			s, err := NewSeries(Axis{Name: "t"}, x, y)
+		for j, likelihood := range []*series.Student{{}, nil} {
+			s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +53,7 @@ func TestStudent(t *testing.T) {
 				t.Error("a fit changed the series that it was given")
 			}
 			learnt = append(learnt, a.Series.Student.Nu)
-			scales = append(scales, math.Sqrt(a.Scaling.Variance(a.Result.Model.Noise))/a.Series.typicalError(false))
+			scales = append(scales, math.Sqrt(a.Scaling.Variance(a.Result.Model.Noise))/a.Series.TypicalError(false))
 			for i := range x { // as of new observations at the same places
 				for range 20 {
 					if v := truth(i) + noise.Rand(); v >= f.Lower[i] && v <= f.Upper[i] {
@@ -95,13 +96,13 @@ func TestStudent(t *testing.T) {
 // TestStudentAlone: what Student-t noise is not combined with is an error.
 func TestStudentAlone(t *testing.T) {
 	t.Parallel()
-	s, err := Read(updateFile(t, 0, 48, 48), ReadOptions{X: "date", Y: "sold", Likelihood: "student"})
+	s, err := series.Read(updateFile(t, 0, 48, 48), series.ReadOptions{X: "date", Y: "sold", Likelihood: "student"})
 	if err != nil || s.Student == nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(s *Series) error{
-		"errors": func(s *Series) error { s.Errors = s.Y; return nil },
-		"counts": func(s *Series) error { return s.Count("poisson", nil) }, "bounds": func(s *Series) error { return s.Bound(0, 100) },
+	for name, change := range map[string]func(s *series.Series) error{
+		"errors": func(s *series.Series) error { s.Errors = s.Y; return nil },
+		"counts": func(s *series.Series) error { return s.Count("poisson", nil) }, "bounds": func(s *series.Series) error { return s.Bound(0, 100) },
 	} {
 		c := *s
 		if err := change(&c); err != nil {
@@ -109,18 +110,6 @@ func TestStudentAlone(t *testing.T) {
 		}
 		if _, err := Fit(t.Context(), &c, Options{Kernels: []string{"SE"}}); err == nil {
 			t.Errorf("%s: no error", name)
-		}
-	}
-}
-
-// TestStudentNote writes degrees of freedom without an exponent, and says that noise is normal where it is.
-func TestStudentNote(t *testing.T) {
-	for nu, want := range map[float64]string{
-		200:  "Observations scatter as a normal distribution does (Student's t with 200 degrees of freedom); none of 3 is far off.",
-		4.37: "Observations scatter as Student's t with 4.4 degrees of freedom; 0 of 3 are far off and count for less.",
-	} {
-		if got := (&Student{Nu: nu}).note([]float64{1, 1, 1}); got != want {
-			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -21,7 +22,7 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	degree := 0
 	switch strings.ToLower(trend) {
 	case "none":
-		return withRegressors(nil, nil, x), nil
+		return series.WithRegressors(nil, nil, x), nil
 	case "linear":
 		degree = 1
 	case "quadratic":
@@ -30,7 +31,7 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 		return nil, fmt.Errorf("forecast: no trend %q: it is one of %s", trend, strings.Join(Trends, ", "))
 	}
 	variances := slices.Repeat([]float64{trendVariance}, 1+degree)
-	return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil
+	return series.WithRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil
 }
 
 // slopeVariance and levelVariance are the prior variances of the automatic policy. In series of fewer than lasting observations
@@ -56,9 +57,10 @@ func slopeOf(n int) float64 {
 func policyMean(of candidate, trend string, x gppl.Inputs) (gppl.Mean, error) {
 	switch strings.ToLower(trend) {
 	case "none":
-		return withRegressors([]gppl.Mean{gppl.Intercept{}}, []float64{levelVariance}, x), nil
+		return series.WithRegressors([]gppl.Mean{gppl.Intercept{}}, []float64{levelVariance}, x), nil
 	case "linear":
-		return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(1, x)}, []float64{levelVariance, of.slope(x.Len())}, x), nil
+		parts := []gppl.Mean{gppl.Intercept{}, gppl.NewTrend(1, x)}
+		return series.WithRegressors(parts, []float64{levelVariance, of.slope(x.Len())}, x), nil
 	}
 	return meanOf(trend, x)
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -101,8 +102,8 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 	}
 	return &trial{
 		Candidate: Candidate{
-			kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms),
-			Trend: at.trend, Log: v.log, Scale: p.series.logName(),
+			kind: of, Kernel: of.name(q.terms), Seasons: p.series.SeasonsOf(q.terms),
+			Trend: at.trend, Log: v.log, Scale: p.series.LogName(),
 		},
 		scale: at.scale, structure: structure(of, q.terms), fix: q.fix, model: p.begin(q, at.mean), score: math.Inf(1),
 	}, nil
@@ -122,7 +123,7 @@ func structure(of candidate, terms []gppl.Kernel) string {
 	names := make([]string, len(terms))
 	for i, t := range terms {
 		names[i] = kernelName(t)
-		for _, period := range periodsOf(t.Params()) {
+		for _, period := range series.PeriodsOf(t.Params()) {
 			names[i] += fmt.Sprintf(" %.0f", 20*math.Log(period))
 		}
 	}
@@ -146,7 +147,7 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 			at++
 		}
 	}
-	if c := p.series.Counting; c != nil && !c.varies() {
+	if c := p.series.Counting; c != nil && !c.Varies() {
 		m.Noise = noVariation
 		m = m.Fix(gppl.NoiseName)
 	}
@@ -275,7 +276,7 @@ func (p *policy) beliefs(of candidate, m gppl.Model, v yScale) beliefs {
 func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
 	if x := p.series.X; p.options.Budget > 0 {
 		const longer = 8 // times
-		s.EvaluationSeconds = longer * evaluationSeconds(n, p.series.Errors == nil && regular(x[len(x)-n:]))
+		s.EvaluationSeconds = longer * evaluationSeconds(n, p.series.Errors == nil && series.Regular(x[len(x)-n:]))
 	}
 	return p.progress.settings(t.Name(), "training", s)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // Trust compares forecasts of the recent past, at the requested horizon, with what followed, and judges the forecast.
@@ -162,7 +163,7 @@ func (o BacktestOptions) complete() BacktestOptions {
 
 // trustIn compares the forecasts of a backtest of the series, which ended with err, with what followed; asked is the requested
 // horizon. Origins without a forecast are left out of r.
-func trustIn(ctx context.Context, s *Series, r *Report, plan BacktestPlan, asked int, err error) (*Trust, error) {
+func trustIn(ctx context.Context, s *series.Series, r *Report, plan BacktestPlan, asked int, err error) (*Trust, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -175,7 +176,7 @@ func trustIn(ctx context.Context, s *Series, r *Report, plan BacktestPlan, asked
 	}
 	r.Origins = slices.DeleteFunc(r.Origins, func(o Origin) bool { return o.Err != nil })
 	t := &Trust{Known: plan.First, Separate: float64(len(s.X)-plan.First) / float64(asked), Unlearnt: r.Failed}
-	_, t.suspect = s.suspect()
+	_, t.suspect = s.Suspect()
 	t.compare(r, s.Y)
 	for _, at := range r.Origins {
 		t.Past = append(t.Past, PastForecast{From: s.Axis.Text(s.X[at.Test.From-1]), N: at.Test.Len(),

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -62,9 +63,9 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	if now.Counts == nil {
 		curve = quantiles(now.Parts, 0.5, true)[0]
 	}
-	c := &Crossing{Level: level, Rising: curve < level, X: x, When: a.Series.Axis.texts(x), By: make([]float64, len(x)),
+	c := &Crossing{Level: level, Rising: curve < level, X: x, When: a.Series.Axis.Texts(x), By: make([]float64, len(x)),
 		Seed: seed, Draws: max(leastDraws, min(mostDraws, int(drawnNumbers)/len(x)))}
-	in, err := a.Series.inputs(x)
+	in, err := a.Series.Inputs(x)
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +108,10 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 	level := c.Level
 	value := func(_ int, g float64) float64 { return g }
 	if counts := a.Series.Counting; counts != nil {
-		sizes, l := a.sizesAt(x), counts.likelihood(m.shape)
-		value = func(i int, g float64) float64 { return l.Mean(sizeAt(sizes, i), g) }
+		sizes, l := a.sizesAt(x), counts.Distribution(m.shape)
+		value = func(i int, g float64) float64 { return l.Mean(series.SizeAt(sizes, i), g) }
 	} else if m.log {
-		level = a.Series.warp().forward(c.Level) // NaN for values that the model cannot reach
+		level = a.Series.Warp().Forward(c.Level) // NaN for values that the model cannot reach
 		if math.IsNaN(level) && c.Rising {
 			level = math.Inf(1)
 		} else if math.IsNaN(level) {
@@ -159,11 +160,11 @@ func (c *Crossing) Quantile(p float64) int {
 func (c *Crossing) Never() float64 { return 1 - c.By[len(c.By)-1] }
 
 // WriteCSV writes for each step the probability that the level is first reached there, and by then.
-func (c *Crossing) WriteCSV(w io.Writer, a Axis) error {
+func (c *Crossing) WriteCSV(w io.Writer, a series.Axis) error {
 	rows, before := [][]string{{cmp.Or(a.Name, "x"), "p_first", "p_by"}}, 0.0
 	for i, by := range c.By {
 		rows = append(rows, []string{c.When[i], cell(by - before), cell(by)})
 		before = by
 	}
-	return WriteCSV(w, rows)
+	return series.WriteCSV(w, rows)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -68,7 +69,7 @@ func TestUntil(t *testing.T) {
 		"regressor": {"regressor", 33, 1e6},
 	} {
 		kind := updateKinds[c.kind]
-		s, err := Read(updateFile(t, 0, 48, 60), kind.read)
+		s, err := series.Read(updateFile(t, 0, 48, 60), kind.read)
 		if err != nil {
 			t.Fatal(err)
 		}

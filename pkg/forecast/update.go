@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -37,7 +38,7 @@ type Arrivals struct {
 // The models stay as they were learnt, with the standardisation of their observations. Predictions are conditioned on the new
 // observations as well as the old ones. By a state space, one pass takes O(1) for each new row; other engines condition anew
 // after every 500 rows, and models of counts after each row, at most 200 times.
-func (a *Analysis) Update(ctx context.Context, path string, o ReadOptions) (*Analysis, *Arrivals, error) {
+func (a *Analysis) Update(ctx context.Context, path string, o series.ReadOptions) (*Analysis, *Arrivals, error) {
 	rows, err := a.Series.ReadFurther(path, o, a.Log || a.ofLog())
 	if err != nil {
 		return nil, nil, err
@@ -58,7 +59,7 @@ func (a *Analysis) Extend(ctx context.Context, x, y, errs []float64) (*Analysis,
 }
 
 // with returns the analysis with the first count of some further observations.
-func (a *Analysis) with(r *Further, count int) *Analysis {
+func (a *Analysis) with(r *series.Further, count int) *Analysis {
 	b := *a
 	b.Series, b.members, b.options, b.ahead, b.sizes, b.computed = a.Series.With(r, count), nil, nil, nil, nil, new(computed)
 	for _, m := range a.members {
@@ -71,11 +72,11 @@ func (a *Analysis) with(r *Further, count int) *Analysis {
 const updateRows, mostAnew = 500, 200
 
 // extend returns the analysis with further observations, and its predictions of them.
-func (a *Analysis) extend(ctx context.Context, r *Further) (*Analysis, *Arrivals, error) {
+func (a *Analysis) extend(ctx context.Context, r *series.Further) (*Analysis, *Arrivals, error) {
 	after := a.with(r, len(r.X))
 	out := &Arrivals{Y: r.Y, Already: r.Already}
 	what := fmt.Sprintf("adding %d observations to %d", len(r.X), len(a.Series.X))
-	if err := refuse(what, a.Series.bytes()+after.Series.Bytes(), a.memory); err != nil {
+	if err := series.WithinMemory(what, a.Series.MemoryBytes()+after.Series.Bytes(), a.memory); err != nil {
 		return nil, nil, err
 	}
 	if len(r.X) == 0 {
@@ -103,7 +104,7 @@ func (a *Analysis) extend(ctx context.Context, r *Further) (*Analysis, *Arrivals
 		from = to
 	}
 	var err error
-	if out.Forecast, err = forecastOf(ctx, r.X, a.Series.Axis.texts(r.X), parts); err != nil {
+	if out.Forecast, err = forecastOf(ctx, r.X, a.Series.Axis.Texts(r.X), parts); err != nil {
 		return nil, nil, err
 	}
 	out.standardise()
@@ -134,7 +135,7 @@ func (p *Part) join(q Part) {
 }
 
 // oneStep predicts the observations of s after those of a, before the index to: each from all before it, except for counts.
-func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part, err error) {
+func (a *Analysis) oneStep(ctx context.Context, s *series.Series, to int) (parts []Part, err error) {
 	from := len(a.Series.X)
 	if a.Series.Counting != nil {
 		if s.Counting.Sizes != nil {
@@ -210,14 +211,14 @@ func (m mixture) tails(v float64) (below, above float64) {
 // standard returns how many standard deviations v, on the scale of the model, is above the mean.
 func (c component) standard(v float64) float64 {
 	if c.warp != nil {
-		v = c.warp.forward(v)
+		v = c.warp.Forward(v)
 	}
 	return (v - c.mean) / c.sd
 }
 
 // WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the
 // 95 % band of an observation, the normal quantile z, and the probability of an observation as far out.
-func (r *Arrivals) WriteCSV(w io.Writer, s *Series) error {
+func (r *Arrivals) WriteCSV(w io.Writer, s *series.Series) error {
 	rows := [][]string{{cmp.Or(s.Axis.Name, "x"), s.YName, "mean", "sd_observation", "lower_95", "upper_95", "z", "probability"}}
 	for i, y := range r.Y {
 		f := r.Forecast
@@ -227,5 +228,5 @@ func (r *Arrivals) WriteCSV(w io.Writer, s *Series) error {
 		}
 		rows = append(rows, row)
 	}
-	return WriteCSV(w, rows)
+	return series.WriteCSV(w, rows)
 }

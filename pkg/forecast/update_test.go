@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -32,7 +33,7 @@ func wandering(rnd *rand.Rand, n int, l, noise float64) (x, y []float64) {
 // trueModel is the analysis of a wandering series with the parameters that it was drawn with.
 func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 	t.Helper()
-	s, err := NewSeries(Axis{Name: "t"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,20 +180,20 @@ func TestUpdatedPredictions(t *testing.T) {
 
 // updateKinds are files in months, one after another, and how they are read and fitted.
 var updateKinds = map[string]struct {
-	read    ReadOptions
+	read    series.ReadOptions
 	fit     Options
 	counted bool
 }{
-	"plain":     {ReadOptions{X: "date", Y: "y (m)"}, Options{Kernels: []string{"Matern32"}}, false},
-	"automatic": {ReadOptions{X: "date", Y: "y (m)"}, Options{}, false},
-	"log":       {ReadOptions{X: "date", Y: "y (m)"}, Options{Kernels: []string{"SE"}, Log: "always"}, false},
-	"bounds":    {ReadOptions{X: "date", Y: "y (m)", Bounds: &Bounds{Lo: 0, Hi: 100}}, Options{Kernels: []string{"Laplace"}}, false},
-	"errors":    {ReadOptions{X: "date", Y: "y (m)", YError: "se"}, Options{Kernels: []string{"Matern32"}}, false},
-	"relative": {ReadOptions{X: "date", Y: "y (m)", YError: "se", RelativeErrors: true}, Options{Kernels: []string{"Matern32"}},
+	"plain":     {series.ReadOptions{X: "date", Y: "y (m)"}, Options{Kernels: []string{"Matern32"}}, false},
+	"automatic": {series.ReadOptions{X: "date", Y: "y (m)"}, Options{}, false},
+	"log":       {series.ReadOptions{X: "date", Y: "y (m)"}, Options{Kernels: []string{"SE"}, Log: "always"}, false},
+	"bounds":    {series.ReadOptions{X: "date", Y: "y (m)", Bounds: &series.Bounds{Lo: 0, Hi: 100}}, Options{Kernels: []string{"Laplace"}}, false},
+	"errors":    {series.ReadOptions{X: "date", Y: "y (m)", YError: "se"}, Options{Kernels: []string{"Matern32"}}, false},
+	"relative": {series.ReadOptions{X: "date", Y: "y (m)", YError: "se", RelativeErrors: true}, Options{Kernels: []string{"Matern32"}},
 		false},
-	"regressor": {ReadOptions{X: "date", Y: "y (m)", Regressors: []string{"price"}}, Options{Kernels: []string{"Laplace"}}, false},
-	"counts":    {ReadOptions{X: "date", Y: "sold", Likelihood: "poisson"}, Options{Kernels: []string{"Laplace"}}, true},
-	"shares": {ReadOptions{X: "date", Y: "sold", Likelihood: "binomial", Size: "shown"}, Options{Kernels: []string{"Laplace"}},
+	"regressor": {series.ReadOptions{X: "date", Y: "y (m)", Regressors: []string{"price"}}, Options{Kernels: []string{"Laplace"}}, false},
+	"counts":    {series.ReadOptions{X: "date", Y: "sold", Likelihood: "poisson"}, Options{Kernels: []string{"Laplace"}}, true},
+	"shares": {series.ReadOptions{X: "date", Y: "sold", Likelihood: "binomial", Size: "shown"}, Options{Kernels: []string{"Laplace"}},
 		true},
 }
 
@@ -227,7 +228,7 @@ func TestUpdateFromFiles(t *testing.T) {
 	for name, kind := range updateKinds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := Read(updateFile(t, 0, before, before+2), kind.read)
+			s, err := series.Read(updateFile(t, 0, before, before+2), kind.read)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -235,15 +236,15 @@ func TestUpdateFromFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole, err := Read(updateFile(t, 0, all, ahead), kind.read)
+			whole, err := series.Read(updateFile(t, 0, all, ahead), kind.read)
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole.Added = []Addition{{Observations: all - before}}
+			whole.Added = []series.Addition{{Observations: all - before}}
 			if whole.Known != nil {
 				whole.Known.Centre, whole.Known.Scale = s.Known.Centre, s.Known.Scale
 			}
-			want := a.with(&Further{}, 0)
+			want := a.with(&series.Further{}, 0)
 			want.Series = whole
 			at := []float64{whole.X[3], whole.X[all-1], whole.X[all-1] + 1./12, whole.X[all-1] + 0.25}
 			wantForecast, err := want.Predict(at)
@@ -265,7 +266,7 @@ func TestUpdateFromFiles(t *testing.T) {
 				}
 			}
 			for from, already := range map[int]int{before: 0, 0: before} {
-				u, arrivals, err := a.Update(t.Context(), updateFile(t, from, all, ahead), ReadOptions{})
+				u, arrivals, err := a.Update(t.Context(), updateFile(t, from, all, ahead), series.ReadOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -291,7 +292,7 @@ func TestUpdateFromFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				check("saved and loaded", loaded)
-				again, none, err := loaded.Update(t.Context(), updateFile(t, from, all, ahead), ReadOptions{})
+				again, none, err := loaded.Update(t.Context(), updateFile(t, from, all, ahead), series.ReadOptions{})
 				if err != nil || len(none.Y) != 0 || len(again.Series.X) != all {
 					t.Errorf("the same file again: %v, %d new observations", err, len(none.Y))
 				}
@@ -319,7 +320,7 @@ func TestUpdateErrors(t *testing.T) {
 		"headless":   {"errors", "2019-01-01,1,1\n", "needs a header"},
 	} {
 		kind := updateKinds[c.kind]
-		s, err := Read(updateFile(t, 0, before, before+1), kind.read)
+		s, err := series.Read(updateFile(t, 0, before, before+1), kind.read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -331,7 +332,7 @@ func TestUpdateErrors(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := a.Update(t.Context(), path, ReadOptions{NoHeader: name == "headless"}); err == nil ||
+		if _, _, err := a.Update(t.Context(), path, series.ReadOptions{NoHeader: name == "headless"}); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

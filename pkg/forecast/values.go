@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -16,7 +17,7 @@ func FitValues(ctx context.Context, x, y, errors []float64, o Options) (*Analysi
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	d = d.Pick(timeline.Ascending(x))
-	s, err := NewSeries(Axis{Name: "x"}, d.X.Coordinate(0), d.Y)
+	s, err := series.NewSeries(series.Axis{Name: "x"}, d.X.Coordinate(0), d.Y)
 	if err != nil {
 		return nil, err
 	}

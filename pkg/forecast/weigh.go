@@ -7,12 +7,13 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // weigh returns the series to learn from: with Student-t noise it has the weights of the observations, and models are of y.
-func (o *Options) weigh(ctx context.Context, s *Series) (*Series, error) {
+func (o *Options) weigh(ctx context.Context, s *series.Series) (*series.Series, error) {
 	if s.Student == nil {
 		return s, nil
 	}
@@ -23,7 +24,7 @@ func (o *Options) weigh(ctx context.Context, s *Series) (*Series, error) {
 // weighted returns the series with the degrees of freedom of its noise and the weights w of its observations, as relative errors
 // w^−½. Models then learn the noise as the squared scale σ² of the distribution; an observation has σ²/w. Both come from a
 // first model, a Matérn 3/2 with a linear trend, which a state space takes in O(n): observe.FitRobust.
-func weighted(ctx context.Context, s *Series) (*Series, error) {
+func weighted(ctx context.Context, s *series.Series) (*series.Series, error) {
 	if s.Counting != nil || s.Bounds != nil || s.Errors != nil && s.Student.Nu == 0 {
 		return nil, errors.New("forecast: Student-t noise is not combined with counts, bounds or known errors")
 	}
@@ -47,7 +48,7 @@ func weighted(ctx context.Context, s *Series) (*Series, error) {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	out := *s
-	out.Student, out.ErrorName, out.Relative = &Student{Nu: robust.Nu}, "", true
+	out.Student, out.ErrorName, out.Relative = &series.Student{Nu: robust.Nu}, "", true
 	out.Errors = slices.Repeat([]float64{1}, from) // earlier observations count as not far off
 	for _, w := range robust.Weights {
 		out.Errors = append(out.Errors, 1/math.Sqrt(w))

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -13,7 +14,7 @@ import (
 // noise had it.
 func TestWhiteOnce(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 7))
-	s := &Series{Axis: Axis{Name: "t"}, YName: "y", Step: 1}
+	s := &series.Series{Axis: series.Axis{Name: "t"}, YName: "y", Step: 1}
 	for i := range 60 {
 		s.X, s.Y = append(s.X, float64(i)), append(s.Y, math.Sin(float64(i)/4)+0.5*rnd.NormFloat64())
 	}

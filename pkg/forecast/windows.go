@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -233,11 +234,11 @@ func (a *Analysis) conditionsOn() int {
 	const seasons = 4
 	k := float64(a.TrainedOn())
 	for _, m := range a.members {
-		for _, p := range periodsOf(m.model.Params()) {
+		for _, p := range series.PeriodsOf(m.model.Params()) {
 			k = max(k, seasons*p/a.Series.Step)
 		}
 	}
-	return int(min(k+float64(n-a.Series.learnt()), float64(n)))
+	return int(min(k+float64(n-a.Series.Learnt()), float64(n)))
 }
 
 // remarkOn notes that a posterior uses windows of the n observations, or that an engine failed.

@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -24,19 +25,19 @@ type yScale struct {
 	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
 	// makes likelihoods of y and of log y comparable.
 	offset  float64
-	warp    warp    // of log y; nil for y itself
-	typical float64 // median of the standardised known errors; 0 if there are none
-	counts  *counts // nil unless y are counts: data are then a Gaussian approximation
+	warp    series.Warp // of log y; nil for y itself
+	typical float64     // median of the standardised known errors; 0 if there are none
+	counts  *counts     // nil unless y are counts: data are then a Gaussian approximation
 }
 
 // newYScale returns the observations from ≤ i < to as a model sees them, standardised by themselves.
-func newYScale(s *Series, from, to int, log bool) (yScale, error) {
+func newYScale(s *series.Series, from, to int, log bool) (yScale, error) {
 	if c := s.Counting; c != nil {
-		return yScale{scaling: dataset.Scaling{Mean: c.part(from, to).centreOf(s.Y[from:to]), Scale: 1}}.overCounts(s, from, to)
+		return yScale{scaling: dataset.Scaling{Mean: c.Part(from, to).CentreOf(s.Y[from:to]), Scale: 1}}.overCounts(s, from, to)
 	}
 	v := yScale{log: log}
 	if log {
-		v.warp = s.warp()
+		v.warp = s.Warp()
 	}
 	g, err := v.transformed(s.Y[from:to])
 	if err != nil {
@@ -53,7 +54,7 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 	}
 	g := make([]float64, len(y))
 	for i, value := range y {
-		if g[i] = v.warp.forward(value); !numeric.IsFinite(g[i]) {
+		if g[i] = v.warp.Forward(value); !numeric.IsFinite(g[i]) {
 			return nil, dataset.Message{Of: "Options", Args: []any{i, value, dataset.Setting{Field: "Log", Value: "never"}},
 				Format: "forecast: observation %d is %v: only positive values have a logarithm; choose %v"}
 		}
@@ -62,7 +63,7 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 }
 
 // over returns the observations from ≤ i < to on this scale, in its standardisation.
-func (v yScale) over(s *Series, from, to int) (yScale, error) {
+func (v yScale) over(s *series.Series, from, to int) (yScale, error) {
 	if s.Counting != nil {
 		return v.overCounts(s, from, to)
 	}
@@ -76,7 +77,7 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 		z[i] = v.scaling.Standard(g[i])
 	}
 	v.offset = v.offsetOf(y)
-	in, err := s.inputs(x)
+	in, err := s.Inputs(x)
 	if err != nil {
 		return v, err
 	}
@@ -85,7 +86,7 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 	}
 	switch {
 	case s.Relative:
-		v.data, err = v.data.WithRelativeErrors(v.errorsOf(s.Errors[from:to], y, s.typicalError(v.log)))
+		v.data, err = v.data.WithRelativeErrors(v.errorsOf(s.Errors[from:to], y, s.TypicalError(v.log)))
 	case s.Errors != nil:
 		errs := v.errorsOf(s.Errors[from:to], y, v.scaling.Scale)
 		v.typical = numeric.UpperMedian(errs)
@@ -98,11 +99,11 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 }
 
 // ofSpread returns the scale with at most n of the latest rows of a series, in their standardisation; itself if they are no more.
-func (v yScale) ofSpread(s *Series, rows, n int) (yScale, error) {
+func (v yScale) ofSpread(s *series.Series, rows, n int) (yScale, error) {
 	if rows <= n {
 		return v, nil
 	}
-	few := s.spread(len(s.X)-rows, n)
+	few := s.Spread(len(s.X)-rows, n)
 	return v.over(few, 0, len(few.X))
 }
 
@@ -112,7 +113,7 @@ func (v yScale) offsetOf(y []float64) float64 {
 	if v.log {
 		var slopes float64
 		for _, value := range y {
-			slopes += v.warp.logSlope(value)
+			slopes += v.warp.LogSlope(value)
 		}
 		offset -= slopes
 	}
@@ -133,7 +134,7 @@ func (v yScale) errorsOf(errors, y []float64, unit float64) []float64 {
 	out := make([]float64, len(errors))
 	for i, e := range errors {
 		if v.log {
-			e *= math.Exp(v.warp.logSlope(y[i]))
+			e *= math.Exp(v.warp.LogSlope(y[i]))
 		}
 		out[i] = e / unit
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -111,8 +112,8 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	}
 	seen := s.Train.Between(from, f.horizonFrom)
 	return viz.Series(viz.SeriesOptions{
-		Frame: viz.Frame{Title: title, XLabel: forecast.Axis{Name: s.Held.XName, Unit: s.Held.XUnit}.Label(),
-			YLabel: forecast.Axis{Name: s.Held.YName, Unit: s.Held.YUnit}.Label(), Height: 330,
+		Frame: viz.Frame{Title: title, XLabel: series.Axis{Name: s.Held.XName, Unit: s.Held.XUnit}.Label(),
+			YLabel: series.Axis{Name: s.Held.YName, Unit: s.Held.YUnit}.Label(), Height: 330,
 			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was "+
 				"then observed. %s", 100*level, f)},
 		Observed: viz.Points{Name: "trained on", X: seen.X, Y: seen.Y},

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestBeyond tells of bands below 0, or beyond 0 or 100 %, of observations that are within, and of no others.
@@ -23,7 +24,7 @@ func TestBeyond(t *testing.T) {
 		"differences": {"mm", -0.6, -1, 9, ""}, "nearly none": {"mm", -0.5, -4, 9, "hardly are: read their lower ends as 0"},
 		"nearly within": {"mm", -0.5, -0.4, 9, ""}, "whole amounts": {"µg", 0, -1, 9, "as 0"},
 	} {
-		s := &forecast.Series{YUnit: c.unit, Y: []float64{50, c.y}}
+		s := &series.Series{YUnit: c.unit, Y: []float64{50, c.y}}
 		if c.unit == "mm" {
 			s.Y[0] += 0.5
 		}
@@ -33,15 +34,15 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 	falling := &forecast.Forecast{When: []string{"then"}, Mean: []float64{-1}, Lower: []float64{-4}, Upper: []float64{2}}
-	if got := beyond(&forecast.Series{Y: []float64{5.5, 2}}, falling); !strings.HasPrefix(got, "It expects values below 0, where") {
+	if got := beyond(&series.Series{Y: []float64{5.5, 2}}, falling); !strings.HasPrefix(got, "It expects values below 0, where") {
 		t.Errorf("a mean below 0: %q", got)
 	}
-	humidity := &forecast.Series{YName: "Humidity", Y: []float64{50, 99}}
+	humidity := &series.Series{YName: "Humidity", Y: []float64{50, 99}}
 	if got := beyond(humidity, &forecast.Forecast{When: []string{"then"}, Lower: []float64{80},
 		Upper: []float64{104}}); !strings.Contains(got, "0,100") {
 		t.Errorf("humidity: %q", got)
 	}
-	bounded := &forecast.Series{YUnit: "%", Y: []float64{50, 99}, Bounds: &forecast.Bounds{Hi: 100}}
+	bounded := &series.Series{YUnit: "%", Y: []float64{50, 99}, Bounds: &series.Bounds{Hi: 100}}
 	if got := beyond(bounded, &forecast.Forecast{When: []string{"then"}, Lower: []float64{0}, Upper: []float64{101}}); got != "" {
 		t.Errorf("with bounds: %q", got)
 	}

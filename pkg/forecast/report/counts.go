@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -36,7 +37,7 @@ func linked(a *forecast.Analysis) string {
 }
 
 // events reports whether observations are 0 or 1.
-func events(s *forecast.Series) bool {
+func events(s *series.Series) bool {
 	return s.Counting != nil && s.Counting.Likelihood == "bernoulli"
 }
 
@@ -56,7 +57,7 @@ func columns(p *viz.Prediction) []*[]float64 {
 }
 
 // drawnPrediction is the posterior as a figure draws it from a place on: at the instants of the series
-// (forecast.Series.Drawn), and at the steps of a forecast, which it has as they are.
+// (series.Series.Drawn), and at the steps of a forecast, which it has as they are.
 func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (drawn viz.Prediction, err error) {
 	s := a.Series
 	x := append(s.Drawn(from, s.X[len(s.X)-1]), s.DrawnAhead(f.X, f.Mean, f.Lower, f.Upper)...)
@@ -95,7 +96,7 @@ func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (
 }
 
 // empty tells the times of the day or week at which the series never has an observation, nor the forecast a step.
-func empty(s *forecast.Series, f *forecast.Forecast) func(x float64) bool {
+func empty(s *series.Series, f *forecast.Forecast) func(x float64) bool {
 	return func(x float64) bool {
 		_, observed := slices.BinarySearch(s.X, x)
 		_, given := slices.BinarySearch(f.X, x)

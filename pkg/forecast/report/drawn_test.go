@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // stamped is a series of dates, written in a layout; keep says which of them there are, nil for all.
@@ -68,7 +69,7 @@ func stampedCases() []stamped {
 }
 
 // read writes and reads the series: a week or a day, and noise.
-func (c stamped) read(t *testing.T) *forecast.Series {
+func (c stamped) read(t *testing.T) *series.Series {
 	rnd := rand.New(rand.NewPCG(5, uint64(c.n)))
 	var b strings.Builder
 	b.WriteString("date,y\n")
@@ -81,7 +82,7 @@ func (c stamped) read(t *testing.T) *forecast.Series {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := forecast.Read(path, forecast.ReadOptions{})
+	s, err := series.Read(path, series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestDrawnLong(t *testing.T) {
 		x, y = append(x, float64(i)), append(y, math.Sin(float64(i)*2*math.Pi/7)+float64(i)/50000)
 	}
 	y[31415], y[27182] = 9, -9
-	s, err := forecast.NewSeries(forecast.Axis{}, x, y)
+	s, err := series.NewSeries(series.Axis{}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -103,7 +104,7 @@ func averaged(a *forecast.Analysis) int {
 }
 
 // calendar returns the calendar of an axis of dates; nil for one of numbers.
-func calendar(s *forecast.Series) viz.Calendar {
+func calendar(s *series.Series) viz.Calendar {
 	a := s.Axis
 	switch {
 	case !a.Dates:
@@ -116,13 +117,13 @@ func calendar(s *forecast.Series) viz.Calendar {
 
 // weeks is an axis of observations a week apart: a figure then names the weeks that it shows.
 type weeks struct {
-	forecast.Axis
+	series.Axis
 	Week time.Weekday `json:"week"` // on which they begin
 }
 
 // recent returns the index of the first observation that is drawn with a forecast: as far back as eight times its length, and at
 // least 60 observations. Beyond 600, three lengths are enough: on a telephone more hours would be one blot.
-func recent(s *forecast.Series, f *forecast.Forecast) int {
+func recent(s *series.Series, f *forecast.Forecast) int {
 	const least, most = 60, 600
 	n, last := len(s.X), s.X[len(s.X)-1]
 	back := func(lengths float64) int {
@@ -133,7 +134,7 @@ func recent(s *forecast.Series, f *forecast.Forecast) int {
 }
 
 // Series draws all observations.
-func Series(s *forecast.Series) (*viz.Figure, error) {
+func Series(s *series.Series) (*viz.Figure, error) {
 	var errors []float64
 	if knownErrors(s) && !s.Relative {
 		errors = s.Errors
@@ -142,7 +143,7 @@ func Series(s *forecast.Series) (*viz.Figure, error) {
 }
 
 // knownErrors reports whether the observations have known errors, if only relative to one another, not those of heavy tails.
-func knownErrors(s *forecast.Series) bool { return s.Errors != nil && s.Student == nil }
+func knownErrors(s *series.Series) bool { return s.Errors != nil && s.Student == nil }
 
 // errorsFrom returns the known errors of the observations from an index on, relative ones in their learnt scale; nil for none.
 func errorsFrom(a *forecast.Analysis, first int) []float64 {
@@ -157,7 +158,7 @@ func errorsFrom(a *forecast.Analysis, first int) []float64 {
 }
 
 // observationsFigure draws all observations with their errors, nil for none, and the changes and the outliers among them.
-func observationsFigure(s *forecast.Series, errors []float64, changes []viz.Event, off viz.Points) (*viz.Figure, error) {
+func observationsFigure(s *series.Series, errors []float64, changes []viz.Event, off viz.Points) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title: s.YName, XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Width: 960, Height: 300,
@@ -505,7 +506,7 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 }
 
 // inDays adds the days or hours of a short length in years to its unit: a week is 0.01916 years.
-func inDays(axis forecast.Axis, p gppl.FittedParam, unit string) string {
+func inDays(axis series.Axis, p gppl.FittedParam, unit string) string {
 	const short = 0.25 // years
 	if p.Unit != "x" || p.Role == gppl.RoleLocation || !axis.Dates || axis.Unit != "year" || p.Value >= short {
 		return unit

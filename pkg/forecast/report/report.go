@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -34,7 +35,7 @@ type content struct {
 	Dark        template.CSS
 	Script      template.JS
 	Policy      string
-	Series      *forecast.Series
+	Series      *series.Series
 	Kernel      string
 	Lead        string
 	Notes       []string
@@ -246,7 +247,7 @@ var percentName = regexp.MustCompile(`(?i)percent|per[ _]cent|pct|prozent|pource
 
 // beyond says in a sentence that bands reach where no observation is and perhaps none can be, below 0 or beyond 0 and 100 %, and
 // how to prevent that; "" if they do not.
-func beyond(s *forecast.Series, f *forecast.Forecast) string {
+func beyond(s *series.Series, f *forecast.Forecast) string {
 	const visible = 0.01 // of the largest y
 	least := slices.Min(s.Y)
 	if s.Bounds != nil || f.Counts != nil || len(f.When) == 0 || least < -visible*slices.Max(s.Y) {
@@ -382,7 +383,7 @@ func allBrief(sentences []string) []string {
 }
 
 // messages are Lead and Notes of a series in which word names the settings.
-func messages(s *forecast.Series, word func(dataset.Setting) string) (lead string, notes []string) {
+func messages(s *series.Series, word func(dataset.Setting) string) (lead string, notes []string) {
 	first, others := s.Messages()
 	for _, m := range others {
 		notes = append(notes, m.Words(word))
@@ -391,7 +392,7 @@ func messages(s *forecast.Series, word func(dataset.Setting) string) (lead strin
 }
 
 // briefMessages are messages with short times.
-func briefMessages(s *forecast.Series, word func(dataset.Setting) string) (lead string, notes []string) {
+func briefMessages(s *series.Series, word func(dataset.Setting) string) (lead string, notes []string) {
 	lead, notes = messages(s, word)
 	return briefTimes(lead), allBrief(notes)
 }

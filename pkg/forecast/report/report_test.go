@@ -20,6 +20,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -41,7 +42,7 @@ func fitted(t *testing.T) (*forecast.Analysis, *forecast.Forecast) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := forecast.Read(path, forecast.ReadOptions{})
+	s, err := series.Read(path, series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestWeeks(t *testing.T) {
 		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := forecast.Read(path, forecast.ReadOptions{})
+		s, err := series.Read(path, series.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +229,7 @@ func TestBoundedComponents(t *testing.T) {
 		v := float64(i)
 		x[i], y[i] = v, 0.5+0.3*math.Sin(v/4)+0.05*math.Sin(37*v*v)
 	}
-	s, err := forecast.NewSeries(forecast.Axis{Name: "x"}, x, y)
+	s, err := series.NewSeries(series.Axis{Name: "x"}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +262,7 @@ func TestRecent(t *testing.T) {
 	for _, c := range []struct{ n, ahead, want int }{
 		{50, 4, 50}, {1000, 4, 60}, {1000, 20, 161}, {5000, 75, 600}, {5000, 168, 600}, {5000, 1000, 3001}, {400, 100, 400},
 	} {
-		s := &forecast.Series{X: timeline.Steps(c.n)}
+		s := &series.Series{X: timeline.Steps(c.n)}
 		f := &forecast.Forecast{X: timeline.Steps(c.n + c.ahead)[c.n:]}
 		if got := c.n - recent(s, f); got != c.want {
 			t.Errorf("%d ahead of %d: %d observations are drawn, want %d", c.ahead, c.n, got, c.want)
@@ -357,7 +358,7 @@ func TestPageTimes(t *testing.T) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := forecast.Read(path, forecast.ReadOptions{})
+	s, err := series.Read(path, series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

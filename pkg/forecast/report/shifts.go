@@ -184,7 +184,7 @@ func ifWrong(n int) string {
 	return fmt.Sprintf("If %s for less.", who)
 }
 
-// farOff says in sentences that observations are so far from all others that they may dominate the forecast; "" for none.
+// FarOff says in sentences that observations are so far from all others that they may dominate the forecast; "" for none.
 func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if a.Series.Student != nil || a.Chosen != forecast.ByEvidence {
 		return ""

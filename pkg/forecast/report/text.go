@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // Text writes an analysis for a terminal: the verdict if the forecast was tested, doubts about a named kernel, the series, the
@@ -94,7 +95,7 @@ func printableLines(page string) string {
 
 // Recordings lists the recordings for a terminal.
 func Recordings(w io.Writer) error {
-	for _, r := range forecast.Recordings {
+	for _, r := range series.Recordings {
 		if _, err := fmt.Fprintf(w, "%-10s %s (%s)\n", r.Name, r.Title, r.Licence); err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ type RecordingFacts struct {
 }
 
 // Facts describes a recording that was loaded, and the csv file that it was written to, if any.
-func Facts(r forecast.Recording, s dataset.Series, written string) RecordingFacts {
+func Facts(r series.Recording, s dataset.Series, written string) RecordingFacts {
 	return RecordingFacts{
 		Name: r.Name, Title: r.Title, Path: s.Source, N: s.Len(), XName: s.XName, XUnit: s.XUnit, YName: s.YName, YUnit: s.YUnit,
 		XRange: [2]float64{s.X[0], s.X[len(s.X)-1]}, Licence: r.Licence, From: r.From, Written: written, summary: s.String(),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestSquared writes the square of a unit so that it squares all of it.
@@ -30,7 +31,7 @@ func TestSpectrumOfLogs(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = float64(i), 100000*math.Exp(0.05*float64(i)+0.3*math.Sin(float64(i)))
 	}
-	s, err := forecast.NewSeries(forecast.Axis{}, x, y)
+	s, err := series.NewSeries(series.Axis{}, x, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestPageOfPart(t *testing.T) {
 	if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	members, err := forecast.ReadPanel(path, forecast.ReadOptions{X: "day", Y: "sold", By: []string{"shop"}, Likelihood: "gaussian"})
+	members, err := series.ReadPanel(path, series.ReadOptions{X: "day", Y: "sold", By: []string{"shop"}, Likelihood: "gaussian"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,133 @@
+package series
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// CalendarPeriods returns the periods, in the unit of the axis, that dates with this step suggest: a year for monthly, quarterly
+// and weekly series, and a quarter for weekly ones if weeks 13 apart are alike; a week and a year for daily series; a day and a
+// week for steps from a minute to six hours. Series of numbers have none, unless the unit is the year.
+func (s *Series) CalendarPeriods() []float64 {
+	if !s.Axis.Dates && s.Axis.Unit != "year" || !s.Even {
+		return nil
+	}
+	const hour, day = 3600.0, 86400.0
+	unit := unitSeconds[s.Axis.Unit]
+	year := s.Axis.yearLength() * unit
+	step := s.Step * unit
+	near := func(want float64) bool { return math.Abs(step/want-1) < 0.01 }
+	of := func(seconds ...float64) (out []float64) {
+		out = make([]float64, len(seconds))
+		for i, v := range seconds {
+			out[i] = v / unit
+		}
+		return out
+	}
+	switch {
+	case s.Axis.Months >= 12:
+		return nil
+	case s.Axis.Months > 0:
+		return of(year)
+	case near(7 * day):
+		const quarter = 13 // weeks
+		if slices.Contains(SeasonPeaks(s.Y[max(0, len(s.Y)-MostRemembered):]), quarter) {
+			return of(year/4, year)
+		}
+		return of(year)
+	case near(day):
+		return of(7*day, year)
+	case step >= 60 && step <= 6*hour*1.01:
+		return of(day, 7*day)
+	}
+	return nil
+}
+
+// Season names a period of dates, or of numbers in years: year, quarter, week, day or hour; any other by its length.
+func (a Axis) Season(period float64) string {
+	if a.Dates || a.Unit == "year" {
+		unit := unitSeconds[a.Unit]
+		for _, u := range []struct {
+			name    string
+			seconds float64
+		}{
+			{"year", a.yearLength() * unit}, {"quarter", a.yearLength() / 4 * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600},
+		} {
+			if math.Abs(period*unit/u.seconds-1) < 0.01 {
+				return u.name
+			}
+		}
+	}
+	return UnnamedSeason + a.Length(period)
+}
+
+// UnnamedSeason precedes the length of a season that has no name.
+const UnnamedSeason = "season of "
+
+// SeasonsOf returns the seasons of the terms and factors that have a period, in their order.
+func (s *Series) SeasonsOf(terms []gppl.Kernel) (seasons []string) {
+	for _, t := range terms {
+		for _, period := range PeriodsOf(t.Params()) {
+			seasons = append(seasons, strings.TrimPrefix(s.Axis.Season(period), UnnamedSeason))
+		}
+	}
+	return seasons
+}
+
+// LeastPeriods is the number of periods that a series must span, and of steps that a period must have, to be tried.
+const LeastPeriods = 1.5
+
+// ParsePeriod reads a period and returns it in the unit of the axis. If x are dates, it is a length with a unit (1y, 3mo, 52w,
+// 7d, 24h, 90min, 30s) or a number of steps; otherwise it is a number in the unit of x.
+func (s *Series) ParsePeriod(text string) (float64, error) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz ")
+	unit := strings.TrimSpace(text[len(digits):])
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("forecast: the period %q: write it as 1y, 7d, 24h or as a number", text)
+	}
+	if unit == "" {
+		if s.Axis.Dates {
+			step := s.Step
+			if s.Axis.Months > 0 {
+				step = float64(s.Axis.Months) / 12 * s.Axis.yearLength()
+			}
+			return v * step, nil
+		}
+		return v, nil
+	}
+	seconds, known := periodUnits[unit]
+	switch {
+	case !known:
+		return 0, fmt.Errorf("forecast: the period %q: its unit is one of y, mo, w, d, h, min, s", text)
+	case !s.Axis.Dates:
+		return 0, fmt.Errorf("forecast: the period %q has a unit of time, but x are numbers: give it as a number", text)
+	}
+	return v * seconds / yearSeconds * s.Axis.yearLength(), nil
+}
+
+// yearSeconds is the mean year of the calendar.
+const yearSeconds = 365.2425 * 86400
+
+var periodUnits = map[string]float64{
+	"y": yearSeconds, "year": yearSeconds, "years": yearSeconds,
+	"mo": yearSeconds / 12, "month": yearSeconds / 12, "months": yearSeconds / 12,
+	"w": 7 * 86400, "week": 7 * 86400, "weeks": 7 * 86400, "d": 86400, "day": 86400, "days": 86400,
+	"h": 3600, "hour": 3600, "hours": 3600, "min": 60, "minutes": 60, "s": 1, "seconds": 1,
+}
+
+// PeriodsOf returns the periods among parameters.
+func PeriodsOf(params []gppl.Param) (periods []float64) {
+	for _, p := range params {
+		if p.Role == gppl.RolePeriod {
+			periods = append(periods, p.Value)
+		}
+	}
+	return periods
+}

@@ -1,0 +1,129 @@
+package series
+
+import (
+	"math"
+	"sort"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
+)
+
+// Drawn returns the x between two places at which a figure draws a line through the series, ascending: the observations and,
+// in a series with a step, the steps that are missing between them, never places between two steps, which have another day of
+// the week or hour than any observation. Where the steps vary, more places lie between the observations. Beyond 2000 steps
+// they are those with the least and the largest y of each pixel or so. Of up to 2000, a stretch at which the series never has
+// an observation has one place, for which Closed holds, to leave a gap there.
+func (s *Series) Drawn(from, to float64) []float64 {
+	var x, y []float64
+	for i := sort.SearchFloat64s(s.X, from); i < len(s.X) && s.X[i] <= to; i++ {
+		last := len(x) - 1
+		if last >= 0 && s.X[i] == x[last] {
+			continue
+		}
+		if last >= 0 {
+			for _, v := range s.absent(x[last], s.X[i]) {
+				x, y = append(x, v), append(y, math.NaN())
+			}
+		}
+		x, y = append(x, s.X[i]), append(y, s.Y[i])
+	}
+	if len(x) > timeline.MostDrawn { // gaps are below a pixel
+		x, y = s.open(x, y)
+	}
+	if x = timeline.Pick(x, timeline.Extremes(x, y)); !s.stepped() {
+		x = s.between(timeline.Smooth(x), x)
+	}
+	return x
+}
+
+// DrawnAhead is Drawn for the steps of a forecast, all after the last observation. Beyond 2000 they are those with the least
+// and the largest of each of the values at them.
+func (s *Series) DrawnAhead(steps []float64, values ...[]float64) []float64 {
+	x := timeline.Pick(steps, timeline.Extremes(steps, values...))
+	last := s.X[len(s.X)-1]
+	var all []float64
+	for i, v := range x {
+		before := last
+		if i > 0 {
+			before = x[i-1]
+		}
+		if at := s.Axis.after(before, s.Step, 1); len(x) == len(steps) && at < v-0.5*s.Step && s.Closed(at) {
+			all = append(all, at)
+		}
+		all = append(all, v)
+	}
+	if !s.stepped() {
+		all = append([]float64{last}, all...)
+		return s.between(timeline.Smooth(all), all)[1:]
+	}
+	return all
+}
+
+// between moves the places of a line that are not among the given ones to those that a date can name (Axis.Text), a midnight
+// where dates have no time of day, and leaves out those that are then not between their neighbours.
+func (s *Series) between(places, given []float64) (x []float64) {
+	if !s.Axis.Dates {
+		return places
+	}
+	const near = 1e-9 // of the length of the axis, for rounding
+	next := 0
+	apart := near * (places[len(places)-1] - places[0])
+	for _, v := range places {
+		if next < len(given) && v == given[next] {
+			x = append(x, v)
+			next++
+			continue
+		}
+		v, err := s.Axis.Parse(s.Axis.Text(v))
+		if err == nil && (len(x) == 0 || v > x[len(x)-1]+apart) && (next == len(given) || v < given[next]-apart) {
+			x = append(x, v)
+		}
+	}
+	return x
+}
+
+// stepped reports whether observations are a step apart, or a number of months.
+func (s *Series) stepped() bool { return s.Even || s.Axis.Months > 0 }
+
+// absent returns the steps without an observation between two neighbours: of a stretch that is always closed only the first.
+func (s *Series) absent(from, to float64) (x []float64) {
+	const wide = 1.5 // steps
+	if !s.stepped() || to-from <= wide*s.Step {
+		return nil
+	}
+	steps := timeline.Absent(from, to, s.Step)
+	if s.Axis.Months > 0 {
+		steps = s.absentMonths(from, to)
+	}
+	open := true
+	for _, v := range steps {
+		closed := s.Closed(v)
+		if closed && open || !s.closed.isClosed(v) {
+			x = append(x, v)
+		}
+		open = !closed
+	}
+	return x
+}
+
+// absentMonths is timeline.Absent where steps are months.
+func (s *Series) absentMonths(from, to float64) (x []float64) {
+	const near = 0.5 // of a step, before the next observation
+	every := int(max(1, math.Ceil((to-from)/s.Step/timeline.MostDrawn)))
+	for k := every; ; k += every {
+		v := s.Axis.after(from, s.Step, k)
+		if v > to-near*s.Step {
+			return x
+		}
+		x = append(x, v)
+	}
+}
+
+// open returns what is not at closed places without an observation, whose y is NaN.
+func (s *Series) open(x, y []float64) (openX, openY []float64) {
+	for i, v := range x {
+		if !math.IsNaN(y[i]) || !s.Closed(v) {
+			openX, openY = append(openX, v), append(openY, y[i])
+		}
+	}
+	return openX, openY
+}

@@ -1,0 +1,17 @@
+package series
+
+import (
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+// message is a sentence or an error whose settings are fields of [ReadOptions].
+func message(format string, args ...any) dataset.Message {
+	return dataset.Message{Of: "ReadOptions", Format: format, Args: args}
+}
+
+// joined is a message of settings or messages, with a blank between two.
+func joined(parts []any) dataset.Message {
+	return message(strings.TrimPrefix(strings.Repeat(" %v", len(parts)), " "), parts...)
+}

@@ -1,0 +1,174 @@
+package series
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
+
+// Member is one of the series of a long table.
+type Member struct {
+	Key    []string // the texts of the columns of ReadOptions.By
+	Series *Series  // nil with an error
+	Err    error
+}
+
+// ReadPanel reads the series of a long table, which the columns of ReadOptions.By tell apart, in the order of their first rows.
+// Each is read as Read reads a file with its rows alone, except that all rows decide how numbers and dates are written.
+// Regressors in ReadOptions.Future have the same columns there. Rows that do not form a series become a member with an error; the
+// error of ReadPanel is about the file.
+func ReadPanel(path string, o ReadOptions) ([]Member, error) {
+	return ReadPanelContext(context.Background(), path, o)
+}
+
+// ReadPanelContext is ReadPanel that ends soon after ctx has, with an error that wraps ctx's.
+func ReadPanelContext(ctx context.Context, path string, o ReadOptions) ([]Member, error) {
+	if len(o.By) == 0 {
+		panic("forecast: ReadPanel: ReadOptions.By is empty")
+	}
+	shown := dataset.Shown(path)
+	s, rep, err := read(ctx, path, o)
+	if err == nil {
+		err = o.checkRoles(shown, rep)
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := rep.Also
+	rows, open := rowsOf(m.KeyTexts, m.Keys, s.Len()), rowsOf(m.KeyTexts, m.OpenKeys, len(m.OpenX))
+	future := map[string]futureRows{}
+	if o.Future != "" {
+		all, err := o.futureOf(o.regressorNames(m), rep)
+		if err != nil {
+			return nil, fmt.Errorf("forecast: %w", err)
+		}
+		future = all.split()
+	}
+	var members []Member
+	for _, key := range append(rows.keys, slices.DeleteFunc(open.keys, func(key string) bool { return rows.of[key] != nil })...) {
+		of := o
+		if o.Future != "" {
+			ahead := future[key]
+			of.future = &ahead
+		}
+		part, partial := partOf(s, rep, rows.of[key], open.of[key])
+		member := Member{Key: strings.Split(key, keySeparator)}
+		member.Series, member.Err = of.series(fmt.Sprintf("%s, %s", shown, member.text(o.By)), part, partial)
+		if member.Series != nil {
+			member.Series.Source.Part = strings.Join(member.Key, ", ")
+		}
+		members = append(members, member)
+	}
+	return members, nil
+}
+
+// text is the key in messages: store "north".
+func (m Member) text(by []string) string {
+	var parts []string
+	for j, text := range m.Key {
+		parts = append(parts, fmt.Sprintf("%s %q", by[j], text))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// keySeparator stands between the texts of several columns.
+const keySeparator = "\x1f"
+
+// keyAt returns the texts of row i, joined.
+func keyAt(texts [][]string, ids [][]int32, i int) string {
+	key := make([]string, len(ids))
+	for j := range key {
+		key[j] = strings.ReplaceAll(texts[j][ids[j][i]], keySeparator, " ")
+	}
+	return strings.Join(key, keySeparator)
+}
+
+// keyRows are the rows of each key, and the keys in their order.
+type keyRows struct {
+	keys []string
+	of   map[string][]int
+}
+
+func rowsOf(texts [][]string, ids [][]int32, n int) keyRows {
+	r := keyRows{of: map[string][]int{}}
+	for i := range n {
+		key := keyAt(texts, ids, i)
+		if r.of[key] == nil {
+			r.keys = append(r.keys, key)
+		}
+		r.of[key] = append(r.of[key], i)
+	}
+	return r
+}
+
+// partOf returns some rows of a file, with a report as if the file had no others.
+func partOf(s dataset.Series, rep dataset.CSVReport, rows, open []int) (dataset.Series, dataset.CSVReport) {
+	m := rep.Also
+	also := dataset.CSVMore{Names: m.Names, Columns: m.Columns, Lines: timeline.Pick(m.Lines, rows),
+		OpenX: timeline.Pick(m.OpenX, open), OpenLines: timeline.Pick(m.OpenLines, open)}
+	for j := range m.Values {
+		also.Values, also.OpenValues = append(also.Values, timeline.Pick(m.Values[j], rows)),
+			append(also.OpenValues, timeline.Pick(m.OpenValues[j], open))
+	}
+	rep.Also, rep.Rows, rep.Skipped = also, len(rows)+len(open), len(open)
+	return s.Select(rows), rep
+}
+
+// split returns the rows of each key.
+func (f futureRows) split() map[string]futureRows {
+	out := map[string]futureRows{}
+	for key, at := range f.of {
+		part := futureRows{x: timeline.Pick(f.x, at), lines: timeline.Pick(f.lines, at), dates: f.dates}
+		for _, v := range f.values {
+			part.values = append(part.values, timeline.Pick(v, at))
+		}
+		out[key] = part
+	}
+	return out
+}
+
+// plainName is a name of a column that needs no quotes in a shell.
+var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
+
+// refusePanel returns an error if a file holds several series: x repeat, and one or two columns tell the rows of an x apart.
+func refusePanel(path string, o ReadOptions, rep dataset.CSVReport) error {
+	several := rep.Several
+	if several.Columns == nil {
+		return nil // the notes mention the repeated x, if there are any
+	}
+	var names []string
+	var settings []any
+	for _, at := range several.Columns {
+		name := rep.Columns[at]
+		if name == "" {
+			names = append(names, strconv.Itoa(at+1))
+		} else {
+			names = append(names, fmt.Sprintf("%q", name))
+		}
+		if o.NoHeader || !plainName.MatchString(name) {
+			name = strconv.Itoa(at + 1)
+		}
+		settings = append(settings, dataset.Setting{Field: "By", Value: name})
+	}
+	var texts []string
+	for _, text := range several.Texts {
+		texts = append(texts, strconv.Quote(text))
+	}
+	tell, what := "tells", "column"
+	if len(several.Columns) > 1 {
+		tell, what = "tell", "columns"
+	}
+	return panelError{message("forecast: %s holds %d series: %d of the %d values of x are repeated, "+
+		"and the %s %s %s their rows apart (%s, …). %v makes a series of each; %v takes all rows for one",
+		dataset.Shown(path), several.Series, several.Repeats, several.Values,
+		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), joined(settings), dataset.Setting{Field: "Pooled"})}
+}
+
+// panelError is the error of a file that holds several series.
+type panelError struct{ dataset.Message }

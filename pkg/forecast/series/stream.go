@@ -1,0 +1,278 @@
+package series
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
+)
+
+// guessed returns the remark that all numbers may be a thousand times as large; nil if they may not.
+func guessed(rep dataset.CSVReport) []dataset.Message {
+	if rep.Guessed == "" {
+		return nil
+	}
+	return []dataset.Message{message("%s is read with a decimal point: if %s is %s, %v reads it so.",
+		cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", ""), dataset.Setting{Field: "DecimalComma"})}
+}
+
+// Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
+func Remarks(rep dataset.CSVReport) []dataset.Message { return append(guessed(rep), remarksOf(rep)...) }
+
+// remarksOf is Remarks without what guessed says.
+func remarksOf(rep dataset.CSVReport) (remarks []dataset.Message) {
+	say := func(holds bool, format string, args ...any) {
+		if holds {
+			remarks = append(remarks, message(format, args...))
+		}
+	}
+	x, y := rep.Columns[rep.X], rep.Columns[rep.Y]
+	say(isValue(x) && isValue(y),
+		"The first line, with %s and %s, was read as the header. If it is data, add %v.", x, y,
+		dataset.Setting{Field: "NoHeader"})
+	x, y = cmp.Or(x, "x"), cmp.Or(y, "y")
+	say(rep.Headless, "The file has no header: its first line is a row like the others, and was read as data.")
+	say(rep.DecimalComma, "%s is read with a decimal comma; %v reads it with a point.", y, dataset.Setting{Field: "DecimalPoint"})
+	say(rep.ShortYears, "Years of two digits are read as 1969 to 2068.")
+	if rep.Time == dataset.TimeNumber {
+		say(rep.Numbers != "",
+			"%s looks like %s, but the range of the sums is one of the plain numbers: they stay numbers.", x, rep.Numbers)
+	} else {
+		say(rep.Numbers != "", "%s is read as %s; %v reads it as plain numbers.", x, rep.Numbers,
+			dataset.Setting{Field: "Time", Value: "number"})
+	}
+	say(rep.Comment != 0, "Lines that begin with %c were left out as comments.", rep.Comment)
+	return remarks
+}
+
+// Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers
+// that stand for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing and Time of
+// the options.
+func Stream(
+	r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error,
+) (dataset.CSVReport, error) {
+	return dataset.StreamCSV(r, o.csv(), workers, visit)
+}
+
+// OneAxis says how the files that were read so far have x: as dates or as plain numbers. The zero value has read none.
+type OneAxis struct {
+	File  string `json:"file,omitempty"` // the first that decides
+	Dates bool   `json:"dates,omitempty"`
+}
+
+// Add adds a file as it was read. It is an error if one file has dates and another plain numbers, which do not share an axis.
+// Unix times in seconds fit both.
+func (a *OneAxis) Add(file string, rep dataset.CSVReport) error {
+	if rep.Time == dataset.TimeAuto || rep.Time == dataset.TimeUnix || rep.Rows == rep.Skipped {
+		return nil
+	}
+	return a.Join(OneAxis{file, rep.Time != dataset.TimeNumber})
+}
+
+// Join adds the files of b as Add does.
+func (a *OneAxis) Join(b OneAxis) error {
+	if a.File == "" {
+		*a = b
+	}
+	if b.File == "" || a.Dates == b.Dates {
+		return nil
+	}
+	words := map[bool]string{true: "dates", false: "plain numbers"}
+	return message("x is read as %s, and as %s in %s: %v says how all files have it, number for plain numbers",
+		words[b.Dates], words[a.Dates], a.File, dataset.Setting{Field: "Time"})
+}
+
+// ParsePlace reads a number, or a date as seconds since 1970: a position on the axis that [Stream] reads.
+func ParsePlace(text string) (float64, error) {
+	if at, err := dataset.ParseDate(text); err == nil {
+		return sinceEpoch(at), nil
+	}
+	v, err := dataset.ParseNumber(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w, nor a date", err)
+	}
+	return v, nil
+}
+
+// ParsePlaceOf is ParsePlace on an axis of dates, on which 2024 is a year, or on one of numbers.
+func ParsePlaceOf(dates bool, text string) (float64, error) {
+	if at, err := time.Parse("2006", text); dates && err == nil {
+		return sinceEpoch(at), nil
+	}
+	return ParsePlace(text)
+}
+
+// IsDate reports whether ParsePlace reads a text as a date.
+func IsDate(text string) bool {
+	_, err := dataset.ParseDate(text)
+	return err == nil
+}
+
+// Taken returns the rows of a block that are within the range of the header h. It adds the others to the bad rows of the block.
+func Taken(h sums.Header, b *dataset.CSVBlock) (x, y []float64) {
+	n := 0
+	for i, t := range b.X {
+		if err := h.Takes(t, b.Y[i], 1); err != nil {
+			b.Bad = append(b.Bad, dataset.CSVProblem{Line: b.Lines[i], Err: err})
+			continue
+		}
+		b.X[n], b.Y[n] = t, b.Y[i]
+		n++
+	}
+	slices.SortStableFunc(b.Bad, func(a, b dataset.CSVProblem) int { return cmp.Compare(a.Line, b.Line) })
+	return b.X[:n], b.Y[:n]
+}
+
+// A first look reads a whole file of up to wholeFile bytes, otherwise pieces of it.
+const (
+	wholeFile  = 4 << 20
+	pieces     = 16
+	pieceBytes = 128 << 10
+	// If a file was not read whole, lookMargin times the range is added on either side, and y may be lookSpread times as far from
+	// the centre as in the rows that were read.
+	lookMargin = 0.05
+	lookSpread = 4
+)
+
+// noLook is the error of a first look that fails: the last verb of its format is for what to say instead.
+func noLook(format string, args ...any) error {
+	return dataset.Message{Of: "sums", Format: format, Args: append(args, dataset.Message{
+		Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}}})}
+}
+
+// SumsAxis is the axis of sums with the header h, for the files and tables of forecasts.
+func SumsAxis(h sums.Header) Axis {
+	if !h.Dates {
+		return Axis{}
+	}
+	return Axis{Name: "date", Unit: "second", Dates: true, Origin: instant(0)}
+}
+
+// LookAt returns the range of csv files from a first look: at all of a file up to 4 MB, else at pieces, with a margin.
+func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, err error) {
+	var x, y []float64
+	whole := true
+	var axis OneAxis
+	for _, file := range files {
+		text, all, err := excerpt(file)
+		if err != nil {
+			return r, err
+		}
+		whole = whole && all
+		rep, err := Stream(bytes.NewReader(text), o, 1, func(_ int, b *dataset.CSVBlock) error {
+			x, y = append(x, b.X...), append(y, b.Y...)
+			return ctx.Err()
+		})
+		if err != nil && !all { // pieces have other line numbers, and not all dates
+			if err = fileError(ctx, file, o); err == nil {
+				err = noLook("pieces of it cannot be read apart from the rest: %v")
+			}
+		}
+		if err == nil {
+			err = axis.Add(file, rep)
+		}
+		r.Dates = r.Dates || rep.Dates()
+		if err != nil {
+			if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "dataset: CSV: ") {
+				err = inner
+			}
+			return r, fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if len(x) == 0 {
+		return r, noLook("a first look at %s found no row with numbers in both columns: %v", strings.Join(files, ", "))
+	}
+	for i, v := range [][]float64{x, y} {
+		if slices.Min(v) == slices.Max(v) {
+			return r, noLook("%c is %v in all %d rows of the first look: if other rows differ, %v", "xy"[i], v[0], len(v))
+		}
+	}
+	margin, spread, dates := lookMargin, float64(lookSpread), r.Dates
+	if whole {
+		margin, spread = 0, 1
+	}
+	if r, err = sums.SampleRange(x, y, margin, spread); err == nil {
+		r.Dates = dates
+	}
+	return r, err
+}
+
+// fileError returns the error of a file as a whole.
+func fileError(ctx context.Context, path string, o ReadOptions) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = Stream(f, o, 1, func(int, *dataset.CSVBlock) error { return ctx.Err() })
+	return err
+}
+
+// excerpt returns some lines of a file, its first and last among them, or all.
+func excerpt(path string) (text []byte, whole bool, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, false, noLook("%s is not a regular file, so its range is not known before it is read: %v", path)
+	}
+	if info.Size() <= wholeFile {
+		text, err = io.ReadAll(f)
+		return text, true, err
+	}
+	for i := range pieces {
+		lines, err := piece(f, info.Size(), i)
+		if err != nil {
+			return nil, false, err
+		}
+		if text = append(text, lines...); len(lines) == longestPiece {
+			break
+		}
+	}
+	return text, false, nil
+}
+
+// longestPiece is more than the reader accepts for a row: if no line ends within it, the reader refuses the excerpt.
+const longestPiece = 4 << 20
+
+// piece returns the whole lines of a piece of a file. The piece is pieceBytes long, or longer if a line is, up to longestPiece.
+func piece(f io.ReaderAt, size int64, i int) (lines []byte, err error) {
+	for length := int64(pieceBytes); ; length *= 2 {
+		length = min(length, size, longestPiece)
+		at := min((size-pieceBytes)*int64(i)/(pieces-1), size-length) // the last pieces grow backwards
+		lines = make([]byte, length)
+		n, err := f.ReadAt(lines, at)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		lines = lines[:n]
+		if length == longestPiece {
+			return lines, nil
+		}
+		if at > 0 {
+			_, lines, _ = bytes.Cut(lines, []byte("\n"))
+		}
+		if i < pieces-1 {
+			lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
+		}
+		few := i == 0 && bytes.Count(lines, []byte("\n")) < 2 // a header and a row are needed
+		if len(lines) > 0 && !few || length == size {
+			return lines, nil
+		}
+	}
+}
