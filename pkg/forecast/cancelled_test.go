@@ -54,8 +54,8 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		_, err := fresh().Decompose(ctx, 12)
 		return err
 	})
-	add("Analysis.Residuals", func(ctx context.Context) error {
-		_, err := CheckResiduals(ctx, fresh())
+	add("Analysis.innovations", func(ctx context.Context) error {
+		_, _, err := fresh().innovations(ctx, 2500)
 		return err
 	})
 	add("Analysis.WithNoise", func(ctx context.Context) error {

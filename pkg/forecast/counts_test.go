@@ -136,7 +136,7 @@ func TestCountsStored(t *testing.T) {
 		if err := a.Encode(&b); err != nil {
 			t.Fatal(err)
 		}
-		loaded, err := decode(b.Bytes())
+		loaded, err := decoded(t, b.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}

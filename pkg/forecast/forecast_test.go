@@ -94,14 +94,14 @@ func TestFit(t *testing.T) {
 	if want := 2*best.NLL + 6*math.Log(120); math.Abs(best.BIC-want) > 1e-9 {
 		t.Errorf("BIC %v, want %v", best.BIC, want)
 	}
-	all, err := newYScale(a.Series, 0, 120, a.Log)
-	if err != nil {
-		t.Fatal(err)
+	learnt, err := a.Learnt()
+	if err != nil || a.Log {
+		t.Fatal(a.Log, err)
 	}
-	data := all.data
+	data, offset := learnt[0].Data, 120*math.Log(learnt[0].Scaling.Scale)
 	exact := testkit.Must(gppl.NewExact(t.Context(), a.Result.Model, data))(t)
-	if v, err := exact.ValueGrad(t.Context(), nil, a.Result.Model.Values()); err != nil || math.Abs(v+all.offset-best.NLL) > 1e-6 {
-		t.Errorf("exact NLL of y %v (%v), the candidate says %v", v+all.offset, err, best.NLL)
+	if v, err := exact.ValueGrad(t.Context(), nil, a.Result.Model.Values()); err != nil || math.Abs(v+offset-best.NLL) > 1e-6 {
+		t.Errorf("exact NLL of y %v (%v), the candidate says %v", v+offset, err, best.NLL)
 	}
 
 	f, err := a.Forecast(24)
@@ -181,7 +181,7 @@ func TestFit(t *testing.T) {
 			strings.Replace(string(text), `"unit":"year"`, `"unit":"week"`, 1),
 			strings.Replace(string(text), `"x":[`, `"x":[1,`, 1),
 		} {
-			if _, err := decode([]byte(bad)); err == nil {
+			if _, err := decoded(t, []byte(bad)); err == nil {
 				t.Errorf("no error for %.60q", bad)
 			}
 		}

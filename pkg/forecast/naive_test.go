@@ -104,8 +104,7 @@ func TestYardsticks(t *testing.T) {
 		"none":     {steps(t, 300, 0, wander(0)), nil, 200, nil, nil},
 		"too long": {seven, []float64{250}, 200, nil, nil},
 	} {
-		a := &Analysis{Series: test.s, seasons: test.named,
-			members: []*member{{averaged: averaged{model: gppl.Model{Kernel: learnt, Noise: 0.1}, weight: 1}}}}
+		a := &Analysis{Series: test.s, seasons: test.named, Result: &gppl.Result{Model: gppl.Model{Kernel: learnt, Noise: 0.1}}}
 		got := yardsticksOf(test.s, test.n, naiveSeasons(a, test.n))
 		var names []string
 		var seasons []int

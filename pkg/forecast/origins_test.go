@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -52,14 +53,14 @@ func TestNothingLeaks(t *testing.T) {
 		}
 		past = append(past, of)
 	}
-	for i, m := range past[0].members {
-		o := past[1].members[i]
-		if m.kind != o.kind || m.weight != o.weight || m.log != o.log || !floats.Equal(m.model.Values(), o.model.Values()) {
-			t.Errorf("member %d: %v and %v", i, m.model, o.model)
-		}
+	if past[0].Name() != past[1].Name() || !floats.Equal(past[0].Result.Model.Values(), past[1].Result.Model.Values()) ||
+		past[0].Series.Known.Scale[0] != past[1].Series.Known.Scale[0] {
+		t.Errorf("%s %v and %s %v", past[0].Name(), past[0].Result.Model, past[1].Name(), past[1].Result.Model)
 	}
-	if len(past[0].members) != len(past[1].members) || past[0].Series.Known.Scale[0] != past[1].Series.Known.Scale[0] {
-		t.Errorf("%d and %d members", len(past[0].members), len(past[1].members))
+	x := past[0].Series.X[:known]
+	one, two := testkit.Must(past[0].Predict(x))(t), testkit.Must(past[1].Predict(x))(t)
+	if !floats.Equal(one.Mean, two.Mean) || !floats.Equal(one.NoisyVar, two.NoisyVar) || len(one.Parts) != len(two.Parts) {
+		t.Errorf("they predict\n%v and\n%v", one.Mean, two.Mean)
 	}
 }
 
@@ -79,8 +80,8 @@ func TestOriginPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := len(r.plan.origins(test.n)); got != test.origins || r.options.effort.name != test.effort {
-			t.Errorf("%+v: %d origins, %s", test, got, r.options.effort.name)
+		if got := len(r.plan.origins(test.n)); got != test.origins || r.effort != test.effort {
+			t.Errorf("%+v: %d origins, %s", test, got, r.effort)
 		}
 		ended, end := context.WithCancel(t.Context())
 		end()

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +45,16 @@ func automatic(t *testing.T, s *series.Series, o Options) *Analysis {
 	return a
 }
 
+// decoded returns the analysis in the text of a file.
+func decoded(t *testing.T, text []byte) (*Analysis, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "analysis.json")
+	if err := os.WriteFile(path, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return Load(path)
+}
+
 // reloaded returns the analysis as it is read after it was saved.
 func reloaded(t *testing.T, a *Analysis) *Analysis {
 	t.Helper()
@@ -50,7 +62,7 @@ func reloaded(t *testing.T, a *Analysis) *Analysis {
 	if err := a.Encode(&b); err != nil {
 		t.Fatal(err)
 	}
-	loaded, err := decode(b.Bytes())
+	loaded, err := decoded(t, b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +131,7 @@ func TestPolicyGrowth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := decode(file.Bytes())
+		b, err := decoded(t, file.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +149,7 @@ func TestPolicyGrowth(t *testing.T) {
 			strings.Replace(file.String(), `"widen":1.3`, `"widen":-1`, 1),
 			strings.Replace(file.String(), `"members":[{"weight":`, `"members":[{"weight":7`, 1),
 		} {
-			if _, err := decode([]byte(bad)); err == nil {
+			if _, err := decoded(t, []byte(bad)); err == nil {
 				t.Error("no error for a file that is out of range")
 			}
 		}

@@ -79,7 +79,7 @@ func TestRegressor(t *testing.T) {
 			if err := a.Encode(&stored); err != nil {
 				t.Fatal(err)
 			}
-			loaded, err := decode(stored.Bytes())
+			loaded, err := decoded(t, stored.Bytes())
 			if err != nil {
 				t.Fatal(err)
 			}

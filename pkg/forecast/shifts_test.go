@@ -244,7 +244,7 @@ func TestShiftsUsed(t *testing.T) {
 // TestShiftsAuto: auto has changes in forecasts of up to 400 observations, reports them in longer series and for named kernels,
 // and origins have the mode of the whole series.
 func TestShiftsAuto(t *testing.T) {
-	series := func(n int) *series.Series {
+	changed := func(n int) *series.Series {
 		return steps(t, n, 1, func(i int) float64 {
 			if i >= n/2 {
 				return 62
@@ -257,12 +257,12 @@ func TestShiftsAuto(t *testing.T) {
 		o    Options
 		used bool
 	}{
-		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {cheapShifts + 1, Options{}, false},
-		{cheapShifts + 1, Options{Shifts: ShiftsUsed}, true},
-		{150, Options{Kernels: []string{"SE"}}, false}, {150, Options{Shifts: shiftsReported}, false},
+		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {401, Options{}, false},
+		{401, Options{Shifts: ShiftsUsed}, true},
+		{150, Options{Kernels: []string{"SE"}}, false}, {150, Options{Shifts: "report"}, false},
 	} {
 		c.o.Log = "never"
-		a := automatic(t, series(c.n), c.o)
+		a := automatic(t, changed(c.n), c.o)
 		shifts, err := a.Shifts(context.Background())
 		if err != nil {
 			t.Fatal(err)
