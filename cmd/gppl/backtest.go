@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
@@ -25,12 +26,12 @@ func originsFlag() cli.Flag {
 
 // backtest tests a model as the flags say; nil if they ask for none. Unless they ask for a test, it also returns nil if the
 // series is too long or too short for one, or if no model could be learnt at any origin, which it reports.
-func backtest(ctx context.Context, c *cli.Command, a *forecast.Analysis, horizon int) (*forecast.Trust, error) {
+func backtest(ctx context.Context, c *cli.Command, a *forecast.Analysis, horizon int) (*judge.Trust, error) {
 	o, asked, none := testOptions(c, horizon)
-	if none || !asked && !forecast.Testable(a) {
+	if none || !asked && !judge.Testable(a) {
 		return nil, nil
 	}
-	t, err := interruptible(ctx, func() (*forecast.Trust, error) { return forecast.TestPast(ctx, a, o) })
+	t, err := interruptible(ctx, func() (*judge.Trust, error) { return judge.TestPast(ctx, a, o) })
 	if err != nil && !asked && ctx.Err() == nil { // the forecast is there all the same, untested
 		say(c, "no test of the past: %s", message(err))
 		return nil, nil
@@ -39,8 +40,8 @@ func backtest(ctx context.Context, c *cli.Command, a *forecast.Analysis, horizon
 }
 
 // testOptions returns the options of the tests of the past by the flags, whether these ask for tests, and whether there are none.
-func testOptions(c *cli.Command, horizon int) (o forecast.BacktestOptions, asked, none bool) {
-	o = forecast.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
+func testOptions(c *cli.Command, horizon int) (o judge.BacktestOptions, asked, none bool) {
+	o = judge.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
 	if c.IsSet("origins") {
 		o.Origins = c.Int("origins")
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -30,23 +31,23 @@ import (
 
 // result is the row of a series in the table of a batch. Unknown values are left out.
 type result struct {
-	Name     string        `json:"name"`
-	File     string        `json:"file"`
-	Y        string        `json:"y,omitempty"`
-	By       []string      `json:"by,omitempty"`
-	N        int           `json:"n,omitempty"`
-	Kernel   string        `json:"kernel,omitempty"`
-	Model    string        `json:"model,omitempty"` // kernel, trend and scale
-	Use      forecast.Word `json:"use,omitempty"`
-	Coverage *float64      `json:"coverage_95,omitempty"`
-	Relative *float64      `json:"relative_error,omitempty"`
-	NLL      *float64      `json:"nll,omitempty"`
-	Score    *float64      `json:"evidence,omitempty"`
-	BIC      *float64      `json:"bic,omitempty"`
-	Seconds  float64       `json:"seconds"`
-	Verdict  string        `json:"verdict,omitempty"`
-	Notes    []string      `json:"notes,omitempty"`
-	Error    string        `json:"error,omitempty"`
+	Name     string     `json:"name"`
+	File     string     `json:"file"`
+	Y        string     `json:"y,omitempty"`
+	By       []string   `json:"by,omitempty"`
+	N        int        `json:"n,omitempty"`
+	Kernel   string     `json:"kernel,omitempty"`
+	Model    string     `json:"model,omitempty"` // kernel, trend and scale
+	Use      judge.Word `json:"use,omitempty"`
+	Coverage *float64   `json:"coverage_95,omitempty"`
+	Relative *float64   `json:"relative_error,omitempty"`
+	NLL      *float64   `json:"nll,omitempty"`
+	Score    *float64   `json:"evidence,omitempty"`
+	BIC      *float64   `json:"bic,omitempty"`
+	Seconds  float64    `json:"seconds"`
+	Verdict  string     `json:"verdict,omitempty"`
+	Notes    []string   `json:"notes,omitempty"`
+	Error    string     `json:"error,omitempty"`
 
 	short bool // it did not fit the memory
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 )
 
 // shop is a csv file with two columns of values, of which the second is constant.
@@ -170,7 +170,7 @@ func TestFormulas(t *testing.T) {
 	for _, evil := range []string{"=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", " =1+1", "＝1+1", "\n=1"} {
 		var b bytes.Buffer
 		number := -1.5
-		err := writeRows(&b, []result{{Name: evil, File: evil, Y: evil, Kernel: evil, Model: evil, Use: forecast.Word(evil),
+		err := writeRows(&b, []result{{Name: evil, File: evil, Y: evil, Kernel: evil, Model: evil, Use: judge.Word(evil),
 			NLL: &number, Verdict: evil, Notes: []string{evil, evil}, Error: evil}})
 		if err != nil {
 			t.Fatal(err)

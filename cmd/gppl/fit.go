@@ -20,6 +20,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -628,7 +629,7 @@ func trainSeries(
 ) (*forecast.Analysis, error) {
 	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil {
 		if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
-			plan = forecast.WithTests(plan, s, settings, tests)
+			plan = judge.WithTests(plan, s, settings, tests)
 		}
 		if tell && !c.Bool("quiet") && (plan.Seconds+plan.Tests >= announced || plan.Over) {
 			say(c, "%v.", plan)

@@ -18,6 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -105,8 +106,8 @@ type task struct {
 type fitted struct {
 	a       *forecast.Analysis
 	f       *forecast.Forecast // nil if the regressors are not known ahead
-	r       *forecast.Residuals
-	trust   *forecast.Trust
+	r       *judge.Residuals
+	trust   *judge.Trust
 	levels  []float64    // of the bands in --out
 	program *viz.Program // of a report whose figure computes; nil for none
 	written []string
@@ -150,11 +151,11 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 			return out, err
 		}
 	}
-	out.r, err = interruptible(ctx, func() (*forecast.Residuals, error) { return forecast.CheckResiduals(ctx, out.a) })
+	out.r, err = interruptible(ctx, func() (*judge.Residuals, error) { return judge.CheckResiduals(ctx, out.a) })
 	if ctx.Err() != nil {
 		return out, ctx.Err()
 	}
-	if err != nil && !errors.Is(err, forecast.ErrCounts) {
+	if err != nil && !errors.Is(err, judge.ErrCounts) {
 		out.notes = append(out.notes, "no residual checks: "+message(err))
 	}
 	if c.Bool("live") {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
@@ -151,7 +151,7 @@ func TestInputs(t *testing.T) {
 			if got.N != test.n || len(got.Forecast) != 4 || got.Forecast[0].X != test.next {
 				t.Fatalf("n = %d, forecast %+v; want %d and %s; %s", got.N, got.Forecast, test.n, test.next, notes)
 			}
-			if got.Trust == nil || got.Trust.Verdict == "" || test.n < 12 && got.Trust.Word != forecast.Untested {
+			if got.Trust == nil || got.Trust.Verdict == "" || test.n < 12 && got.Trust.Word != judge.Untested {
 				t.Errorf("the forecast was judged %+v", got.Trust)
 			}
 			for i, p := range got.Forecast {
@@ -163,7 +163,7 @@ func TestInputs(t *testing.T) {
 					t.Errorf("%s: %.2f, want %.2f", p.X, p.Mean, want)
 				}
 			}
-			if test.from > 0 && got.Trust.Word == forecast.DoNotUse {
+			if test.from > 0 && got.Trust.Word == judge.DoNotUse {
 				t.Errorf("%s", got.Trust.Verdict)
 			}
 		})

@@ -102,7 +102,7 @@ type Detail struct {
 	CRPS    float64 `json:"crps"`
 	Cover95 float64 `json:"coverage_95"`
 	Naive   float64 `json:"naive_mase"`
-	// Of the backtest, as in forecast.Trust.
+	// Of the backtest, as in judge.Trust.
 	Word     string   `json:"word,omitempty"`
 	Against  string   `json:"against,omitempty"`
 	Separate float64  `json:"separate_tests"`

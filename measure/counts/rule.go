@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -97,7 +98,7 @@ func compareRule(ctx context.Context, each int) error {
 }
 
 // ahead forecasts the held-out counts, and reports whether they were modelled as counts.
-func ahead(ctx context.Context, path, likelihood string) (p forecast.Predictive, counted bool, err error) {
+func ahead(ctx context.Context, path, likelihood string) (p judge.Predictive, counted bool, err error) {
 	s, err := series.Read(path, series.ReadOptions{Likelihood: likelihood})
 	if err != nil {
 		return nil, false, err
@@ -114,5 +115,5 @@ func ahead(ctx context.Context, path, likelihood string) (p forecast.Predictive,
 	if err != nil {
 		return nil, false, err
 	}
-	return forecast.PredictiveOf(f), s.Counting != nil, nil
+	return judge.PredictiveOf(f), s.Counting != nil, nil
 }

@@ -29,6 +29,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/measure/competition"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 )
 
 // endOn ends the program if err is not nil.
@@ -96,7 +97,7 @@ func main() {
 	var each []competition.Detail
 	fmt.Println(header)
 	for _, g := range loaded {
-		s, found := judge(context.Background(), g, forecast.Options{Periods: g.Periods, Shifts: *shifts}, *workers,
+		s, found := judged(context.Background(), g, forecast.Options{Periods: g.Periods, Shifts: *shifts}, *workers,
 			*backtest, *verbose)
 		each = append(each, found...)
 		s.Half, s.Seed = which.half, which.seed
@@ -164,7 +165,7 @@ func inShort(d competition.Detail) string {
 // byPast compares the past error of a forecast that can be used with that of a naive one; "" for other forecasts.
 func byPast(d competition.Detail) string {
 	switch {
-	case d.Word != string(forecast.Use):
+	case d.Word != string(judge.Use):
 		return ""
 	case d.Relative > far:
 		return useFar
@@ -268,7 +269,7 @@ func (s selection) choose(g *competition.Group) error {
 }
 
 // judge forecasts the series of a group, several at a time.
-func judge(ctx context.Context, g competition.Group, options forecast.Options, atOnce int, backtest,
+func judged(ctx context.Context, g competition.Group, options forecast.Options, atOnce int, backtest,
 	verbose bool) (competition.Summary, []competition.Detail) {
 	began := time.Now()
 	outcomes := make([]outcome, len(g.Series))

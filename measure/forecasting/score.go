@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/measure/competition"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -28,7 +29,7 @@ type outcome struct {
 	own, naive competition.Scores
 	loss       [2]float64 // of own and naive, for WQL
 	size       float64    // Σ|y|
-	trust      *forecast.Trust
+	trust      *judge.Trust
 	seconds    float64
 }
 
@@ -50,7 +51,7 @@ func (o outcome) String() string {
 }
 
 // words are the words of a verdict.
-var words = []string{string(forecast.Use), string(forecast.Untested), string(forecast.DoNotUse)}
+var words = []string{string(judge.Use), string(judge.Untested), string(judge.DoNotUse)}
 
 // levels are the levels of the quantiles from which the CRPS is computed.
 var levels = func() []float64 {
@@ -63,15 +64,15 @@ var levels = func() []float64 {
 
 // score compares quantiles with the test part. The point forecast is the median.
 func score(quantile func(p float64) []float64, train, test []float64, season int) (s competition.Scores) {
-	scale := forecast.Scale(train, season)
+	scale := judge.Scale(train, season)
 	point := quantile(0.5)
-	s.MASE = forecast.MAE(test, point) / scale
-	s.SMAPE = forecast.SMAPE(test, point)
+	s.MASE = judge.MAE(test, point) / scale
+	s.SMAPE = judge.SMAPE(test, point)
 	lo, hi := quantile(0.1), quantile(0.9)
-	s.Cover80, s.Width80 = forecast.Coverage(test, lo, hi), forecast.Width(lo, hi)/scale
+	s.Cover80, s.Width80 = judge.Coverage(test, lo, hi), judge.Width(lo, hi)/scale
 	lo, hi = quantile(0.025), quantile(0.975)
-	s.Cover95, s.Width95 = forecast.Coverage(test, lo, hi), forecast.Width(lo, hi)/scale
-	for _, v := range forecast.CRPSQuantiles(test, quantile, levels) {
+	s.Cover95, s.Width95 = judge.Coverage(test, lo, hi), judge.Width(lo, hi)/scale
+	for _, v := range judge.CRPSQuantiles(test, quantile, levels) {
 		s.CRPS += v / scale / float64(len(test))
 	}
 	return s
@@ -85,7 +86,7 @@ func quantileLoss(quantile func(p float64) []float64, test []float64) (sum float
 	for _, p := range deciles {
 		q := quantile(p)
 		for i, y := range test {
-			sum += 2 * forecast.Pinball(y, q[i], p) / float64(len(deciles))
+			sum += 2 * judge.Pinball(y, q[i], p) / float64(len(deciles))
 		}
 	}
 	return sum
@@ -99,7 +100,7 @@ func seriesOf(s competition.Series) (*series.Series, error) {
 func one(ctx context.Context, g competition.Group, s competition.Series, options forecast.Options, backtest bool) (o outcome) {
 	began := time.Now()
 	o.id, o.n = s.ID, len(s.Train)
-	naive, err := forecast.SeasonalNaive(s.Train, g.Season, len(s.Test))
+	naive, err := judge.SeasonalNaive(s.Train, g.Season, len(s.Test))
 	if err != nil {
 		o.err = err
 		return o
@@ -120,7 +121,7 @@ func one(ctx context.Context, g competition.Group, s competition.Series, options
 			return err
 		}
 		if backtest {
-			if o.trust, err = forecast.TestPast(ctx, a, forecast.BacktestOptions{Horizon: len(s.Test)}); err != nil {
+			if o.trust, err = judge.TestPast(ctx, a, judge.BacktestOptions{Horizon: len(s.Test)}); err != nil {
 				return err
 			}
 			o.trust.Calibrate(a)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -19,8 +20,8 @@ import (
 // Contender is one model of a study.
 type Contender struct {
 	Name   string
-	Scores forecast.Scores // on the held-out observations
-	Said   string          // a message from training
+	Scores judge.Scores // on the held-out observations
+	Said   string       // a message from training
 	grid   band
 }
 
@@ -41,25 +42,25 @@ type Study struct {
 var levels = []float64{0.95}
 
 // predictor is a conditioned model: it returns the distribution of new observations.
-type predictor func(x gppl.Inputs) (forecast.Predictive, error)
+type predictor func(x gppl.Inputs) (judge.Predictive, error)
 
 // ofPosterior makes a predictor of a posterior.
 func ofPosterior(p *gppl.Posterior) predictor {
-	return func(x gppl.Inputs) (forecast.Predictive, error) {
+	return func(x gppl.Inputs) (judge.Predictive, error) {
 		mean, variances, err := p.Noisy(context.Background(), x)
-		return forecast.Gaussian{Mu: mean, Variance: variances}, err
+		return judge.Gaussian{Mu: mean, Variance: variances}, err
 	}
 }
 
 // ofMixture makes a predictor of a function that predicts mixtures.
 func ofMixture(predict func(x gppl.Inputs) (*draws.Mixture, error)) predictor {
-	return func(x gppl.Inputs) (forecast.Predictive, error) {
+	return func(x gppl.Inputs) (judge.Predictive, error) {
 		m, err := predict(x)
 		return mixture{m}, err
 	}
 }
 
-// mixture is a forecast.Predictive whose answers no context ends.
+// mixture is a judge.Predictive whose answers no context ends.
 type mixture struct{ of *draws.Mixture }
 
 func (m mixture) Mean() []float64 { return m.of.Mean() }
@@ -86,7 +87,7 @@ func (s *Study) add(name, said string, p predictor) error {
 		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)
 	}
 	c := Contender{Name: name, Said: said}
-	if c.Scores, err = forecast.ScoresOf(held, s.Held.Y, s.Train.Y, 1, levels); err != nil {
+	if c.Scores, err = judge.ScoresOf(held, s.Held.Y, s.Train.Y, 1, levels); err != nil {
 		return fmt.Errorf("casestudy: %s, %s: %w", s.Title, name, err)
 	}
 	on, err := p(gppl.Scalars(s.grid))

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -120,7 +121,7 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 	for i := range u {
 		u[i] = rnd.Float64()
 	}
-	for k, p := range []whole{next, rounded{normal.(forecast.Gaussian)}} {
+	for k, p := range []whole{next, rounded{normal.(judge.Gaussian)}} {
 		lower, err := p.Quantile(ctx, 0.025)
 		if err != nil {
 			return c, err
@@ -166,7 +167,7 @@ type whole interface {
 }
 
 // rounded is a normal distribution rounded to whole numbers.
-type rounded struct{ forecast.Gaussian }
+type rounded struct{ judge.Gaussian }
 
 // ends returns the probabilities of values below y and of at most y.
 func (r rounded) ends(i int, y float64) (below, to float64) {

@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -227,8 +228,8 @@ func (f *Forecasts) Trust() *viz.Table {
 		Notes: []string{fmt.Sprintf("A forecast failed if it erred more than seasonal naive, or if its 95 %% bands held less than "+
 			"%.0f %%. The last two columns are a 95 %% interval of the share.", 100*competition.Poor)},
 	}
-	for _, w := range competition.Words(f.record.Series, string(forecast.Use),
-		string(forecast.Untested), string(forecast.DoNotUse)) {
+	for _, w := range competition.Words(f.record.Series, string(judge.Use),
+		string(judge.Untested), string(judge.DoNotUse)) {
 		row := []any{w.Word, w.Said, w.Failed, nil, nil, nil}
 		if w.Said > 0 {
 			share, lo, hi := w.Share()
@@ -267,19 +268,19 @@ func (f *Forecasts) Failures() []Failure {
 	}
 	return slices.Concat(
 		worst("Bands missed what came, though the forecast could be used", func(d competition.Detail) bool {
-			return d.Word == string(forecast.Use) && d.Cover95 < competition.Poor
+			return d.Word == string(judge.Use) && d.Cover95 < competition.Poor
 		},
 			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
 		worst("Bands missed what came, untested or advised against", func(d competition.Detail) bool {
-			return d.Word != string(forecast.Use) && d.Cover95 < competition.Poor
+			return d.Word != string(judge.Use) && d.Cover95 < competition.Poor
 		},
 			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
 		worst("Much worse than seasonal naive, within the bands", func(d competition.Detail) bool {
-			return d.Word == string(forecast.Use) && d.Cover95 >= competition.Poor
+			return d.Word == string(judge.Use) && d.Cover95 >= competition.Poor
 		},
 			func(d competition.Detail) float64 { return d.MASE - d.Naive }),
 		worst("Untested or advised against, and good", func(d competition.Detail) bool {
-			return d.Word != string(forecast.Use) && d.Cover95 >= 0.95 && d.MASE < d.Naive
+			return d.Word != string(judge.Use) && d.Cover95 >= 0.95 && d.MASE < d.Naive
 		},
 			func(d competition.Detail) float64 { return d.Naive / d.MASE }),
 	)
@@ -336,7 +337,7 @@ func forecastAgain(ctx context.Context, d competition.Detail) (v picture, err er
 	if err != nil {
 		return v, err
 	}
-	trust, err := forecast.TestPast(ctx, a, forecast.BacktestOptions{Horizon: len(s.Test)})
+	trust, err := judge.TestPast(ctx, a, judge.BacktestOptions{Horizon: len(s.Test)})
 	if err != nil {
 		return v, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -130,9 +130,9 @@ func ErrorBars(ctx context.Context, scale scales.Scale) (*Study, error) {
 		if c.d.Errors == nil {
 			said = fmt.Sprintf("noise of standard deviation %.3g for all", math.Sqrt(r.Model.Noise))
 		}
-		latent := func(x gppl.Inputs) (forecast.Predictive, error) {
+		latent := func(x gppl.Inputs) (judge.Predictive, error) {
 			mean, variances, err := p.Latent(ctx, x)
-			return forecast.Gaussian{Mu: mean, Variance: variances}, err
+			return judge.Gaussian{Mu: mean, Variance: variances}, err
 		}
 		if err := s.add(c.name, said, latent); err != nil {
 			return nil, err
@@ -378,7 +378,7 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 			{Name: "RMSE", Unit: "ppm"}, {Name: "NLPD", Unit: "nats"}},
 		Notes: []string{"The parameters were learnt on the first half of the series; all scores are of the second half."},
 	}
-	row := func(name string, s forecast.Scores) {
+	row := func(name string, s judge.Scores) {
 		t.Rows = append(t.Rows, []any{name, s.N, s.Intervals[0].Coverage, s.RMSE, s.NLPD})
 	}
 	var single, blocks [][]int
@@ -397,21 +397,21 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		scores, err := forecast.ScoresOf(forecast.Gaussian{Mu: mean[first:], Variance: variances[first:]}, d.Y[first:], early.Y, 1,
+		scores, err := judge.ScoresOf(judge.Gaussian{Mu: mean[first:], Variance: variances[first:]}, d.Y[first:], early.Y, 1,
 			levels)
 		if err != nil {
 			return nil, err
 		}
 		row(c.name, scores)
 	}
-	ofHalfYear := func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
+	ofHalfYear := func(_ context.Context, train, test judge.Window) (judge.Predictive, error) {
 		p, err := gppl.NewPosterior(ctx, r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
 		if err != nil {
 			return nil, err
 		}
 		return ofPosterior(p)(d.X.Slice(test.From, test.To))
 	}
-	report, err := forecast.Backtest(ctx, d.Y, forecast.BacktestPlan{First: first, Horizon: block, Levels: levels}, ofHalfYear)
+	report, err := judge.Backtest(ctx, d.Y, judge.BacktestPlan{First: first, Horizon: block, Levels: levels}, ofHalfYear)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		return err
 	})
 	add("Analysis.innovations", func(ctx context.Context) error {
-		_, _, err := fresh().innovations(ctx, 2500)
+		_, _, err := fresh().Innovations(ctx, 2500)
 		return err
 	})
 	add("Analysis.WithNoise", func(ctx context.Context) error {

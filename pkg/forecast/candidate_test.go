@@ -75,9 +75,9 @@ func TestNewCandidate(t *testing.T) {
 		if f, err := a.Forecast(4); err != nil || f.Parts[len(f.Parts)-1].Weight != 0.1 {
 			t.Errorf("it has no part in the forecast: %v", err)
 		}
-		past, err := a.asOf(t.Context(), 0, 26)
-		if a.options != nil { // a model from a file is not learnt anew
-			past = automatic(t, testkit.Must(a.Series.KnownIn(0, 26))(t), a.options.atOrigin())
+		past, err := a.AsOf(t.Context(), 0, 26)
+		if a.Options != nil { // a model from a file is not learnt anew
+			past = automatic(t, testkit.Must(a.Series.KnownIn(0, 26))(t), a.Options.AtOrigin())
 		}
 		if err != nil || past.members[len(past.members)-1].kind != (heldLevel{}) {
 			t.Errorf("the past is forecast by %d models (%v)", len(past.members), err)

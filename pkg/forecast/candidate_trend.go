@@ -41,7 +41,8 @@ func (dampedTrend) grown() bool { return false }
 // propose returns the process with a linear trend on each scale; none for short or long series, counts, and with given priors.
 func (dampedTrend) propose(p *policy) (all []proposal, err error) {
 	n := len(p.series.X)
-	if n < lasting || n >= telling || len(p.options.Priors) > 0 || p.series.Counting != nil || !slices.Contains(p.trends, "linear") {
+	if n < lasting || n >= TellingLength || len(p.options.Priors) > 0 || p.series.Counting != nil ||
+		!slices.Contains(p.trends, "linear") {
 		return nil, nil
 	}
 	reach := walkReach * p.extent.span
@@ -75,7 +76,7 @@ func (dampedTrend) reach(first gppl.Kernel) float64 {
 // lasts is false: a shift and a smooth signal may explain what a damped trend follows.
 func (dampedTrend) lasts() bool { return false }
 
-// telling is the number of observations from which the past can advise against a forecast. On the 1501 series of M3's
+// TellingLength is the number of observations from which the past can advise against a forecast. On the 1501 series of M3's
 // development half, of 14 to 126 observations, these rules would have advised against 162. Of these 28 % failed (95 % interval
 // 22 to 36), and 29 % of the others (measure/forecasting prints this): in such series the past cannot tell.
-const telling = 150
+const TellingLength = 150

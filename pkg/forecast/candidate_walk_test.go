@@ -107,9 +107,9 @@ func TestWalkShare(t *testing.T) {
 			t.Errorf("the share of %d observations is %v, want %v", n, got, want)
 		}
 	}
-	for _, e := range efforts {
+	for _, e := range Efforts {
 		if e.trained < brief {
-			t.Errorf("%s: a walk is learnt from %d of %d observations, and its variance is in the unit of that part", e.name, e.trained, brief)
+			t.Errorf("%s: a walk is learnt from %d of %d observations, and its variance is in the unit of that part", e.Name, e.trained, brief)
 		}
 	}
 }

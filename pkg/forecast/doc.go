@@ -1,12 +1,13 @@
-// Package forecast takes a time series to a model, a forecast and a check of both, and scores forecasts.
+// Package forecast takes a time series to a model and a forecast.
 //
 //	s, err := series.Read("tide.csv", series.ReadOptions{X: "date", Y: "level"})
-//	a, err := forecast.Fit(ctx, s, forecast.Options{})    // finds a model
-//	ahead, err := a.Forecast(24)                          // 24 steps ahead, in the unit of the file
-//	check, err := forecast.CheckResiduals(ctx, a)         // are the innovations white, and of variance one?
-//	err = a.Save("tide-model.json")                       // forecast.Load predicts from it again
+//	a, err := forecast.Fit(ctx, s, forecast.Options{})               // finds a model
+//	ahead, err := a.Forecast(24)                                     // 24 steps ahead, in the unit of the file
+//	trust, err := judge.TestPast(ctx, a, judge.BacktestOptions{})    // can the forecast be used?
+//	err = a.Save("tide-model.json")                                  // forecast.Load predicts from it again
 //
-// Package forecast/report turns an analysis into figures, tables and a report in HTML; cmd/gppl does all this from a shell.
+// Package series reads time series, and package judge tests forecasts of the past and residuals. Package report turns an analysis
+// into figures, tables and a report in HTML; cmd/gppl does all this from a shell.
 //
 // # How the model is chosen
 //
@@ -17,11 +18,4 @@
 //	BIC = 2·NLL + p·log n
 //
 // with p the number of trained parameters, noise included (Schwarz 1978, Estimating the dimension of a model).
-//
-// # Scores
-//
-// [Backtest] scores the forecasts of any model over rolling origins, by their point errors, densities and intervals, beside the
-// seasonal naive forecast: a forecast is any [Predictive]. For all scores but coverage and log density, smaller is better. The
-// functions of scores panic if slices that belong together differ in length. A score of no values is NaN, and so is a score of
-// values that are NaN.
 package forecast

@@ -46,7 +46,7 @@ func (a *Analysis) EffectsContext(ctx context.Context) ([]Effect, error) {
 
 // coefficients returns the coefficients of the mean of the best model, by the names of its columns.
 func (a *Analysis) coefficients(ctx context.Context) (map[string]gppl.Coefficient, error) {
-	if err := a.condition(ctx); err != nil {
+	if err := a.Condition(ctx); err != nil {
 		return nil, err
 	}
 	all := map[string]gppl.Coefficient{}

@@ -12,9 +12,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// effort is the extent of the automatic search.
-type effort struct {
-	name string
+// Effort is the extent of the automatic search.
+type Effort struct {
+	Name string
 	// searched is the number of latest observations on which structures are compared.
 	searched int
 	// In a longer series the best finalists candidates are then trained on the latest trained observations, which determine the
@@ -28,35 +28,35 @@ type effort struct {
 	scouts bool
 }
 
-// within returns the effort with parameters learnt from no more than n observations of an uneven series.
-func (e effort) within(n int) effort {
+// Within returns the effort with parameters learnt from no more than n observations of an uneven series.
+func (e Effort) Within(n int) Effort {
 	e.mostUneven = n
 	return e
 }
 
-// asDeepAs returns the effort with all terms of another, and with parameters learnt from as many observations, for one finalist.
-func (e effort) asDeepAs(of effort) effort {
+// AsDeepAs returns the effort with all terms of another, and with parameters learnt from as many observations, for one finalist.
+func (e Effort) AsDeepAs(of Effort) Effort {
 	e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists =
 		of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
 	return e
 }
 
-// effortNamed returns the index of an effort among efforts; -1 if there is none of that name.
-func effortNamed(name string) int {
-	return slices.IndexFunc(efforts, func(e effort) bool { return e.name == name })
+// EffortNamed returns the index of an effort among efforts; -1 if there is none of that name.
+func EffortNamed(name string) int {
+	return slices.IndexFunc(Efforts, func(e Effort) bool { return e.Name == name })
 }
 
 // margin is the distance behind the best, in nats, at which a model is dropped.
-func (e effort) margin() float64 {
+func (e Effort) margin() float64 {
 	if e.scouts {
 		return -math.Log(negligible)
 	}
 	return hopeless
 }
 
-// efforts are the levels that a budget chooses from, the cheapest first. Each takes three to ten times as long as the one before.
+// Efforts are the levels that a budget chooses from, the cheapest first. Each takes three to ten times as long as the one before.
 // The values of standard were chosen on the development halves of M3 and M4; more data hardly change forecasts of long series.
-var efforts = []effort{
+var Efforts = []Effort{
 	{"quick", 150, 1, 400, 250, 0, 2, 40, true},
 	{"short", 250, 2, 800, 400, 0, 3, 60, false},
 	{"standard", 400, 3, series.DecisiveRows, 700, 0, 4, 60, false},
@@ -87,7 +87,7 @@ type Plan struct {
 	// Over says that even the lowest effort exceeds the budget.
 	Over bool
 
-	effort effort
+	effort Effort
 }
 
 func (p Plan) String() string {
@@ -115,12 +115,12 @@ func PlanFit(s *series.Series, o Options) Plan {
 	if o.effort != nil {
 		return planOf(s, o, *o.effort)
 	}
-	budget, most := o.Budget, len(efforts)-1
+	budget, most := o.Budget, len(Efforts)-1
 	if budget <= 0 {
 		budget, most = standardBudget, standard
 	}
 	for i := most; ; i-- {
-		p := planOf(s, o, efforts[i])
+		p := planOf(s, o, Efforts[i])
 		if p.Seconds <= budget.Seconds() || i == 0 {
 			p.Over = p.Seconds > budget.Seconds()
 			return p
@@ -128,9 +128,9 @@ func PlanFit(s *series.Series, o Options) Plan {
 	}
 }
 
-func planOf(s *series.Series, o Options, e effort) Plan {
+func planOf(s *series.Series, o Options, e Effort) Plan {
 	e.scouts = e.scouts || s.NeedsDense()
-	p := Plan{Effort: e.name, effort: e}
+	p := Plan{Effort: e.Name, effort: e}
 	p.Searched, p.Every = e.searchedOn(s, o)
 	p.Trained = e.trainedOn(s)
 	if !s.NeedsDense() {
@@ -195,7 +195,7 @@ const (
 // every of them. It takes four periods to tell a season from noise, and two at the least: if x is regular, the observations span
 // four of the longest period, up to twice e.searched, or else two, up to twoPeriods, or up to mostThinned of which fewer are
 // compared. Of an uneven series, they are one in up to mostEvery (thinnedTo).
-func (e effort) searchedOn(s *series.Series, o Options) (most, every int) {
+func (e Effort) searchedOn(s *series.Series, o Options) (most, every int) {
 	most, every = e.searched, 1
 	if o.NoSeason || len(s.X) <= most {
 		return min(most, len(s.X)), every
@@ -246,7 +246,7 @@ func thinnedTo(s *series.Series, most int, periods []float64) (every int) {
 }
 
 // trainedOn returns the number of latest observations from which parameters are learnt.
-func (e effort) trainedOn(s *series.Series) int {
+func (e Effort) trainedOn(s *series.Series) int {
 	n := len(s.X)
 	switch {
 	case n <= e.searched:
@@ -283,8 +283,8 @@ func evaluationSeconds(n int, regular bool) float64 {
 // Bounds for the latest observations on which named kernels are trained and compared. More observations hardly change the
 // parameters, and take time and memory in proportion. Training takes about 40 evaluations for each of up to four candidates.
 const (
-	// mostTrained is their number if a state space takes all kernels.
-	mostTrained = 200000
+	// MostTrained is their number if a state space takes all kernels.
+	MostTrained = 200000
 	// exactSeconds bounds the predicted time of one exact evaluation of all observations, above Options.MaxExact, by an engine that
 	// is cheap at any parameters; partSeconds that of a part; likelySeconds that of an engine that is cheap where training begins.
 	exactSeconds  = 1
@@ -320,7 +320,7 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 		t.data = latest(all, n)
 		return nil
 	}
-	n := min(all.Len(), mostTrained)
+	n := min(all.Len(), MostTrained)
 	t.take(all, n)
 	if n <= t.options.MaxExact || t.cheap(t.affordable(exactSeconds)) {
 		return nil

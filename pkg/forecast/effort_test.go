@@ -68,10 +68,10 @@ func TestTwoWeeks(t *testing.T) {
 		if p := PlanFit(s, Options{}); !s.NeedsDense() && p.Trained < p.Every*p.Searched || p.Every != c.every {
 			t.Errorf("%v: %v", c.step, p)
 		}
-		if got, every := efforts[standard].searchedOn(s, Options{}); got != c.standard || every != c.every {
+		if got, every := Efforts[standard].searchedOn(s, Options{}); got != c.standard || every != c.every {
 			t.Errorf("%v, %d, gap at %d: structures are compared on %d, one in %d, want %d", c.step, c.n, c.gap, got, every, c.standard)
 		}
-		if got, _ := efforts[1].searchedOn(s, Options{}); got != c.shorts {
+		if got, _ := Efforts[1].searchedOn(s, Options{}); got != c.shorts {
 			t.Errorf("%v, %d, gap at %d: a short search compares on %d, want %d", c.step, c.n, c.gap, got, c.shorts)
 		}
 	}
@@ -150,7 +150,7 @@ func TestConcurrentCandidates(t *testing.T) {
 	s := longSeries(t, 100, 0.5)
 	search := func(processors int) (found []string) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-		p, err := searchPolicy(t.Context(), s, Options{Log: "never", effort: &efforts[0]})
+		p, err := searchPolicy(t.Context(), s, Options{Log: "never", effort: &Efforts[0]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +288,7 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := Fit(t.Context(), s, Options{Log: "never", Trend: "none", effort: &effort{"", 150, 2, 400, 400, 0, 3, 60, false}})
+		a, err := Fit(t.Context(), s, Options{Log: "never", Trend: "none", effort: &Effort{"", 150, 2, 400, 400, 0, 3, 60, false}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := Fit(context.Background(), s, Options{effort: &effort{"", 150, 3, 400, 400, 0, 2, 40, false}, Log: "never"})
+		a, err := Fit(context.Background(), s, Options{effort: &Effort{"", 150, 3, 400, 400, 0, 2, 40, false}, Log: "never"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -338,41 +338,6 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 	}
 	if left == 0 {
 		t.Error("no candidate was left out")
-	}
-}
-
-// TestBudgetSpent: if evaluations cost more than planned, as for a series without noise, the search stops once the budget is used
-// up, and counts what it did not try; no other search follows. If they cost what was planned, it tries everything.
-func TestBudgetSpent(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(4, 51))
-	for name, noise := range map[string]float64{"exact": 0, "noisy": 0.3} {
-		x, y := make([]float64, 600), make([]float64, 600)
-		for i := range x {
-			x[i] = float64(i)
-			y[i] = 10 + math.Sin(2*math.Pi*x[i]/7) + math.Cos(2*math.Pi*x[i]/90) + noise*rnd.NormFloat64()
-		}
-		s, err := series.NewSeries(series.Axis{Name: "x"}, x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := Options{Budget: 50 * time.Millisecond}
-		a, err := Fit(t.Context(), s, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if spent := a.Untried > 0; spent != (noise == 0) {
-			t.Errorf("%s: %d models were not tried, of a plan of %v", name, a.Untried, PlanFit(s, o))
-		}
-		trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 8})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if reused := trust.Past[0].Reused; (reused == budgetSpent) != (noise == 0) {
-			t.Errorf("%s: forecasts of the past reuse parameters: %q", name, reused)
-		}
-		if _, err := a.Shifts(t.Context()); (err == nil) != (noise > 0) {
-			t.Errorf("%s: shifts: %v", name, err)
-		}
 	}
 }
 
@@ -413,20 +378,20 @@ func TestUnevenSeason(t *testing.T) {
 		}
 		return s
 	}
-	if most, every := efforts[1].searchedOn(data(0), Options{}); most != efforts[1].searched || every != 1 {
+	if most, every := Efforts[1].searchedOn(data(0), Options{}); most != Efforts[1].searched || every != 1 {
 		t.Errorf("of noise, structures are compared on %d, one in %d", most, every)
 	}
 	s := data(2)
-	for _, e := range efforts[1:3] {
+	for _, e := range Efforts[1:3] {
 		most, every := e.searchedOn(s, Options{})
 		if span := s.X[n-1] - s.X[n-most*every]; most != e.searched || span < 4*period || every > 3 {
-			t.Errorf("%s: structures are compared on %d, one in %d, which span %.0f", e.name, most, every, span)
+			t.Errorf("%s: structures are compared on %d, one in %d, which span %.0f", e.Name, most, every, span)
 		}
 		if most, every := e.searchedOn(s, Options{NoSeason: true}); most != e.searched || every != 1 {
-			t.Errorf("%s, without seasons: structures are compared on %d, one in %d", e.name, most, every)
+			t.Errorf("%s, without seasons: structures are compared on %d, one in %d", e.Name, most, every)
 		}
 	}
-	at := efforts[1]
+	at := Efforts[1]
 	at.scouts, at.finalists = true, 1
 	known := *s
 	known.Errors = make([]float64, n)

@@ -131,8 +131,8 @@ func quantilesWithin(ctx context.Context, parts []Part, p float64, latent bool) 
 	return out
 }
 
-// plainGaussian reports whether the forecast is a Gaussian of y: one part, not of the logarithm.
-func plainGaussian(parts []Part) bool { return len(parts) == 1 && parts[0].warp == nil }
+// PlainGaussian reports whether the forecast is a Gaussian of y: one part, not of the logarithm.
+func PlainGaussian(parts []Part) bool { return len(parts) == 1 && parts[0].warp == nil }
 
 // forecastOf summarises parts. The forecast of a single Gaussian has its mean and variances. Otherwise Mean is the median, and
 // the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %. Once ctx has ended,
@@ -143,7 +143,7 @@ func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (
 		return forecastCounts(ctx, x, when, parts)
 	}
 	f = &Forecast{X: x, When: when, Parts: parts}
-	if plainGaussian(parts) {
+	if PlainGaussian(parts) {
 		f.Mean, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
 	} else {
 		f.Mean = quantilesWithin(ctx, parts, 0.5, false)
@@ -152,8 +152,8 @@ func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (
 	return f.banded(ctx)
 }
 
-// logDensity returns the log density of a new observation at each x, at y.
-func (f *Forecast) logDensity(y []float64) []float64 {
+// LogDensity returns the log density of a new observation at each x, at y.
+func (f *Forecast) LogDensity(y []float64) []float64 {
 	out, m := make([]float64, len(y)), make(mixture, len(f.Parts))
 	for i := range out {
 		m.set(f.Parts, i, false)
@@ -175,7 +175,7 @@ func (f *Forecast) banded(ctx context.Context) (banded *Forecast, err error) {
 }
 
 func spread(ctx context.Context, parts []Part, latent bool) []float64 {
-	lo, hi := quantilesWithin(ctx, parts, oneBelow, latent), quantilesWithin(ctx, parts, 1-oneBelow, latent)
+	lo, hi := quantilesWithin(ctx, parts, OneBelow, latent), quantilesWithin(ctx, parts, 1-OneBelow, latent)
 	variances := make([]float64, len(lo))
 	for i := range variances {
 		variances[i] = 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i])
@@ -261,5 +261,5 @@ func spreadNoise(s *series.Student, p Part, scale2 float64, wider func(j int) fl
 
 const studentParts = 12 // Gaussians in the noise of a forecast: its 2.5 % quantiles are within 2 % of the scale for ν ≥ 2
 
-// oneBelow is Φ(−1), the level of the quantile one standard deviation below the mean of a Gaussian.
-const oneBelow = 0.15865525393145707
+// OneBelow is Φ(−1), the level of the quantile one standard deviation below the mean of a Gaussian.
+const OneBelow = 0.15865525393145707

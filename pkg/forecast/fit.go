@@ -30,8 +30,8 @@ type Analysis struct {
 	Projections int
 
 	given   []gppl.ParamPrior // Options.Priors, if Chosen is ByEvidence
-	seasons []float64         // Options.Periods
-	options *Options          // of Fit; nil if the analysis was read from a file
+	Periods []float64         // Options.Periods
+	Options *Options          // of Fit; nil if the analysis was read from a file
 	members []*member         // the models that forecasts average
 	memory  float64           // Options.Memory
 	trained int               // number of latest observations trained on; with ByEvidence, models have their standardisation
@@ -52,7 +52,7 @@ func analysisOf(s *series.Series, o Options, found *outcome) *Analysis {
 	a := &Analysis{
 		Series: s, Scaling: found.scaling, Candidates: found.candidates, Result: found.result, Log: found.log,
 		Chosen: found.chosen, Effort: found.effort, Untried: found.untried, Projections: found.projections,
-		seasons: o.Periods, options: &o, memory: o.Memory, trained: found.trained, computed: new(computed),
+		Periods: o.Periods, Options: &o, memory: o.Memory, trained: found.trained, computed: new(computed),
 	}
 	if a.Chosen == ByEvidence {
 		a.given, a.Widen = o.Priors, a.ShortBands()
@@ -68,7 +68,7 @@ func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
 // TrainedOn returns the number of observations, the latest before those of Series.Added, from which parameters were learnt.
 func (a *Analysis) TrainedOn() int {
-	return min(a.Series.Learnt(), cmp.Or(a.trained, mostTrained))
+	return min(a.Series.Learnt(), cmp.Or(a.trained, MostTrained))
 }
 
 // Kernel returns the name of the best kernel.
@@ -115,7 +115,7 @@ func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
 		return nil, err
 	}
 	a := analysisOf(s, o, found)
-	if a.shiftMode() == ShiftsUsed {
+	if a.ShiftMode() == ShiftsUsed {
 		return a.withFound(ctx)
 	}
 	return a, nil

@@ -17,10 +17,10 @@ func (o Options) fitBytes(s *series.Series) float64 {
 		}
 		return bytes
 	}
-	return s.MemoryBytes() + trainBytes*float64(min(len(s.X), mostTrained))
+	return s.MemoryBytes() + trainBytes*float64(min(len(s.X), MostTrained))
 }
 
-// atOnce returns how many models, or origins, of n observations are learnt at the same time: one for each processor, or as many
+// AtOnce returns how many models, or origins, of n observations are learnt at the same time: one for each processor, or as many
 // as the memory limit allows by dense algebra; for a long series only one, which may need much of the memory.
 func (o Options) atOnce(s *series.Series, n int) int {
 	const most = 10_000 // observations

@@ -49,7 +49,7 @@ func (a *Analysis) LearntContext(ctx context.Context) ([]Learnt, error) {
 	if !a.quick(ctx, slow) {
 		return nil, fmt.Errorf("%w: its likelihood takes more than %v, and longer in a page", ErrNotPlain, slow)
 	}
-	if err := a.condition(ctx); err != nil {
+	if err := a.Condition(ctx); err != nil {
 		return nil, err
 	}
 	var out []Learnt

@@ -49,7 +49,7 @@ const rowSeconds = 3e-7
 func lookSeconds(n int) float64 { return rowSeconds * float64(n) }
 
 func checkSeconds(n int) float64 {
-	size := float64(min(n, checked))
+	size := float64(min(n, MostChecked))
 	return 2*size*size*size/3/coreFlops + lookSeconds(n)
 }
 
@@ -117,5 +117,5 @@ func (t *trainer) cost(m gppl.Model) (float64, error) {
 	return gppl.Seconds(loss, m.Values()), nil
 }
 
-// checked is the number of latest observations that the residual checks factorise densely, in about a second.
-const checked = 2500
+// MostChecked is the number of latest observations that the residual checks factorise densely, in about a second.
+const MostChecked = 2500

@@ -45,17 +45,17 @@ type Options struct {
 	origin bool
 	// effort is that of the automatic policy at an origin, whatever time it takes, without averaging over parameters; nil: by the
 	// budget.
-	effort *effort
+	effort *Effort
 }
 
-// atOrigin returns the options of a fit to what was known at an origin.
-func (o Options) atOrigin() Options {
+// AtOrigin returns the options of a fit to what was known at an origin.
+func (o Options) AtOrigin() Options {
 	o.origin = true
 	return o
 }
 
-// withEffort returns the options of a fit by the automatic policy with an effort, whatever time it takes.
-func (o Options) withEffort(e effort) Options {
+// WithEffort returns the options of a fit by the automatic policy with an effort, whatever time it takes.
+func (o Options) WithEffort(e Effort) Options {
 	o.effort = &e
 	return o
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// asOf returns the analysis as of the observations from ≤ i < to, with the structure and the parameters of the whole series.
-func (a *Analysis) asOf(ctx context.Context, from, to int) (past *Analysis, err error) {
-	if err := a.condition(ctx); err != nil {
+// AsOf returns the analysis as of the observations from ≤ i < to, with the structure and the parameters of the whole series.
+func (a *Analysis) AsOf(ctx context.Context, from, to int) (past *Analysis, err error) {
+	if err := a.Condition(ctx); err != nil {
 		return nil, err
 	}
 	from = max(from, to-a.remembers())
@@ -44,9 +44,9 @@ func (a *Analysis) remembers() int {
 	return min(series.MostRemembered, a.conditionsOn())
 }
 
-// following forecasts the observations from ≤ i < to of the whole series by an analysis as of an earlier origin. The caller must
+// Following forecasts the observations from ≤ i < to of the whole series by an analysis as of an earlier origin. The caller must
 // not use the analysis for anything else.
-func (a *Analysis) following(ctx context.Context, whole *series.Series, from, to int) (*Forecast, error) {
+func (a *Analysis) Following(ctx context.Context, whole *series.Series, from, to int) (*Forecast, error) {
 	x := whole.X[from:to]
 	if whole.Errors != nil && whole.Student == nil { // weights are unknown in advance
 		a.ahead = whole.Errors[from:to]
@@ -72,8 +72,8 @@ func rescaled(m gppl.Model, c float64) gppl.Model {
 	return m.WithParams(theta)
 }
 
-// innovations returns the standardised innovations e = L⁻¹z of the latest observations, at most most, and their x.
-func (a *Analysis) innovations(ctx context.Context, most int) (x, e []float64, err error) {
+// Innovations returns the standardised innovations e = L⁻¹z of the latest observations, at most most, and their x.
+func (a *Analysis) Innovations(ctx context.Context, most int) (x, e []float64, err error) {
 	if _, err := a.room().windows(min(most, len(a.Series.X))); err != nil {
 		return nil, nil, err
 	}

@@ -23,7 +23,7 @@ import (
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised(ctx context.Context) (gppl.Data, error) {
 	if a.Series.Counting != nil { // the Gaussian approximation of the best model
-		if err := a.condition(ctx); err != nil {
+		if err := a.Condition(ctx); err != nil {
 			return gppl.Data{}, err
 		}
 		return a.members[0].scale.approximated(ctx, a.Result.Model, a.members[0].shape, a.conditionsOn())
@@ -32,9 +32,9 @@ func (a *Analysis) standardised(ctx context.Context) (gppl.Data, error) {
 	return v.data, err
 }
 
-// condition conditions the members on the data, once. Before that they have no posteriors. What ctx ends is begun anew by the
+// Condition conditions the members on the data, once. Before that they have no posteriors. What ctx ends is begun anew by the
 // next call.
-func (a *Analysis) condition(ctx context.Context) error {
+func (a *Analysis) Condition(ctx context.Context) error {
 	_, err := a.conditioned.get(nil, func() (struct{}, error) { return struct{}{}, a.conditionMembers(ctx) })
 	return err
 }
@@ -116,7 +116,7 @@ func (a *Analysis) Predict(x []float64) (*Forecast, error) {
 
 // PredictContext is like Predict, and returns the error of ctx if ctx ends first.
 func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, error) {
-	if err := a.condition(ctx); err != nil {
+	if err := a.Condition(ctx); err != nil {
 		return nil, err
 	}
 	if i := numeric.FirstNotFinite(x); i >= 0 {
@@ -212,7 +212,7 @@ func (f *Forecast) QuantileContext(ctx context.Context, p float64) (quantiles []
 	if f.Counts != nil {
 		return f.Counts.Quantile(ctx, p)
 	}
-	if !plainGaussian(f.Parts) {
+	if !PlainGaussian(f.Parts) {
 		return quantilesWithin(ctx, f.Parts, p, false), nil
 	}
 	return gaussianQuantile(f.Mean, f.NoisyVar, p), nil
@@ -234,7 +234,7 @@ func (f *Forecast) LatentBand() (lo, hi []float64) {
 	switch {
 	case f.Counts != nil:
 		panic("forecast: LatentBand of counts")
-	case plainGaussian(f.Parts):
+	case PlainGaussian(f.Parts):
 		return gaussianQuantile(f.Mean, f.LatentVar, 0.025), gaussianQuantile(f.Mean, f.LatentVar, 0.975)
 	}
 	return quantiles(f.Parts, 0.025, true), quantiles(f.Parts, 0.975, true)

@@ -60,5 +60,5 @@ const modest = 1 << 30
 // loadFactor is the memory that Load takes for each byte of a file, for text, numbers and checks, as measured.
 const loadFactor = 6.5
 
-// atOnce returns how many models of n observations may be learnt at the same time.
-func (a *Analysis) atOnce(n int) int { return Options{Memory: a.memory}.atOnce(a.Series, n) }
+// AtOnce returns how many models of n observations may be learnt at the same time.
+func (a *Analysis) AtOnce(n int) int { return Options{Memory: a.memory}.atOnce(a.Series, n) }

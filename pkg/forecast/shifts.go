@@ -23,13 +23,13 @@ const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
 // includes them in the forecast, and the search for them trains more models.
 const cheapShifts = 400
 
-// shiftMode is the mode of the analysis after resolving auto; never if it was read from a file.
-func (a *Analysis) shiftMode() string {
+// ShiftMode is the mode of the analysis after resolving auto; never if it was read from a file.
+func (a *Analysis) ShiftMode() string {
 	switch {
-	case a.options == nil:
+	case a.Options == nil:
 		return "never"
-	case a.options.Shifts != "" && a.options.Shifts != shiftsAuto:
-		return a.options.Shifts
+	case a.Options.Shifts != "" && a.Options.Shifts != shiftsAuto:
+		return a.Options.Shifts
 	case a.Chosen == ByBIC || len(a.Series.X) > cheapShifts:
 		return shiftsReported
 	}
@@ -67,9 +67,9 @@ func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
 // sizedShifts computes the result of Shifts.
 func (a *Analysis) sizedShifts(ctx context.Context) (all []ShiftSize, err error) {
 	switch {
-	case a.shiftMode() == shiftsReported && a.Untried > 0:
-		return nil, errors.New("forecast: " + budgetSpent)
-	case a.shiftMode() == shiftsReported:
+	case a.ShiftMode() == shiftsReported && a.Untried > 0:
+		return nil, errors.New("forecast: " + BudgetSpent)
+	case a.ShiftMode() == shiftsReported:
 		all, err = a.findShifts(ctx)
 	case len(a.Series.Shifts) > 0:
 		all, err = a.usedShifts(ctx)

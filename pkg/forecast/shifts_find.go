@@ -193,11 +193,11 @@ func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 		return a, nil
 	}
 	s := a.Series.WithShifts(best.shifts)
-	found, err := search(ctx, s, *a.options)
+	found, err := search(ctx, s, *a.Options)
 	if err != nil {
 		return nil, err
 	}
-	return analysisOf(s, *a.options, found), nil
+	return analysisOf(s, *a.Options, found), nil
 }
 
 // with returns the analysis of the series with some shifts, and its observations on the scale of the best model.

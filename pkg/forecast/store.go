@@ -120,7 +120,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: a.Candidates, Projections: a.Projections, Result: &store.Result{Result: a.Result}, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort,
-		Priors: store.Priors(a.given), Periods: a.seasons, Known: s.Known, Holidays: s.Holidays,
+		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays,
 		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
@@ -249,7 +249,7 @@ func decode(b []byte) (*Analysis, error) {
 	}
 	a := &Analysis{
 		Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result.Result, trained: j.Trained, Log: j.Log,
-		Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), seasons: j.Periods,
+		Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), Periods: j.Periods,
 		computed: new(computed),
 	}
 	if j.Weak {

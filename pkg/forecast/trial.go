@@ -74,8 +74,8 @@ func (t *trial) same(o *trial) bool {
 	return o.scale == t.scale && o.Trend == t.Trend && o.structure == t.structure
 }
 
-// budgetSpent is the reason why an analysis with models that were not tried does no optional work.
-const budgetSpent = "the budget was used up by the fit"
+// BudgetSpent is the reason why an analysis with models that were not tried does no optional work.
+const BudgetSpent = "the budget was used up by the fit"
 
 // overspent reports whether the trainings have used up the budget and at least one has succeeded. Evaluations can cost far more
 // than planned: if the noise vanishes, only dense algebra is left. Costs are predicted, so that the clock decides nothing.

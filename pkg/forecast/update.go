@@ -61,7 +61,7 @@ func (a *Analysis) Extend(ctx context.Context, x, y, errs []float64) (*Analysis,
 // with returns the analysis with the first count of some further observations.
 func (a *Analysis) with(r *series.Further, count int) *Analysis {
 	b := *a
-	b.Series, b.members, b.options, b.ahead, b.sizes, b.computed = a.Series.With(r, count), nil, nil, nil, nil, new(computed)
+	b.Series, b.members, b.Options, b.ahead, b.sizes, b.computed = a.Series.With(r, count), nil, nil, nil, nil, new(computed)
 	for _, m := range a.members {
 		b.members = append(b.members, &member{averaged: m.averaged})
 	}
@@ -86,7 +86,7 @@ func (a *Analysis) extend(ctx context.Context, r *series.Further) (*Analysis, *A
 	for from := 0; from < len(r.X); {
 		now := a.with(r, from)
 		now.Widen = 0
-		if err := now.condition(ctx); err != nil {
+		if err := now.Condition(ctx); err != nil {
 			return nil, nil, err
 		}
 		to := min(len(r.X), from+now.rowsTogether(len(r.X)))

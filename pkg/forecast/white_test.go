@@ -22,7 +22,7 @@ func TestWhiteOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.condition(t.Context()); err != nil {
+	if err := a.Condition(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var forecasts []*Forecast

@@ -8,7 +8,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -80,12 +80,12 @@ func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 		return nil, err
 	}
 	mean, variance = s.Scaling.Values(nil, mean), s.Scaling.Variances(nil, variance)
-	band := forecast.Gaussian{Mu: mean, Variance: variance}
+	band := judge.Gaussian{Mu: mean, Variance: variance}
 	lo, hi := band.Quantile(0.5*(1-level)), band.Quantile(0.5*(1+level))
 	return &Forecast{
 		Name: name, Unit: s.Held.YUnit, N: s.Held.Len(),
-		Coverage: forecast.Coverage(s.Held.Y, lo, hi), Width: forecast.Width(lo, hi),
-		RMSE: forecast.RMSE(s.Held.Y, mean), NLPD: forecast.NLPD(s.Held.Y, mean, variance),
+		Coverage: judge.Coverage(s.Held.Y, lo, hi), Width: judge.Width(lo, hi),
+		RMSE: judge.RMSE(s.Held.Y, mean), NLPD: judge.NLPD(s.Held.Y, mean, variance),
 		posterior: p, split: s, horizonFrom: slices.Min(s.Held.X),
 	}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -169,7 +170,7 @@ func observationsFigure(s *series.Series, errors []float64, changes []viz.Event,
 }
 
 // Residuals draws the innovations along the axis, their histogram and their autocorrelation.
-func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, error) {
+func Residuals(a *forecast.Analysis, r *judge.Residuals) ([]*viz.Figure, error) {
 	const unit = "standardised innovation"
 	along, noSeries := viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
@@ -431,7 +432,7 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 }
 
 // pastTable lists the forecasts of the past with their coverage and errors.
-func pastTable(t *forecast.Trust) *viz.Table {
+func pastTable(t *judge.Trust) *viz.Table {
 	least, most := math.Inf(1), 0.0
 	for _, p := range t.Past {
 		for _, e := range []float64{p.MAE, p.Naive} {

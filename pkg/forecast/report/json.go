@@ -6,6 +6,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 )
 
 // JSON is an analysis for programs. Fields of results that were not requested are left out.
@@ -13,7 +14,7 @@ type JSON struct {
 	File       string               `json:"file"`
 	SHA256     string               `json:"sha256"`
 	N          int                  `json:"n"`
-	Trust      *forecast.Trust      `json:"trust,omitempty"`
+	Trust      *judge.Trust         `json:"trust,omitempty"`
 	Lead       string               `json:"lead,omitempty"` // what a reader must know first: values that may stand for missing ones
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
@@ -72,7 +73,7 @@ type PointJSON struct {
 // Describe returns the analysis for a program, with the forecast, the residual checks and the backtest if they are not nil. word
 // names the settings in what is said of the series.
 func Describe(
-	a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, word func(dataset.Setting) string,
+	a *forecast.Analysis, f *forecast.Forecast, r *judge.Residuals, trust *judge.Trust, word func(dataset.Setting) string,
 ) JSON {
 	lead, notes := messages(a.Series, word)
 	j := JSON{

@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -40,7 +41,7 @@ type content struct {
 	Lead        string
 	Notes       []string
 	Changes     []string
-	Trust       *forecast.Trust
+	Trust       *judge.Trust
 	Past        template.HTML
 	Summary     []string
 	Written     string
@@ -71,7 +72,7 @@ type content struct {
 // larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis without this. word
 // names the settings in what is said of the series.
 func HTML(
-	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program,
+	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *judge.Trust, program *viz.Program,
 	word func(dataset.Setting) string,
 ) error {
 	lead, notes := briefMessages(a.Series, word)
@@ -119,7 +120,7 @@ func HTML(
 	} else if effects != nil {
 		c.Effects = table(effects)
 	}
-	if r, problem := forecast.CheckResiduals(ctx, a); ctx.Err() != nil {
+	if r, problem := judge.CheckResiduals(ctx, a); ctx.Err() != nil {
 		return ctx.Err()
 	} else if problem != nil {
 		c.NoResiduals = strings.TrimPrefix(problem.Error(), "forecast: ")

@@ -20,6 +20,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -137,7 +138,7 @@ func TestShow(t *testing.T) {
 		}
 	})
 	t.Run("text", func(t *testing.T) {
-		r, err := forecast.CheckResiduals(t.Context(), a)
+		r, err := judge.CheckResiduals(t.Context(), a)
 		if err != nil {
 			t.Fatal(err)
 		}

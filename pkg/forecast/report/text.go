@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -16,7 +17,7 @@ import (
 // candidates and the best model; then the checks, the forecast and the names of written files, unless these are nil. word names
 // the settings in what is said of the series.
 func Text(
-	w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, written []string,
+	w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *judge.Residuals, trust *judge.Trust, written []string,
 	word func(dataset.Setting) string,
 ) error {
 	var b strings.Builder
@@ -75,7 +76,7 @@ func section(b *strings.Builder, title string, sentences []string) {
 }
 
 // Backtest writes the verdict of a backtest and its table. word names the settings in what is said of the series.
-func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust, word func(dataset.Setting) string) error {
+func Backtest(w io.Writer, a *forecast.Analysis, t *judge.Trust, word func(dataset.Setting) string) error {
 	lead, _ := briefMessages(a.Series, word)
 	if lead != "" {
 		lead += "\n"

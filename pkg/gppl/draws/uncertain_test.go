@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
@@ -46,7 +46,7 @@ func TestMixture(t *testing.T) {
 	for i := range 3 {
 		near(t, "mean", mean[i], sum[i], 0.02)
 		near(t, "variance", variance[i], square[i]-sum[i]*sum[i], 0.06)
-		near(t, "CRPS", crps[i], forecast.CRPSSample(y[i], sample[i]), 0.01)
+		near(t, "CRPS", crps[i], judge.CRPSSample(y[i], sample[i]), 0.01)
 	}
 	for _, p := range []float64{1e-6, 0.025, 0.5, 0.9} {
 		q := testkit.Must(m.Quantile(t.Context(), p))(t)
@@ -67,7 +67,7 @@ func TestMixture(t *testing.T) {
 	near(t, "log density", log[0], math.Log(density), 1e-12)
 	near(t, "log density", log[1], distuv.Normal{Mu: 1, Sigma: 2}.LogProb(-2), 1e-12)
 	one := &draws.Mixture{Weights: []float64{1}, Means: [][]float64{{1}}, Variances: [][]float64{{4}}}
-	near(t, "CRPS of one component", testkit.Must(one.CRPS(t.Context(), []float64{2.5}))(t)[0], forecast.CRPS([]float64{2.5}, []float64{1}, []float64{4}), 1e-14)
+	near(t, "CRPS of one component", testkit.Must(one.CRPS(t.Context(), []float64{2.5}))(t)[0], judge.CRPS([]float64{2.5}, []float64{1}, []float64{4}), 1e-14)
 }
 
 func near(t *testing.T, what string, got, want, tol float64) {

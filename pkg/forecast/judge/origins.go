@@ -1,4 +1,4 @@
-package forecast
+package judge
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -30,7 +31,7 @@ type relearning struct {
 	plan BacktestPlan
 	// options are those of Fit at each origin; nil means that structure and parameters are those of the whole series, because of
 	// why.
-	options *Options
+	options *forecast.Options
 	effort  string // of the search at each origin; "" if kernels are named
 	why     string
 	done    *originsDone
@@ -39,7 +40,7 @@ type relearning struct {
 // originsDone reports how many origins are done; concurrent origins report one after another.
 type originsDone struct {
 	mu       sync.Mutex
-	to       func(Progress) // nil for none
+	to       func(forecast.Progress) // nil for none
 	done, of int
 }
 
@@ -48,21 +49,21 @@ func (d *originsDone) add(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.done += n; d.to != nil {
-		d.to(Progress{Stage: TestOfPast, Index: d.done, Count: d.of, Best: math.Inf(1)})
+		d.to(forecast.Progress{Stage: forecast.TestOfPast, Index: d.done, Count: d.of, Best: math.Inf(1)})
 	}
 }
 
 // relearningOf plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the
 // origins is the widest with which all together are predicted to take no longer than the fit: at most as wide as that of the fit,
 // and at least that of leastEffort, or quick in a short series.
-func relearningOf(a *Analysis, o BacktestOptions) (r relearning, err error) {
+func relearningOf(a *forecast.Analysis, o BacktestOptions) (r relearning, err error) {
 	n := len(a.Series.X)
 	defer func() {
 		if err != nil {
 			return
 		}
-		if r.done = (&originsDone{of: len(r.plan.origins(n))}); a.options != nil {
-			r.done.to = a.options.Progress
+		if r.done = (&originsDone{of: len(r.plan.origins(n))}); a.Options != nil {
+			r.done.to = a.Options.Progress
 		}
 		r.done.add(0)
 	}()
@@ -70,21 +71,21 @@ func relearningOf(a *Analysis, o BacktestOptions) (r relearning, err error) {
 		return r, err
 	}
 	switch {
-	case a.options == nil:
+	case a.Options == nil:
 		r.why = "the model was read from a file"
 		return r, nil
 	case a.Projections > 0:
 		r.why = "learning by projections takes too long at each origin"
 		return r, nil
 	case a.Untried > 0:
-		r.why = budgetSpent
+		r.why = forecast.BudgetSpent
 		return r, nil
 	}
-	at := a.options.atOrigin()
-	at.Progress, at.Shifts = nil, a.shiftMode()
+	at := a.Options.AtOrigin()
+	at.Progress, at.Shifts = nil, a.ShiftMode()
 	at.Budget /= time.Duration(cmp.Or(o.Origins, defaultOrigins)) // all origins together may take as long as the fit
 	r.options = &at
-	if a.Chosen == ByBIC {
+	if a.Chosen == forecast.ByBIC {
 		at.Budget = namedBudget
 		return r, nil
 	}
@@ -93,12 +94,12 @@ func relearningOf(a *Analysis, o BacktestOptions) (r relearning, err error) {
 		return r, err
 	}
 	e, _ := past.widest()
-	r.plan, r.effort, at = past.plan, e.name, at.withEffort(e)
+	r.plan, r.effort, at = past.plan, e.Name, at.WithEffort(e)
 	return r, nil
 }
 
 // WithTests adds the predicted time of the tests of the past that follow a fit to its plan.
-func WithTests(p Plan, s *series.Series, o Options, tests BacktestOptions) Plan {
+func WithTests(p forecast.Plan, s *series.Series, o forecast.Options, tests BacktestOptions) forecast.Plan {
 	if past, err := tests.complete().pastSearch(s, o, p.Effort, p.Trained); err == nil {
 		_, p.Tests = past.widest()
 	}
@@ -108,17 +109,17 @@ func WithTests(p Plan, s *series.Series, o Options, tests BacktestOptions) Plan 
 // pastSearch weighs the search at the origins of a plan against that of the fit.
 type pastSearch struct {
 	plan             BacktestPlan
-	origins          int            // wanted by the plan, if there is room
-	last             *series.Series // as known at the last origin
-	options          Options        // of Fit at an origin
-	fit, most, least int            // indices of efforts: that of the fit, and the widest and the least at an origin
-	trained          int            // number of observations that the fit learns parameters from
-	seconds          float64        // predicted time of the fit
+	origins          int              // wanted by the plan, if there is room
+	last             *series.Series   // as known at the last origin
+	options          forecast.Options // of Fit at an origin
+	fit, most, least int              // indices of efforts: that of the fit, and the widest and the least at an origin
+	trained          int              // number of observations that the fit learns parameters from
+	seconds          float64          // predicted time of the fit
 }
 
 // pastSearch plans the origins, fewer in a short series if their number is not given. at are the options of Fit at an origin, fit
 // the effort of the fit, and trained the number of observations that its parameters are learnt from.
-func (o BacktestOptions) pastSearch(s *series.Series, at Options, fit string, trained int) (p pastSearch, err error) {
+func (o BacktestOptions) pastSearch(s *series.Series, at forecast.Options, fit string, trained int) (p pastSearch, err error) {
 	p = pastSearch{origins: cmp.Or(o.Origins, defaultOrigins), options: at, trained: trained}
 	n := len(s.X)
 	if p.plan, err = o.plan(n); err != nil {
@@ -126,11 +127,11 @@ func (o BacktestOptions) pastSearch(s *series.Series, at Options, fit string, tr
 	}
 	p.last = s.Part(0, n-p.plan.Horizon)
 	p.last.Even = s.Even
-	p.fit = effortNamed(fit)
-	p.seconds = PlanFit(s, at.withEffort(efforts[p.fit])).Seconds
+	p.fit = forecast.EffortNamed(fit)
+	p.seconds = forecast.PlanFit(s, at.WithEffort(forecast.Efforts[p.fit])).Seconds
 	p.most = p.fit
 	switch {
-	case n >= telling:
+	case n >= forecast.TellingLength:
 		p.least = min(p.fit, leastEffort)
 	case o.Origins == 0:
 		_, quick := p.at(0)
@@ -142,16 +143,16 @@ func (o BacktestOptions) pastSearch(s *series.Series, at Options, fit string, tr
 }
 
 // at returns an effort as it is at an origin, and its predicted time at the last one.
-func (p pastSearch) at(i int) (e effort, seconds float64) {
-	e = efforts[i].within(p.trained)
+func (p pastSearch) at(i int) (e forecast.Effort, seconds float64) {
+	e = forecast.Efforts[i].Within(p.trained)
 	if i < p.fit && p.least > 0 {
-		e = e.asDeepAs(efforts[p.fit])
+		e = e.AsDeepAs(forecast.Efforts[p.fit])
 	}
-	return e, PlanFit(p.last, p.options.withEffort(e)).Seconds
+	return e, forecast.PlanFit(p.last, p.options.WithEffort(e)).Seconds
 }
 
 // widest returns the widest search with which all origins together take no longer than the fit, and their predicted time.
-func (p pastSearch) widest() (e effort, seconds float64) {
+func (p pastSearch) widest() (e forecast.Effort, seconds float64) {
 	i := p.most
 	e, seconds = p.at(i)
 	for ; i > p.least && seconds*float64(p.origins) > p.seconds; i-- {
@@ -162,23 +163,25 @@ func (p pastSearch) widest() (e effort, seconds float64) {
 
 // asOf returns the analysis as of the observations of train: that of a fit to them alone. If structure and parameters are those
 // of the whole series, reused says why.
-func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *Analysis, reused string, err error) {
+func (r relearning) asOf(
+	ctx context.Context, a *forecast.Analysis, train Window,
+) (past *forecast.Analysis, reused string, err error) {
 	defer r.done.add(1)
 	if r.options == nil {
-		past, err = a.asOf(ctx, train.From, train.To)
+		past, err = a.AsOf(ctx, train.From, train.To)
 		return past, r.why, err
 	}
 	s, err := a.Series.KnownIn(train.From, train.To)
 	if err != nil {
 		return nil, "", err
 	}
-	past, err = Fit(ctx, s, *r.options)
-	if long := (*BudgetError)(nil); errors.As(err, &long) {
-		past, err = a.asOf(ctx, train.From, train.To)
+	past, err = forecast.Fit(ctx, s, *r.options)
+	if long := (*forecast.BudgetError)(nil); errors.As(err, &long) {
+		past, err = a.AsOf(ctx, train.From, train.To)
 		return past, "learning again at each origin takes too long", err
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	return past, "", past.condition(ctx)
+	return past, "", past.Condition(ctx)
 }

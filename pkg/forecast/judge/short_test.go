@@ -1,10 +1,11 @@
-package forecast
+package judge
 
 import (
 	"math"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -19,11 +20,11 @@ func TestShortBands(t *testing.T) {
 	}
 	factor := math.Sqrt(1 + 121./400)
 	for kernels, want := range map[string]float64{"": factor, "Matern32": 1} {
-		o := Options{Log: "never"}
+		o := forecast.Options{Log: "never"}
 		if kernels != "" {
 			o.Kernels = []string{kernels}
 		}
-		a := testkit.Must(Fit(t.Context(), s, o))(t)
+		a := testkit.Must(forecast.Fit(t.Context(), s, o))(t)
 		ahead := func(x float64) float64 { return testkit.Must(a.Predict([]float64{x}))(t).NoisyVar[0] }
 		wide, within := ahead(float64(n)+3), ahead(3.5)
 		a.Widen = 1

@@ -1,4 +1,4 @@
-package forecast
+package judge
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -25,7 +26,7 @@ func TestNothingLeaks(t *testing.T) {
 			return v
 		}
 	}
-	var past []*Analysis
+	var past []*forecast.Analysis
 	for _, after := range []func(i int) float64{
 		func(int) float64 { return 0 },
 		func(i int) float64 { return 100 + 50*math.Sin(float64(i)) + float64(i) }, // other structure and scale
@@ -42,7 +43,7 @@ func TestNothingLeaks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := automatic(t, s, Options{})
+		a := automatic(t, s, forecast.Options{})
 		r, err := relearningOf(a, BacktestOptions{Horizon: horizon, Origins: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -74,8 +75,8 @@ func TestOriginPlans(t *testing.T) {
 		{2000, 1, 1, "standard"}} {
 		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
 		told := ""
-		progress := func(p Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }
-		a := &Analysis{Series: s, Chosen: ByEvidence, Effort: "standard", options: &Options{Progress: progress}}
+		progress := func(p forecast.Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }
+		a := &forecast.Analysis{Series: s, Chosen: forecast.ByEvidence, Effort: "standard", Options: &forecast.Options{Progress: progress}}
 		r, err := relearningOf(a, BacktestOptions{Horizon: 12, Origins: test.asked})
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +89,7 @@ func TestOriginPlans(t *testing.T) {
 		if _, _, err := r.asOf(ended, a, Window{0, 50}); err == nil {
 			t.Error("no error of a context that has ended")
 		}
-		if want := fmt.Sprintf("%[1]s 0/%[2]d %[1]s 1/%[2]d ", TestOfPast, test.origins); told != want {
+		if want := fmt.Sprintf("%[1]s 0/%[2]d %[1]s 1/%[2]d ", forecast.TestOfPast, test.origins); told != want {
 			t.Errorf("%+v: told %q, want %q", test, told, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package forecast
+package judge
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 // A Window is the observations From, …, To − 1 of a series.
@@ -264,7 +265,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 		e := math.Abs(y[i] - f[i])
 		out[i] = single{square: e * e, absolute: e, scaled: e / scale, smape: smape(y[i], f[i]), nlpd: -log[i], crps: crps[i]}
 	}
-	below, above := p.Quantile(oneBelow), p.Quantile(1-oneBelow)
+	below, above := p.Quantile(forecast.OneBelow), p.Quantile(1-forecast.OneBelow)
 	for i := range y {
 		const most = 1e6 // standard deviations, for a forecast without spread
 		if out[i].absolute > 0 {

@@ -1,4 +1,4 @@
-package forecast
+package judge
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -100,7 +101,7 @@ const (
 //
 // Bands that were slightly too narrow do not count against it: Calibrate widens them. The verdict cannot foresee what the past
 // does not show, such as a change of level after the last observation.
-func TestPast(ctx context.Context, a *Analysis, o BacktestOptions) (*Trust, error) {
+func TestPast(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
 	o = o.complete()
 	again, err := relearningOf(a, o)
@@ -108,8 +109,8 @@ func TestPast(ctx context.Context, a *Analysis, o BacktestOptions) (*Trust, erro
 		return nil, err
 	}
 	plan := again.plan
-	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostTrained, a.atOnce(n)
-	if err := a.condition(ctx); err != nil { // not at several origins at once
+	plan.Levels, plan.Window, plan.Together = []float64{0.95}, forecast.MostTrained, a.AtOnce(n)
+	if err := a.Condition(ctx); err != nil { // not at several origins at once
 		return nil, err
 	}
 	var mu sync.Mutex
@@ -122,7 +123,7 @@ func TestPast(ctx context.Context, a *Analysis, o BacktestOptions) (*Trust, erro
 		mu.Lock()
 		reused[train.To] = why
 		mu.Unlock()
-		f, err := past.following(ctx, a.Series, test.From, test.To)
+		f, err := past.Following(ctx, a.Series, test.From, test.To)
 		if err != nil {
 			return nil, err
 		}
@@ -276,10 +277,10 @@ func widening(squares []float64) float64 {
 }
 
 // Calibrate widens the bands of later forecasts of an analysis by Widen, beyond the widening for a short series.
-func (t *Trust) Calibrate(a *Analysis) { a.Widen = a.ShortBands() * t.Widen }
+func (t *Trust) Calibrate(a *forecast.Analysis) { a.Widen = a.ShortBands() * t.Widen }
 
 // Testable reports whether a backtest is possible, and fast enough to run without being requested.
-func Testable(a *Analysis) bool {
+func Testable(a *forecast.Analysis) bool {
 	n := len(a.Series.X)
 	return a.Projections == 0 && n-max(4, n/3) >= 1
 }

@@ -1,4 +1,4 @@
-package forecast
+package judge
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -84,10 +85,10 @@ func lastSeason(s *series.Series, period float64, steps int) string {
 
 // naiveSeasons returns the periods of the yardsticks: those that the user named and those of the calendar or, only if there are
 // neither, the strongest seasons of the first n observations. None is learnt by a model.
-func naiveSeasons(a *Analysis, n int) (periods []float64) {
+func naiveSeasons(a *forecast.Analysis, n int) (periods []float64) {
 	const same = 0.01
 	s := a.Series
-	for _, p := range append(slices.Clone(a.seasons), s.CalendarPeriods()...) {
+	for _, p := range append(slices.Clone(a.Periods), s.CalendarPeriods()...) {
 		if !slices.ContainsFunc(periods, func(q float64) bool { return math.Abs(q/p-1) < same }) {
 			periods = append(periods, p)
 		}

@@ -1,4 +1,4 @@
-package forecast
+package judge
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -42,7 +43,7 @@ func TestRegressor(t *testing.T) {
 		strings.Contains(notes, "left out") {
 		t.Error(notes)
 	}
-	for name, o := range map[string]Options{"automatic": {}, "named": {Kernels: []string{"SE"}, Trend: "none"}} {
+	for name, o := range map[string]forecast.Options{"automatic": {}, "named": {Kernels: []string{"SE"}, Trend: "none"}} {
 		t.Run(name, func(t *testing.T) {
 			a := automatic(t, s, o)
 			effects, err := a.Effects()
@@ -123,7 +124,7 @@ func TestKnownErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {
+	for _, o := range []forecast.Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {
 		off := func(s *series.Series) (worst, width float64) {
 			f, err := automatic(t, s, o).Predict([]float64{20.5, 40.5, 60.5})
 			if err != nil {
@@ -140,7 +141,7 @@ func TestKnownErrors(t *testing.T) {
 			t.Errorf("%+v: off by %.3f with a standard deviation of %.3f, without errors %.3f", o, errs, width, without)
 		}
 	}
-	a := automatic(t, s, Options{Log: "never"})
+	a := automatic(t, s, forecast.Options{Log: "never"})
 	f, err := a.Predict([]float64{40.5})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +159,7 @@ func TestKnownErrors(t *testing.T) {
 // saving.
 func TestRelativeErrors(t *testing.T) {
 	const scale = 0.3
-	var first *Forecast
+	var first *forecast.Forecast
 	for _, unit := range []float64{1, 250} {
 		rnd := rand.New(rand.NewPCG(8, 3))
 		var b strings.Builder
@@ -175,7 +176,7 @@ func TestRelativeErrors(t *testing.T) {
 			"e has the errors of the observations relative to one another, from ") {
 			t.Error(notes)
 		}
-		for _, o := range []Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {
+		for _, o := range []forecast.Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {
 			a := automatic(t, s, o)
 			if got := unit * a.ErrorScale(); math.Abs(got-scale) > 0.25*scale {
 				t.Errorf("%+v: the noise was learnt to be %.3g times the errors, it is %v times", o, got, scale)
@@ -214,7 +215,7 @@ func TestRelativeErrors(t *testing.T) {
 			if err := a.Save(path); err != nil {
 				t.Fatal(err)
 			}
-			back, err := Load(path)
+			back, err := forecast.Load(path)
 			if err != nil {
 				t.Fatal(err)
 			}

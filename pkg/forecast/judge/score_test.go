@@ -1,4 +1,4 @@
-package forecast_test
+package judge_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 )
 
 func near(t *testing.T, what string, got, want, tol float64) {
@@ -24,42 +24,42 @@ func near(t *testing.T, what string, got, want, tol float64) {
 // TestScoresByHand: numbers that were worked out on paper.
 func TestScoresByHand(t *testing.T) {
 	y, f := []float64{1, 2, 4}, []float64{1, 4, 3}
-	near(t, "RMSE", forecast.RMSE(y, f), math.Sqrt(5./3), 1e-15) // errors 0, −2, 1
-	near(t, "MAE", forecast.MAE(y, f), 1, 1e-15)
+	near(t, "RMSE", judge.RMSE(y, f), math.Sqrt(5./3), 1e-15) // errors 0, −2, 1
+	near(t, "MAE", judge.MAE(y, f), 1, 1e-15)
 	train := []float64{1, 5, 2, 7, 2, 6} // season 2: |2−1|, |7−5|, |2−2|, |6−7|
-	near(t, "Scale", forecast.Scale(train, 2), 1, 1e-15)
-	near(t, "Scale, season 1", forecast.Scale(train, 1), 21./5, 1e-15) // 4, 3, 5, 5, 4
-	near(t, "MASE", forecast.MASE(y, f, train, 1), 5./21, 1e-15)
-	near(t, "sMAPE", forecast.SMAPE([]float64{100, 0, -1}, []float64{110, 0, 1}), (2000./210+0+200)/3, 1e-12)
-	near(t, "NLPD", forecast.NLPD([]float64{0, 3}, []float64{0, 1}, []float64{1, 4}), 0.5*math.Log(2*math.Pi)+0.5*(math.Log(2)+0.5),
+	near(t, "Scale", judge.Scale(train, 2), 1, 1e-15)
+	near(t, "Scale, season 1", judge.Scale(train, 1), 21./5, 1e-15) // 4, 3, 5, 5, 4
+	near(t, "MASE", judge.MASE(y, f, train, 1), 5./21, 1e-15)
+	near(t, "sMAPE", judge.SMAPE([]float64{100, 0, -1}, []float64{110, 0, 1}), (2000./210+0+200)/3, 1e-12)
+	near(t, "NLPD", judge.NLPD([]float64{0, 3}, []float64{0, 1}, []float64{1, 4}), 0.5*math.Log(2*math.Pi)+0.5*(math.Log(2)+0.5),
 		1e-15)
-	near(t, "CRPS of N(0, 1) at 0", forecast.CRPS([]float64{0}, []float64{0}, []float64{1}), (math.Sqrt2-1)/math.Sqrt(math.Pi),
+	near(t, "CRPS of N(0, 1) at 0", judge.CRPS([]float64{0}, []float64{0}, []float64{1}), (math.Sqrt2-1)/math.Sqrt(math.Pi),
 		1e-15)
-	near(t, "CRPS of a point", forecast.CRPS([]float64{3}, []float64{1}, []float64{0}), 2, 0)
-	near(t, "pinball", forecast.Pinball(3, 1, 0.9), 1.8, 1e-15)
-	near(t, "pinball", forecast.Pinball(1, 3, 0.9), 0.2, 1e-15)
-	near(t, "CRPS of a sample of one", forecast.CRPSSample(3, []float64{1}), 2, 0)
-	near(t, "CRPS of a sample of two", forecast.CRPSSample(3, []float64{4, 1}), 0.75, 1e-15) // (1 + 2)/2 − (3 + 3)/8
+	near(t, "CRPS of a point", judge.CRPS([]float64{3}, []float64{1}, []float64{0}), 2, 0)
+	near(t, "pinball", judge.Pinball(3, 1, 0.9), 1.8, 1e-15)
+	near(t, "pinball", judge.Pinball(1, 3, 0.9), 0.2, 1e-15)
+	near(t, "CRPS of a sample of one", judge.CRPSSample(3, []float64{1}), 2, 0)
+	near(t, "CRPS of a sample of two", judge.CRPSSample(3, []float64{4, 1}), 0.75, 1e-15) // (1 + 2)/2 − (3 + 3)/8
 	lo, hi := []float64{0, 0, 5}, []float64{1, 1, 9}
-	near(t, "coverage", forecast.Coverage(y, lo, hi), 1./3, 1e-15)
-	near(t, "width", forecast.Width(lo, hi), 2, 1e-15)
-	near(t, "interval score", forecast.IntervalScore(y, lo, hi, 0.8), (1+(1+10*1)+(4+10*1))/3., 1e-12)
+	near(t, "coverage", judge.Coverage(y, lo, hi), 1./3, 1e-15)
+	near(t, "width", judge.Width(lo, hi), 2, 1e-15)
+	near(t, "interval score", judge.IntervalScore(y, lo, hi, 0.8), (1+(1+10*1)+(4+10*1))/3., 1e-12)
 
 	nan := math.NaN()
 	for what, got := range map[string]float64{
-		"RMSE of nothing":   forecast.RMSE(nil, nil),
-		"CRPSSample":        forecast.CRPSSample(1, nil),
-		"Scale":             forecast.Scale(train, 6),
-		"MAE of NaN":        forecast.MAE([]float64{nan}, []float64{1}),
-		"sMAPE of NaN":      forecast.SMAPE([]float64{nan}, []float64{0}),
-		"Coverage of NaN":   forecast.Coverage([]float64{nan}, []float64{0}, []float64{1}),
-		"Coverage, no ends": forecast.Coverage([]float64{0}, []float64{nan}, []float64{1}),
+		"RMSE of nothing":   judge.RMSE(nil, nil),
+		"CRPSSample":        judge.CRPSSample(1, nil),
+		"Scale":             judge.Scale(train, 6),
+		"MAE of NaN":        judge.MAE([]float64{nan}, []float64{1}),
+		"sMAPE of NaN":      judge.SMAPE([]float64{nan}, []float64{0}),
+		"Coverage of NaN":   judge.Coverage([]float64{nan}, []float64{0}, []float64{1}),
+		"Coverage, no ends": judge.Coverage([]float64{0}, []float64{nan}, []float64{1}),
 	} {
 		near(t, what, got, nan, 0)
 	}
 	for what, f := range map[string]func(){
-		"lengths": func() { forecast.RMSE(y, f[:2]) },
-		"season":  func() { forecast.MASE(y, f, train, 0) },
+		"lengths": func() { judge.RMSE(y, f[:2]) },
+		"season":  func() { judge.MASE(y, f, train, 0) },
 	} {
 		func() {
 			defer func() {
@@ -91,10 +91,10 @@ func TestCRPSByDefinition(t *testing.T) {
 		below := quad.Fixed(func(u float64) float64 { return d.CDF(u) * d.CDF(u) }, -20, y, 500, nil, 0)
 		above := quad.Fixed(func(u float64) float64 { return d.Survival(u) * d.Survival(u) }, y, 20, 500, nil, 0)
 		want := below + above
-		near(t, "CRPS", forecast.CRPS([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}), want, 1e-8)
-		near(t, "CRPSSample", forecast.CRPSSample(y, sample), want, 0.03)
-		near(t, "CRPSQuantiles", forecast.CRPSQuantiles([]float64{y}, quantile, p)[0], want, 1e-3)
-		near(t, "NLPD", forecast.NLPD([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}), -d.LogProb(y), 1e-12)
+		near(t, "CRPS", judge.CRPS([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}), want, 1e-8)
+		near(t, "CRPSSample", judge.CRPSSample(y, sample), want, 0.03)
+		near(t, "CRPSQuantiles", judge.CRPSQuantiles([]float64{y}, quantile, p)[0], want, 1e-3)
+		near(t, "NLPD", judge.NLPD([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}), -d.LogProb(y), 1e-12)
 	}
 }
 
@@ -103,31 +103,31 @@ func TestCRPSByDefinition(t *testing.T) {
 func TestGaussianIntervals(t *testing.T) {
 	const n = 40000
 	rnd := rand.New(rand.NewPCG(3, 4))
-	y, g := make([]float64, n), forecast.Gaussian{Mu: make([]float64, n), Variance: make([]float64, n)}
+	y, g := make([]float64, n), judge.Gaussian{Mu: make([]float64, n), Variance: make([]float64, n)}
 	for i := range y {
 		g.Mu[i], g.Variance[i] = float64(i%7), 1+float64(i%3)
 		y[i] = g.Mu[i] + math.Sqrt(g.Variance[i])*rnd.NormFloat64()
 	}
 	lo, hi := g.Quantile(0.025), g.Quantile(0.975)
 	near(t, "quantile of N(0, 1)", g.Quantile(0.975)[0], 1.959963984540054, 1e-12)
-	near(t, "coverage", forecast.Coverage(y, lo, hi), 0.95, 0.005)
-	best := forecast.IntervalScore(y, lo, hi, 0.95)
+	near(t, "coverage", judge.Coverage(y, lo, hi), 0.95, 0.005)
+	best := judge.IntervalScore(y, lo, hi, 0.95)
 	for _, c := range []float64{0.8, 1.25} {
-		wide := forecast.Gaussian{Mu: g.Mu, Variance: make([]float64, n)}
+		wide := judge.Gaussian{Mu: g.Mu, Variance: make([]float64, n)}
 		for i, v := range g.Variance {
 			wide.Variance[i] = c * c * v
 		}
-		if s := forecast.IntervalScore(y, wide.Quantile(0.025), wide.Quantile(0.975), 0.95); s <= best {
+		if s := judge.IntervalScore(y, wide.Quantile(0.025), wide.Quantile(0.975), 0.95); s <= best {
 			t.Errorf("intervals %v times as wide have the score %v, the true ones %v", c, s, best)
 		}
-		if s := forecast.CRPS(y, wide.Mu, wide.Variance); s <= forecast.CRPS(y, g.Mu, g.Variance) {
+		if s := judge.CRPS(y, wide.Mu, wide.Variance); s <= judge.CRPS(y, g.Mu, g.Variance) {
 			t.Errorf("a standard deviation of %v times the true one has a lower CRPS: %v", c, s)
 		}
 	}
 }
 
 func TestSeasonalNaive(t *testing.T) {
-	g, err := forecast.SeasonalNaive([]float64{1, 5, 2, 7, 2, 6}, 2, 5)
+	g, err := judge.SeasonalNaive([]float64{1, 5, 2, 7, 2, 6}, 2, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestSeasonalNaive(t *testing.T) {
 		near(t, "mean", g.Mu[i], want, 0)
 		near(t, "variance", g.Variance[i], square*float64(1+i/2), 1e-15)
 	}
-	if _, err := forecast.SeasonalNaive([]float64{1, 2}, 2, 3); err == nil {
+	if _, err := judge.SeasonalNaive([]float64{1, 2}, 2, 3); err == nil {
 		t.Error("two values, a season of two: no error")
 	}
 }
@@ -144,19 +144,19 @@ func TestSeasonalNaive(t *testing.T) {
 // TestZeroVariance: a forecast without variance has the scores of the limit of small variances.
 func TestZeroVariance(t *testing.T) {
 	inf := math.Inf(1)
-	got := forecast.Gaussian{Mu: []float64{1, 1, 1}, Variance: []float64{0, 0, 1}}.LogDensity([]float64{1, 2, 1})
+	got := judge.Gaussian{Mu: []float64{1, 1, 1}, Variance: []float64{0, 0, 1}}.LogDensity([]float64{1, 2, 1})
 	if got[0] != inf || got[1] != -inf || math.Abs(got[2]+0.5*math.Log(2*math.Pi)) > 1e-15 {
 		t.Errorf("log densities %v", got)
 	}
 	for _, c := range []struct{ y, mu, v, want float64 }{{1, 1, 0, -inf}, {2, 1, 0, inf}, {2, 1, 1e-300, 5e299}} {
-		if got := forecast.NLPD([]float64{c.y}, []float64{c.mu}, []float64{c.v}); got != c.want && !(math.Abs(got/c.want-1) < 1e-12) {
+		if got := judge.NLPD([]float64{c.y}, []float64{c.mu}, []float64{c.v}); got != c.want && !(math.Abs(got/c.want-1) < 1e-12) {
 			t.Errorf("NLPD of %v by N(%v, %v): %v, want %v", c.y, c.mu, c.v, got, c.want)
 		}
 	}
-	if got := forecast.NLPD([]float64{1, 2, 0}, []float64{1, 1, 0}, []float64{0, 0, 1}); got != inf {
+	if got := judge.NLPD([]float64{1, 2, 0}, []float64{1, 1, 0}, []float64{0, 0, 1}); got != inf {
 		t.Errorf("an exact forecast and a wrong one without variance: NLPD %v, want +Inf", got)
 	}
-	if got := forecast.NLPD([]float64{math.NaN()}, []float64{1}, []float64{0}); !math.IsNaN(got) {
+	if got := judge.NLPD([]float64{math.NaN()}, []float64{1}, []float64{0}); !math.IsNaN(got) {
 		t.Errorf("NLPD of NaN: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package forecast
+package judge
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -51,7 +52,7 @@ func (g Gaussian) each(y []float64, f func(y, mu, v float64) float64) []float64 
 }
 
 // PredictiveOf returns the distributions of the forecast, of new observations.
-func PredictiveOf(f *Forecast) Predictive {
+func PredictiveOf(f *forecast.Forecast) Predictive {
 	if f.Counts != nil {
 		return predictedCounts{f.Counts}
 	}
@@ -59,7 +60,7 @@ func PredictiveOf(f *Forecast) Predictive {
 }
 
 // predicted is a forecast as a Predictive: the mixtures of its parts.
-type predicted struct{ f *Forecast }
+type predicted struct{ f *forecast.Forecast }
 
 var _ Predictive = predicted{}
 
@@ -69,15 +70,15 @@ func (p predicted) Mean() []float64 { return slices.Clone(p.f.Mean) }
 func (p predicted) Quantile(level float64) []float64 { return p.f.Quantile(level) }
 
 func (p predicted) LogDensity(y []float64) []float64 {
-	if plainGaussian(p.f.Parts) {
+	if forecast.PlainGaussian(p.f.Parts) {
 		return Gaussian{p.f.Mean, p.f.NoisyVar}.LogDensity(y)
 	}
-	return p.f.logDensity(y)
+	return p.f.LogDensity(y)
 }
 
 // CRPS is computed from quantiles, exactly for a Gaussian.
 func (p predicted) CRPS(y []float64) []float64 {
-	if plainGaussian(p.f.Parts) {
+	if forecast.PlainGaussian(p.f.Parts) {
 		return Gaussian{p.f.Mean, p.f.NoisyVar}.CRPS(y)
 	}
 	const count = 20

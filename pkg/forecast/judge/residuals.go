@@ -1,4 +1,4 @@
-package forecast
+package judge
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
 // ErrCounts says that observations are counts, shares or events.
@@ -44,16 +45,16 @@ type Residuals struct {
 
 // CheckResiduals checks the model by its innovations. It takes n³/3 flops for n up to 2500. It ends soon after ctx has, with an
 // error that wraps ctx's.
-func CheckResiduals(ctx context.Context, a *Analysis) (*Residuals, error) {
-	return residualsOf(ctx, a, checked)
+func CheckResiduals(ctx context.Context, a *forecast.Analysis) (*Residuals, error) {
+	return residualsOf(ctx, a, forecast.MostChecked)
 }
 
 // residualsOf checks the latest observations, at most most.
-func residualsOf(ctx context.Context, a *Analysis, most int) (*Residuals, error) {
+func residualsOf(ctx context.Context, a *forecast.Analysis, most int) (*Residuals, error) {
 	if a.Series.Counting != nil {
 		return nil, ErrCounts
 	}
-	x, e, err := a.innovations(ctx, most)
+	x, e, err := a.Innovations(ctx, most)
 	if err != nil {
 		return nil, err
 	}
