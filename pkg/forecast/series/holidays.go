@@ -136,7 +136,7 @@ func sameDays(names []string, of map[int][]string, days []int) (groups [][]strin
 	return groups
 }
 
-// GroupName names effects that have one coefficient.
+// groupName names effects that have one coefficient.
 func groupName(group []string) string { return strings.Join(group, " = ") }
 
 // LearnHolidays adds the effects of the holidays of a country, by its ISO 3166 code, to a series with a step of a day or less:
