@@ -54,52 +54,54 @@ func (heldLevel) propose(p *policy) ([]proposal, error) {
 		only: &place{trend: "none"}}}, nil
 }
 
-// TestNewCandidate: a new candidate is its methods and an entry in the list. It is searched, averaged, tested, saved and read
-// again.
+// TestNewCandidate: a new candidate is its methods and an entry in the list. It is searched, averaged, and found again in a file.
 func TestNewCandidate(t *testing.T) {
 	before := candidates
 	defer func() { candidates = before }()
 	candidates = append(slices.Clone(before), heldLevel{})
-	a := automatic(t, walked(t, 30), Options{})
-	for _, a := range []*Analysis{a, reloaded(t, a)} {
-		last := len(a.members) - 1
-		if c := a.Candidates[last]; c.Kernel != "HeldLevel" || c.Weight != 0.1 || c.kind != (heldLevel{}) {
-			t.Fatalf("member %d is %s with a weight of %v", last, c.Kernel, c.Weight)
+	found := testkit.Must(find(t.Context(), walked(t, 30), Options{}))(t)
+	for name, all := range map[string][]Candidate{"found": found.candidates, "read": restored(found)} {
+		last := len(found.averaged) - 1
+		if c := all[last]; c.Kernel != "HeldLevel" || c.Weight != 0.1 || c.kind != (heldLevel{}) {
+			t.Fatalf("%s: member %d is %s with a weight of %v", name, last, c.Kernel, c.Weight)
 		}
-		if got := walkWeight(a.Candidates); math.Abs(got-0.9*walkMost) > 1e-12 {
-			t.Errorf("the walk has a weight of %v, want %v", got, 0.9*walkMost)
+		if got := walkWeight(all); math.Abs(got-0.9*walkMost) > 1e-12 {
+			t.Errorf("%s: the walk has a weight of %v, want %v", name, got, 0.9*walkMost)
 		}
-		if _, note, summary := a.Candidates[last].FixedWeight(); note != "a note" || summary != "a summary" {
-			t.Errorf("it says %q and %q", note, summary)
-		}
-		if f, err := a.Forecast(4); err != nil || f.Parts[len(f.Parts)-1].Weight != 0.1 {
-			t.Errorf("it has no part in the forecast: %v", err)
-		}
-		past, err := a.AsOf(t.Context(), 0, 26)
-		if a.Options != nil { // a model from a file is not learnt anew
-			past = automatic(t, testkit.Must(a.Series.KnownIn(0, 26))(t), a.Options.AtOrigin())
-		}
-		if err != nil || past.members[len(past.members)-1].kind != (heldLevel{}) {
-			t.Errorf("the past is forecast by %d models (%v)", len(past.members), err)
+		if _, note, summary := all[last].FixedWeight(); note != "a note" || summary != "a summary" {
+			t.Errorf("%s: it says %q and %q", name, note, summary)
 		}
 	}
+	if m := found.averaged[len(found.averaged)-1]; m.kind != (heldLevel{}) || m.weight != 0.1 {
+		t.Errorf("a %T has the weight %v", m.kind, m.weight)
+	}
+}
+
+// restored returns the candidates as they come from a file.
+func restored(of *outcome) (all []Candidate) {
+	for _, c := range of.candidates {
+		c.kind = nil
+		all = append(all, c)
+	}
+	restore(all, of.chosen)
+	return all
 }
 
 // TestCandidatesOfMembers: the models of a forecast, also of one from a file, belong to the candidates in the table.
 func TestCandidatesOfMembers(t *testing.T) {
-	a := automatic(t, walked(t, 30), Options{})
-	for _, a := range []*Analysis{a, reloaded(t, a)} {
+	found := testkit.Must(find(t.Context(), walked(t, 30), Options{}))(t)
+	for _, all := range [][]Candidate{found.candidates, restored(found)} {
 		fixed := 0
-		for i, m := range a.members {
-			if m.kind == nil || m.kind != a.Candidates[i].kind {
-				t.Errorf("member %d is a %T, the candidate a %T", i, m.kind, a.Candidates[i].kind)
+		for i, m := range found.averaged {
+			if m.kind == nil || m.kind != all[i].kind || m.weight != all[i].Weight {
+				t.Errorf("member %d is a %T, the candidate a %T", i, m.kind, all[i].kind)
 			}
 			if _, alone := m.kind.share(0); alone {
 				fixed++
 			}
 		}
 		if fixed != 1 {
-			t.Errorf("%d of %d members have a fixed weight, want 1", fixed, len(a.members))
+			t.Errorf("%d of %d members have a fixed weight, want 1", fixed, len(found.averaged))
 		}
 	}
 }

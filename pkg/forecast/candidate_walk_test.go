@@ -17,18 +17,15 @@ import (
 // walkWeight is the weight of the random walk in a forecast; 0 without one.
 func walkWeight(candidates []Candidate) float64 {
 	for _, c := range candidates {
-		if c.kind == candidate(randomWalk{}) {
+		if strings.HasPrefix(c.Kernel, "RandomWalk") {
 			return c.Weight
 		}
 	}
 	return 0
 }
 
-// walkShare is the weight that it is to have.
-func walkShare(n int) float64 {
-	share, _ := randomWalk{}.share(n)
-	return share
-}
+// walkShare is the weight that it is to have in the forecast of up to 400 observations.
+func walkShare(n int) float64 { return min(0.5, 40/float64(n)) }
 
 // walked is a random walk with drift of n steps.
 func walked(t *testing.T, n int) *series.Series {
@@ -46,7 +43,7 @@ func walked(t *testing.T, n int) *series.Series {
 func TestWalk(t *testing.T) {
 	s := walked(t, 30)
 	a := automatic(t, s, Options{})
-	if walkWeight(a.Candidates) != walkMost {
+	if walkWeight(a.Candidates) != walkShare(30) {
 		t.Fatalf("the random walk has a weight of %v: %+v", walkWeight(a.Candidates), a.Candidates)
 	}
 	var total float64
@@ -82,7 +79,7 @@ func TestWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(f, again, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" || walkWeight(loaded.Candidates) != walkMost {
+	if diff := cmp.Diff(f, again, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" || walkWeight(loaded.Candidates) != walkShare(30) {
 		t.Error(diff)
 	}
 	rng := rand.New(rand.NewPCG(9, 0))
@@ -90,7 +87,7 @@ func TestWalk(t *testing.T) {
 		s *series.Series
 		o Options
 	}{
-		"long":   {walked(t, brief+1), Options{Log: "never", Trend: "linear"}},
+		"long":   {walked(t, 401), Options{Log: "never", Trend: "linear"}},
 		"white":  {steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
 		"priors": {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: gppl.LogNormalWithin(0.1, 10)}}}},
 	} {
@@ -102,8 +99,12 @@ func TestWalk(t *testing.T) {
 
 // TestWalkShare: the share falls with the number of observations, from a half to a tenth.
 func TestWalkShare(t *testing.T) {
+	share := func(n int) float64 {
+		share, _ := randomWalk{}.share(n)
+		return share
+	}
 	for n, want := range map[int]float64{5: 0.5, 80: 0.5, 160: 0.25, brief: 0.1, brief + 1: 0} {
-		if got := walkShare(n); got != want {
+		if got := share(n); got != want {
 			t.Errorf("the share of %d observations is %v, want %v", n, got, want)
 		}
 	}
@@ -123,7 +124,7 @@ func TestSeasonalWalk(t *testing.T) {
 	if got, want := walkWeight(a.Candidates), walkShare(n); got != want {
 		t.Fatalf("the walk has a weight of %v, want %v: %+v", got, want, a.Candidates)
 	}
-	if !slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return c.Kernel == walkName+" + LocPer" }) {
+	if !slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return c.Kernel == "RandomWalk + LocPer" }) {
 		t.Errorf("no walk with a season: %+v", a.Candidates)
 	}
 	f, err := a.Forecast(period)

@@ -3,6 +3,7 @@ package forecast
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,9 +15,9 @@ import (
 
 // wanderWeight is the weight of the models of a forecast that wander.
 func wanderWeight(a *Analysis) (weight float64) {
-	for _, m := range a.members {
-		if m.kind == candidate(wiener{}) {
-			weight += m.weight
+	for _, c := range a.Candidates {
+		if strings.HasPrefix(c.Kernel, "Wiener") {
+			weight += c.Weight
 		}
 	}
 	return weight

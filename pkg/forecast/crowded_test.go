@@ -61,7 +61,7 @@ func TestCrowded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := Fit(context.Background(), s, Options{effort: &Efforts[0], Shifts: "report"})
+			a, err := Fit(context.Background(), s, Options{Shifts: "report"}.WithEffort(Efforts[0]))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +150,7 @@ func TestSeasonWithoutNoise(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a, err := Fit(context.Background(), s, Options{effort: &Efforts[0]})
+			a, err := Fit(context.Background(), s, Options{}.WithEffort(Efforts[0]))
 			if err != nil {
 				t.Fatal(err)
 			}

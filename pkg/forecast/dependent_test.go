@@ -36,7 +36,7 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := automatic(t, s, Options{effort: &Efforts[0], Log: "always", Shifts: "never"})
+	a := automatic(t, s, Options{Log: "always", Shifts: "never"}.WithEffort(Efforts[0]))
 	effects, err := a.Effects()
 	if err != nil {
 		t.Fatal(err)

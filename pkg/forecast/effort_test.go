@@ -288,18 +288,18 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := Fit(t.Context(), s, Options{Log: "never", Trend: "none", effort: &Effort{"", 150, 2, 400, 400, 0, 3, 60, false}})
+		a, err := find(t.Context(), s, Options{Log: "never", Trend: "none", effort: &Effort{"", 150, 2, 400, 400, 0, 3, 60, false}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		periods := series.PeriodsOf(a.Result.Model.Kernel.Params())
+		periods := series.PeriodsOf(a.result.Model.Kernel.Params())
 		switch {
 		case amplitude == 0 && len(periods) > 0:
-			t.Errorf("noise has the periods %v: %s", periods, a.Name())
+			t.Errorf("noise has the periods %v: %s", periods, a.candidates[0].Name())
 		case amplitude > 0 && (len(periods) != 1 || math.Abs(periods[0]-rhythm) > 0.2):
-			t.Errorf("%s has the periods %v, want %v", a.Name(), periods, rhythm)
-		case amplitude > 0 && a.TrainedOn() < n:
-			t.Errorf("%s learnt from %d observations of %d", a.Name(), a.TrainedOn(), n)
+			t.Errorf("%s has the periods %v, want %v", a.candidates[0].Name(), periods, rhythm)
+		case amplitude > 0 && a.trained < n:
+			t.Errorf("%s learnt from %d observations of %d", a.candidates[0].Name(), a.trained, n)
 		}
 	}
 }
@@ -323,14 +323,14 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := Fit(context.Background(), s, Options{effort: &Effort{"", 150, 3, 400, 400, 0, 2, 40, false}, Log: "never"})
+		a, err := find(context.Background(), s, Options{effort: &Effort{"", 150, 3, 400, 400, 0, 2, 40, false}, Log: "never"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.TrainedOn() != len(x) {
-			t.Errorf("series %d: %s was learnt from %d observations", seed, a.Name(), a.TrainedOn())
+		if a.trained != len(x) {
+			t.Errorf("series %d: %s was learnt from %d observations", seed, a.candidates[0].Name(), a.trained)
 		}
-		for _, c := range a.Candidates {
+		for _, c := range a.candidates {
 			if strings.HasPrefix(c.Error, "it is too slow for 6000 observations, and was ") {
 				left++
 			}
@@ -403,9 +403,9 @@ func TestUnevenSeason(t *testing.T) {
 		t.Errorf("of 500 known errors, one in 2 leaves %d observations with %v at last", len(thin.X), thin.Errors[247:])
 	}
 	for _, s := range []*series.Series{s, &known} {
-		a := automatic(t, s, Options{Log: "never", Trend: "none", effort: &at, origin: true})
-		if !slices.ContainsFunc(series.PeriodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/period-1) < 0.03 }) {
-			t.Errorf("a short search finds %s", a.Name())
+		a := testkit.Must(find(t.Context(), s, Options{Log: "never", Trend: "none", effort: &at, origin: true}))(t)
+		if !slices.ContainsFunc(series.PeriodsOf(a.result.Model.Params()), func(p float64) bool { return math.Abs(p/period-1) < 0.03 }) {
+			t.Errorf("a short search finds %s", a.candidates[0].Name())
 		}
 	}
 }

@@ -110,7 +110,7 @@ func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := search(ctx, s, o)
+	found, err := find(ctx, s, o)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func TestFitProjected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Projections != projections {
+	if a.Projections != 400 {
 		t.Errorf("%d projections, %+v", a.Projections, a.Candidates)
 	}
 	f, err := a.Forecast(2)

@@ -56,8 +56,8 @@ type policy struct {
 	*progress
 }
 
-// search finds a model of the series: among all structures or, if kernels are named, among those.
-func search(ctx context.Context, s *series.Series, o Options) (*outcome, error) {
+// find finds a model of the series: among all structures or, if kernels are named, among those.
+func find(ctx context.Context, s *series.Series, o Options) (*outcome, error) {
 	if len(o.Kernels) > 0 && s.Counting == nil {
 		return searchNamed(ctx, s, o)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -185,7 +186,7 @@ func TestReachable(t *testing.T) {
 		known[kernelName(m.Kernel)] = true
 	}
 	most := 0
-	for _, c := range automatic(t, s, o).Candidates {
+	for _, c := range testkit.Must(find(t.Context(), s, o))(t).candidates {
 		if !known[c.Kernel] && c.kind != candidate(randomWalk{}) {
 			t.Errorf("%s was tried", c.Kernel)
 		}

@@ -193,7 +193,7 @@ func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 		return a, nil
 	}
 	s := a.Series.WithShifts(best.shifts)
-	found, err := search(ctx, s, *a.Options)
+	found, err := find(ctx, s, *a.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Analysis{Series: s, Candidates: []Candidate{{kind: asked{}}}, Chosen: ByBIC, trained: len(x), computed: new(computed)}
+	a := &Analysis{Series: s, Candidates: make([]Candidate, 1), Chosen: ByBIC, trained: len(x), computed: new(computed)}
+	restore(a.Candidates, a.Chosen)
 	v, err := a.scale(false)
 	if err != nil {
 		t.Fatal(err)
