@@ -55,11 +55,11 @@ type shifted struct {
 // with Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails. The
 // repeats of a stuck sensor (Series.stuck) are left out: a run is no level, though a level before it and another after it are.
 func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
-	search, best, err := a.searchShifts(ctx)
+	scan, best, err := a.searchShifts(ctx)
 	if err != nil || len(best.shifts) == 0 {
 		return nil, err
 	}
-	sizes, err := search.sizes(best)
+	sizes, err := scan.sizes(best)
 	return withoutSpikes(sizes, a.Series.X), err
 }
 
@@ -79,41 +79,41 @@ func withoutSpikes(all []ShiftSize, x []float64) (left []ShiftSize) {
 }
 
 // searchShifts returns the best model with the shifts found among all observations or, if there are none, without the outliers.
-func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best shifted, err error) {
-	search = shiftSearch{ctx: ctx, a: a, n: min(len(a.Series.X), a.TrainedOn(), mostScanned)}
+func (a *Analysis) searchShifts(ctx context.Context) (scan shiftSearch, best shifted, err error) {
+	scan = shiftSearch{ctx: ctx, a: a, n: min(len(a.Series.X), a.TrainedOn(), mostScanned)}
 	if first, last, ok := a.Series.Stuck(); ok {
-		search.leave(func(i int) bool { return i > first && i <= last })
+		scan.leave(func(i int) bool { return i > first && i <= last })
 	}
 	// A named kernel that is not at its optimum takes for a shift what it would follow there.
 	unfinished := a.Projections > 0 || a.Result.Status == gppl.Limited
-	if search.n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && unfinished {
-		return search, best, nil
+	if scan.n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && unfinished {
+		return scan, best, nil
 	}
-	if best, err = search.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {
-		return search, best, err
+	if best, err = scan.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {
+		return scan, best, err
 	}
-	without := search
+	without := scan
 	if some, err := without.leaveOutliers(); err != nil || !some {
-		return search, best, err
+		return scan, best, err
 	}
 	more, err := without.all()
 	if err != nil || len(more.shifts) == len(best.shifts) {
-		return search, best, err
+		return scan, best, err
 	}
 	return without, more, nil
 }
 
 // all returns the model with the shifts that are found one after the other. With many observations it starts from the model of
 // all of them, and trains it on the scanned ones only if that finds something.
-func (search shiftSearch) all() (best shifted, err error) {
-	best = shifted{search.a.Series.Shifts, search.a.Result.Model, math.NaN()}
-	if search.n <= cheapShifts {
-		if best, err = search.trained(best.shifts, best.model, false); err != nil {
+func (scan shiftSearch) all() (best shifted, err error) {
+	best = shifted{scan.a.Series.Shifts, scan.a.Result.Model, math.NaN()}
+	if scan.n <= cheapShifts {
+		if best, err = scan.trained(best.shifts, best.model, false); err != nil {
 			return best, err
 		}
 	}
 	for len(best.shifts) < mostShifts {
-		next, err := search.next(best)
+		next, err := scan.next(best)
 		if err != nil {
 			return best, err
 		}
@@ -126,41 +126,41 @@ func (search shiftSearch) all() (best shifted, err error) {
 }
 
 // leaveOutliers drops the outliers among the scanned observations, unless they are many or the observations have weights.
-func (search *shiftSearch) leaveOutliers() (some bool, err error) {
+func (scan *shiftSearch) leaveOutliers() (some bool, err error) {
 	const few = 0.05 // of the observations
-	a := search.a
-	outliers, err := a.Outliers(search.ctx)
+	a := scan.a
+	outliers, err := a.Outliers(scan.ctx)
 	if err != nil {
 		return false, err
 	}
-	from := len(a.Series.X) - search.n
+	from := len(a.Series.X) - scan.n
 	list := slices.DeleteFunc(slices.Clone(outliers.List), func(o Outlier) bool { return o.Index < from })
-	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > few*float64(search.n) {
+	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > few*float64(scan.n) {
 		return false, nil
 	}
-	data, err := a.standardised(search.ctx)
+	data, err := a.standardised(scan.ctx)
 	if err != nil {
 		return false, err
 	}
-	f, err := a.newFactor(search.ctx, a.Result.Model, data, search.n)
+	f, err := a.newFactor(scan.ctx, a.Result.Model, data, scan.n)
 	if err != nil {
 		return false, err
 	}
-	search.tail = f.innovations()
-	search.leave(func(i int) bool { return slices.ContainsFunc(list, func(o Outlier) bool { return o.Index == i }) })
+	scan.tail = f.innovations()
+	scan.leave(func(i int) bool { return slices.ContainsFunc(list, func(o Outlier) bool { return o.Index == i }) })
 	return true, nil
 }
 
 // leave drops some of the observations.
-func (search *shiftSearch) leave(drop func(i int) bool) {
-	a := search.a
-	from := len(a.Series.X) - search.n
+func (scan *shiftSearch) leave(drop func(i int) bool) {
+	a := scan.a
+	from := len(a.Series.X) - scan.n
 	b, s := *a, *a.Series
 	s.X, s.Y, s.Errors = nil, nil, nil
 	for i := range a.Series.X {
 		if drop(i) {
 			if i >= from {
-				search.n--
+				scan.n--
 			}
 			continue
 		}
@@ -169,17 +169,17 @@ func (search *shiftSearch) leave(drop func(i int) bool) {
 			s.Errors = append(s.Errors, a.Series.Errors[i])
 		}
 	}
-	b.Series, b.trained, b.computed, search.a = &s, search.n, new(computed), &b
+	b.Series, b.trained, b.computed, scan.a = &s, scan.n, new(computed), &b
 }
 
 // retraining trains the models of the search.
-func (search shiftSearch) retraining() retraining {
-	a := search.a
+func (scan shiftSearch) retraining() retraining {
+	a := scan.a
 	given := a.given
 	if a.Chosen == ByBIC {
 		given = a.Result.Priors
 	}
-	return newRetraining(a.Series, search.n, a.Candidates[0], a.Chosen, given)
+	return newRetraining(a.Series, scan.n, a.Candidates[0], a.Chosen, given)
 }
 
 // withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
@@ -201,24 +201,24 @@ func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 }
 
 // with returns the analysis of the series with some shifts, and its observations on the scale of the best model.
-func (search shiftSearch) with(shifts []series.Shift) (*Analysis, yScale, error) {
-	b := *search.a
-	b.Series, b.computed = search.a.Series.WithShifts(shifts), new(computed)
+func (scan shiftSearch) with(shifts []series.Shift) (*Analysis, yScale, error) {
+	b := *scan.a
+	b.Series, b.computed = scan.a.Series.WithShifts(shifts), new(computed)
 	v, err := b.scale(b.Log)
 	return &b, v, err
 }
 
 // trained returns the likeliest model with shifts, by its evidence. Training begins at the parameters of another model and keeps
 // its terms; if fewer is set, in a short series it also tries one term less and no trend, which may have described the shift.
-func (search shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer bool) (best shifted, err error) {
-	_, v, err := search.with(shifts)
+func (scan shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer bool) (best shifted, err error) {
+	_, v, err := scan.with(shifts)
 	if err != nil {
 		return best, err
 	}
-	v.data = latest(v.data, search.n)
-	models, trends := []gppl.Model{from}, []string{search.a.Candidates[0].Trend}
-	if fewer && search.n <= cheapShifts && search.a.Chosen == ByEvidence {
-		models = append(models, search.retraining().simpler(from)...)
+	v.data = latest(v.data, scan.n)
+	models, trends := []gppl.Model{from}, []string{scan.a.Candidates[0].Trend}
+	if fewer && scan.n <= cheapShifts && scan.a.Chosen == ByEvidence {
+		models = append(models, scan.retraining().simpler(from)...)
 		if trends[0] != "none" {
 			trends = append(trends, "none")
 		}
@@ -226,7 +226,7 @@ func (search shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer 
 	best.value = math.Inf(1)
 	for _, trend := range trends {
 		for _, m := range models {
-			model, value, err := search.retraining().train(search.ctx, v, m, trend, best.value)
+			model, value, err := scan.retraining().train(scan.ctx, v, m, trend, best.value)
 			if err != nil {
 				return best, err
 			}
@@ -240,13 +240,13 @@ func (search shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer 
 }
 
 // factor returns the factor of the model with some shifts in its mean.
-func (search shiftSearch) factor(shifts []series.Shift, m gppl.Model) (*factor, error) {
-	b, v, err := search.with(shifts)
+func (scan shiftSearch) factor(shifts []series.Shift, m gppl.Model) (*factor, error) {
+	b, v, err := scan.with(shifts)
 	if err != nil {
 		return nil, err
 	}
 	m.Mean = withoutShifts(m.Mean, shifts)
-	return b.newFactor(search.ctx, m, v.data, search.n)
+	return b.newFactor(scan.ctx, m, v.data, scan.n)
 }
 
 // withoutShifts returns a mean with no columns of shifts but the given ones.
@@ -276,11 +276,11 @@ func withoutShifts(m gppl.Mean, but []series.Shift) gppl.Mean {
 
 // next returns the model with one more shift; nil if there is none. With few observations it tries two shifts: the clearest under
 // the model, and under one of seasons and noise alone, since a model that was learnt without the shift may describe it.
-func (search shiftSearch) next(from shifted) (best *shifted, err error) {
+func (scan shiftSearch) next(from shifted) (best *shifted, err error) {
 	nulls := []gppl.Model{from.model}
-	if search.n <= cheapShifts && search.a.Chosen == ByEvidence {
+	if scan.n <= cheapShifts && scan.a.Chosen == ByEvidence {
 		if m, ok := seasonsAlone(from.model); ok {
-			plain, err := search.trained(from.shifts, m, false)
+			plain, err := scan.trained(from.shifts, m, false)
 			if err != nil {
 				return nil, err
 			}
@@ -289,20 +289,20 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 	}
 	least := shiftChance
 	for _, null := range nulls {
-		f, err := search.factor(from.shifts, null)
+		f, err := scan.factor(from.shifts, null)
 		if err != nil {
 			return nil, err
 		}
 		there := f.clearest(from.shifts)
-		if there.score < search.promising() {
+		if there.score < scan.promising() {
 			continue
 		}
 		if math.IsNaN(from.value) {
-			if from, err = search.trained(from.shifts, from.model, false); err != nil {
+			if from, err = scan.trained(from.shifts, from.model, false); err != nil {
 				return nil, err
 			}
 		}
-		to, chance, err := search.judge(from, search.shift(f, there))
+		to, chance, err := scan.judge(from, scan.shift(f, there))
 		if err != nil {
 			return nil, err
 		}
@@ -317,28 +317,28 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 }
 
 // judge trains the model with one more shift, at the place where this finds it, and returns the chance of one as clear.
-func (search shiftSearch) judge(from shifted, c series.Shift) (to *shifted, chance float64, err error) {
+func (scan shiftSearch) judge(from shifted, c series.Shift) (to *shifted, chance float64, err error) {
 	const rounds = 2
 	for range rounds {
-		with, err := search.trained(append(slices.Clone(from.shifts), c), from.model, true)
+		with, err := scan.trained(append(slices.Clone(from.shifts), c), from.model, true)
 		if err != nil {
 			return nil, 1, err
 		}
-		f, err := search.factor(from.shifts, with.model)
+		f, err := scan.factor(from.shifts, with.model)
 		if err != nil {
 			return nil, 1, err
 		}
 		here := f.clearest(from.shifts)
-		if again := search.shift(f, here); again != c {
+		if again := scan.shift(f, here); again != c {
 			c = again
 			continue
 		}
-		all, err := search.factor(with.shifts, with.model)
+		all, err := scan.factor(with.shifts, with.model)
 		if err != nil {
 			return nil, 1, err
 		}
 		gain := 2*(from.value-with.value) + math.Log1p(c.Scale*c.Scale*here.norm)
-		return &with, f.chanceOf(here, math.Sqrt(max(0, min(gain, here.score))), all.innovations(), search.tail), nil
+		return &with, f.chanceOf(here, math.Sqrt(max(0, min(gain, here.score))), all.innovations(), scan.tail), nil
 	}
 	return nil, 1, nil
 }
@@ -347,16 +347,16 @@ func (search shiftSearch) judge(from shifted, c series.Shift) (to *shifted, chan
 // it so well that the score is low, and training is cheap for few observations: half of what is accepted at last. For more it is
 // a part of the score that a shift needs: the chance of a normal score above z somewhere among n places of two kinds is at most
 // 2n·exp(−z²/2).
-func (search shiftSearch) promising() float64 {
-	if search.n <= cheapShifts {
+func (scan shiftSearch) promising() float64 {
+	if scan.n <= cheapShifts {
 		return 9
 	}
 	const part = 0.6
-	return part * 2 * math.Log(2*float64(search.n)/shiftChance)
+	return part * 2 * math.Log(2*float64(scan.n)/shiftChance)
 }
 
 // shift is the shift at a place of the scanned observations.
-func (search shiftSearch) shift(f *factor, p possibleShift) series.Shift {
+func (scan shiftSearch) shift(f *factor, p possibleShift) series.Shift {
 	c := series.Shift{At: f.x[p.at], Slope: p.slope, Scale: series.ShiftScale}
 	if p.slope {
 		c.Scale = 2 * series.ShiftScale / (f.x[len(f.x)-1] - f.x[0])
@@ -365,20 +365,20 @@ func (search shiftSearch) shift(f *factor, p possibleShift) series.Shift {
 }
 
 // sizes returns the changes of a model with their sizes, by time.
-func (search shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
-	f, err := search.factor(c.shifts, c.model)
+func (scan shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
+	f, err := scan.factor(c.shifts, c.model)
 	if err != nil {
 		return nil, err
 	}
-	scale := search.a.Scaling.Scale
+	scale := scan.a.Scaling.Scale
 	var out []ShiftSize
 	for _, shift := range c.shifts {
 		column := shift.Column(f.x)
 		white := f.whiten(column)
 		unit := scale * shift.Scale
-		s := unsized(shift, search.a)
+		s := unsized(shift, scan.a)
 		s.Size, s.StdErr = unit*floats.Dot(column, f.alpha), unit*math.Sqrt(max(0, 1-floats.Dot(white, white)))
-		s.Used = slices.Contains(search.a.Series.Shifts, shift)
+		s.Used = slices.Contains(scan.a.Series.Shifts, shift)
 		out = append(out, s)
 	}
 	slices.SortFunc(out, func(a, b ShiftSize) int { return cmp.Compare(a.X, b.X) })
