@@ -22,6 +22,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -67,7 +68,7 @@ func inputFlags() []cli.Flag {
 				"DATE,DATE of changes of level that are known", Category: model},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto",
-			Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and " +
+			Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(search.KernelNames(), ", ") + ", sums (+) and " +
 				"products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto",
 			Usage: "model the logarithm of y: `WHEN` is never, always, auto (if it is more likely), or logit (the log odds of y " +
@@ -86,7 +87,7 @@ func inputFlags() []cli.Flag {
 		&listFlag{Name: "prior",
 			Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role " +
 				"(variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to " +
-				"every candidate that has the parameter; may be repeated; " + forecast.Distributions, Category: model},
+				"every candidate that has the parameter; may be repeated; " + search.Distributions, Category: model},
 		&cli.IntFlag{Name: "starts",
 			Usage:    "`N` random starts of a named kernel around the best that the search finds, beside those of the search",
 			Category: model},
@@ -417,12 +418,12 @@ func suits(c *cli.Command, s *series.Series, o forecast.Options) error {
 func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 	var kernels []string
 	if !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
-		if kernels, err = forecast.ParseKernels(c.String("kernel")); err != nil {
+		if kernels, err = search.ParseKernels(c.String("kernel")); err != nil {
 			return o, usageError{errors.New(message(err))}
 		}
 	}
 	for flag, known := range map[string][]string{
-		"log": append(slices.Clone(forecast.Logs), "logit"), "trend": forecast.Trends, "likelihood": series.Likelihoods,
+		"log": append(slices.Clone(search.Logs), "logit"), "trend": search.Trends, "likelihood": series.Likelihoods,
 	} {
 		if !slices.Contains(known, strings.ToLower(c.String(flag))) {
 			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
@@ -434,7 +435,7 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 		o.Log = "auto" // the bounds imply log odds
 	}
 	for _, text := range listOf(c, "prior") {
-		p, err := forecast.ParsePrior(text)
+		p, err := search.ParsePrior(text)
 		if err != nil {
 			return o, usageError{fmt.Errorf("--prior: %s", message(err))}
 		}
@@ -581,7 +582,7 @@ func setPeriods(c *cli.Command, s *series.Series, o *forecast.Options) error {
 		if o.Kernels != nil { // named kernels take any period
 			break
 		}
-		if err := forecast.CheckPeriod(s, period, *o); err != nil {
+		if err := search.CheckPeriod(s, period, *o); err != nil {
 			return usageError{fmt.Errorf("--period: %s", message(err))}
 		}
 	}
@@ -627,7 +628,7 @@ func (b *pastBar) end(err error) {
 func trainSeries(
 	ctx context.Context, c *cli.Command, s *series.Series, settings forecast.Options, tell bool,
 ) (*forecast.Analysis, error) {
-	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil {
+	if plan := search.PlanFit(s, settings); settings.Kernels == nil {
 		if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
 			plan = judge.WithTests(plan, s, settings, tests)
 		}
@@ -643,7 +644,7 @@ func trainSeries(
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
 	tests := settings.Progress
 	settings.Progress = func(p forecast.Progress) {
-		if p.Stage == forecast.TestOfPast {
+		if p.Stage == search.TestOfPast {
 			if tests != nil {
 				tests(p)
 			}
@@ -677,7 +678,7 @@ func fitWithin(ctx context.Context, c *cli.Command, s *series.Series, settings f
 		machine.CollectFor(len(s.X))
 	}
 	a, err := forecast.Fit(ctx, s, settings)
-	if budget := (*forecast.BudgetError)(nil); errors.As(err, &budget) {
+	if budget := (*search.BudgetError)(nil); errors.As(err, &budget) {
 		remedy := "--budget allows more, and --last N takes fewer observations"
 		return nil, fmt.Errorf("%s: %s", message(budget), remedy)
 	}

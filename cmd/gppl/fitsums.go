@@ -18,6 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -53,7 +54,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	}
 	names := []string{"SE"}
 	if c.IsSet("kernel") {
-		if names, err = forecast.ParseKernels(c.String("kernel")); err != nil {
+		if names, err = search.ParseKernels(c.String("kernel")); err != nil {
 			return usageError{errors.New(message(err))}
 		}
 	}
@@ -295,7 +296,7 @@ func forecastSums(
 // the start that is best by a few projections. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
 func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Settings) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
-	kernel, err := forecast.ParseKernel(name)
+	kernel, err := search.ParseKernel(name)
 	if err != nil {
 		return fit, err
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/machine"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 )
 
 // rowsFile writes n rows of a noisy wave to a file.
@@ -34,7 +34,7 @@ func rowsFile(t *testing.T, n int) string {
 }
 
 // namedKernels are all that the shell knows by a name, and sums and products of every kind of engine.
-var namedKernels = slices.Concat([]string{"auto"}, forecast.KernelNames(), forecast.Auto, []string{
+var namedKernels = slices.Concat([]string{"auto"}, search.KernelNames(), search.Auto, []string{
 	"SE * Periodic", "Matern32 * Periodic", "Matern52 * Cosine", "SHO + Matern32", "Rotation + SE", "SHO * SHO", "RQ * Periodic",
 	"ChangePoint(SE, Matern32)",
 })

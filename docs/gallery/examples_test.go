@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -38,7 +39,7 @@ func Example_sensor() {
 
 func Example_star() {
 	data := viz.Must(series.Read("star.csv", series.ReadOptions{X: "day", Y: "flux_ppt", YError: "error_ppt"}))
-	difference, mix := viz.Must(forecast.ParsePrior("difference=within(0.1, 3)")), viz.Must(forecast.ParsePrior("mix=within(0.1, 3)"))
+	difference, mix := viz.Must(search.ParsePrior("difference=within(0.1, 3)")), viz.Must(search.ParsePrior("mix=within(0.1, 3)"))
 	model := viz.Must(forecast.Fit(ctx, data, forecast.Options{Kernels: []string{"Rotation"}, Priors: []gppl.ParamPrior{difference, mix}}))
 	for _, p := range model.Result.Params {
 		if p.Name == "period" {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/machine"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 )
 
 // commands runs the program on csv files of several lengths.
@@ -30,7 +30,7 @@ type commands struct {
 
 // everyKernel lists the values of gppl fit --kernel that are measured: all names, and some sums and products.
 func everyKernel() string {
-	return "auto," + strings.Join(forecast.KernelNames(), ",") +
+	return "auto," + strings.Join(search.KernelNames(), ",") +
 		",SE + LocPer,SE + Matern32,SE * Periodic,Matern32 * Periodic,Matern52 * Cosine"
 }
 

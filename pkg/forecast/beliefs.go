@@ -1,5 +1,7 @@
 package forecast
 
+import "github.com/projected-likelihood/gppl/pkg/forecast/search"
+
 // Belief is a prior of the best model, in the units of the file, with its density at the learnt value.
 type Belief struct {
 	Name  string  `json:"name"`
@@ -10,15 +12,15 @@ type Belief struct {
 // Beliefs returns the given priors that apply to the best model; nil if there are none.
 func (a *Analysis) Beliefs() (out []Belief) {
 	priors := a.Result.Priors
-	if a.Chosen == ByEvidence {
-		priors = priorsOf(a.Result.Model, a.given, a.Scaling.Scale)
+	if a.Chosen == search.ByEvidence {
+		priors = search.PriorsOf(a.Result.Model, a.given, a.Scaling.Scale)
 	}
 	for _, p := range priors {
 		b := Belief{Name: p.Name}
 		for _, q := range a.Result.Params {
 			if q.Name == p.Name {
 				b.Log, _ = p.Prior.LogDensity(q.Value)
-				b.Prior = described(standardisedPrior(p.Prior, q.Unit, 1/a.Scaling.Scale))
+				b.Prior = search.DescribePrior(search.StandardisedPrior(p.Prior, q.Unit, 1/a.Scaling.Scale))
 			}
 		}
 		out = append(out, b)

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // walkWeight is the weight of the random walk in a forecast; 0 without one.
-func walkWeight(candidates []Candidate) float64 {
+func walkWeight(candidates []search.Candidate) float64 {
 	for _, c := range candidates {
 		if strings.HasPrefix(c.Kernel, "RandomWalk") {
 			return c.Weight
@@ -97,24 +98,6 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestWalkShare: the share falls with the number of observations, from a half to a tenth.
-func TestWalkShare(t *testing.T) {
-	share := func(n int) float64 {
-		share, _ := randomWalk{}.share(n)
-		return share
-	}
-	for n, want := range map[int]float64{5: 0.5, 80: 0.5, 160: 0.25, brief: 0.1, brief + 1: 0} {
-		if got := share(n); got != want {
-			t.Errorf("the share of %d observations is %v, want %v", n, got, want)
-		}
-	}
-	for _, e := range Efforts {
-		if e.trained < brief {
-			t.Errorf("%s: a walk is learnt from %d of %d observations, and its variance is in the unit of that part", e.Name, e.trained, brief)
-		}
-	}
-}
-
 // TestSeasonalWalk: the random walk of a seasonal series repeats its season about a level that wanders. A reloaded analysis has it too.
 func TestSeasonalWalk(t *testing.T) {
 	const n, period = 96, 12
@@ -124,7 +107,7 @@ func TestSeasonalWalk(t *testing.T) {
 	if got, want := walkWeight(a.Candidates), walkShare(n); got != want {
 		t.Fatalf("the walk has a weight of %v, want %v: %+v", got, want, a.Candidates)
 	}
-	if !slices.ContainsFunc(a.Candidates, func(c Candidate) bool { return c.Kernel == "RandomWalk + LocPer" }) {
+	if !slices.ContainsFunc(a.Candidates, func(c search.Candidate) bool { return c.Kernel == "RandomWalk + LocPer" }) {
 		t.Errorf("no walk with a season: %+v", a.Candidates)
 	}
 	f, err := a.Forecast(period)
@@ -150,23 +133,13 @@ func TestSeasonalWalk(t *testing.T) {
 	}
 }
 
-// TestWalkFailure: a random walk that cannot be trained has no part in the forecast, and is seen where it would have stood.
-func TestWalkFailure(t *testing.T) {
-	out := &outcome{candidates: []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: "Matern32"}}, averaged: []*averaged{{weight: 1}}}
-	out.addFixed(&trial{Candidate: Candidate{Kernel: walkName, Error: "no value"}}, 0)
-	want := []Candidate{{Kernel: "SE", Weight: 1}, {Kernel: walkName, Error: "no value"}, {Kernel: "Matern32"}}
-	if diff := cmp.Diff(want, out.candidates, cmpopts.IgnoreUnexported(Candidate{})); diff != "" || len(out.averaged) != 1 || walkWeight(out.candidates) != 0 {
-		t.Errorf("%s, %d members, a share of %v", diff, len(out.averaged), walkWeight(out.candidates))
-	}
-}
-
 // TestPredictFailure: a model that cannot be conditioned on the data is an error however often it is asked.
 func TestPredictFailure(t *testing.T) {
 	a := automatic(t, walked(t, 30), Options{})
-	if len(a.members[0].draws) == 0 {
+	if len(a.members[0].Draws) == 0 {
 		t.Fatal("no parameters were drawn")
 	}
-	a.members[0].draws = append(a.members[0].draws, gppl.Model{Kernel: gppl.SE{Variance: -1, Lengthscale: 1}, Noise: 1})
+	a.members[0].Draws = append(a.members[0].Draws, gppl.Model{Kernel: gppl.SE{Variance: -1, Lengthscale: 1}, Noise: 1})
 	for range 2 {
 		if _, err := a.Forecast(3); err == nil || !strings.Contains(err.Error(), "conditioning on the data") {
 			t.Error(err)

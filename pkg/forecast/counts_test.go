@@ -11,7 +11,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // countsOfKind draws n counts whose log rate, or log odds, is a season of 12 steps.
@@ -148,28 +147,5 @@ func TestSizesScale(t *testing.T) {
 		if !scalar.EqualWithinRel(means[0][i], means[1][i], 1e-6) {
 			t.Errorf("%v, ten times the sizes %v", means[0][i], means[1][i])
 		}
-	}
-}
-
-// TestApproximated compares the latest observations of a long series of counts, as Gaussian ones, with those of a series of these
-// alone.
-func TestApproximated(t *testing.T) {
-	const n, k = 60, 40
-	x, y, _ := drawnCounts(rand.New(rand.NewPCG(10, 10)), "poisson", n)
-	v, err := newYScale(countSeries(t, "poisson", x, y, nil), 0, n, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.5, Lengthscale: 8}, Noise: 0.01}
-	all, err := v.approximated(t.Context(), m, 0, k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	late, err := v.gaussian(m, 0)(t.Context(), k)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all.Len() != n || !slices.Equal(all.Y[n-k:], late.Y) || !slices.Equal(all.Errors[n-k:], late.Errors) {
-		t.Errorf("%v, want %v", all.Y[n-k:], late.Y)
 	}
 }

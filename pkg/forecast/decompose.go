@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -57,7 +58,7 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 // ComponentsContext is Components that ends soon after ctx has, with an error that wraps ctx's.
 func (a *Analysis) ComponentsContext(ctx context.Context, x []float64) (out []Component, err error) {
 	defer parallel.Stopped(&err)
-	terms := sumTerms(a.Result.Model.Kernel)
+	terms := search.SumTerms(a.Result.Model.Kernel)
 	most := a.conditionsOn()
 	if len(terms) == 1 && a.Result.Model.Mean == nil || most > maxDense {
 		return nil, ErrNoComponents
@@ -138,7 +139,7 @@ func (a *Analysis) ComponentsContext(ctx context.Context, x []float64) (out []Co
 			}
 			prior[j] += gppl.Nugget(term)
 		}
-		add(kernelName(term), cross, func(j int) float64 { return prior[j] })
+		add(search.KernelName(term), cross, func(j int) float64 { return prior[j] })
 		out[len(out)-1].About = a.about(term)
 	}
 	return out, nil
@@ -215,7 +216,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	d := &Decomposition{X: f.X, When: f.When, Mean: f.Mean,
 		Names: []string{a.trendName()}, Columns: [][]float64{make([]float64, len(f.X))}}
 	for _, m := range a.members {
-		for _, p := range series.PeriodsOf(m.model.Params()) {
+		for _, p := range series.PeriodsOf(m.Model.Params()) {
 			if d.about(p) == p && !slices.Contains(d.periods, p) {
 				d.periods = append(d.periods, p)
 			}
@@ -235,15 +236,15 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 		}
 	}
 	for _, m := range a.members {
-		models := m.draws
+		models := m.Draws
 		if len(models) == 0 {
-			models = []gppl.Model{m.model}
+			models = []gppl.Model{m.Model}
 		}
 		for _, model := range models {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := a.addTo(ctx, d, m, model, k, m.weight/float64(len(models))); err != nil {
+			if err := a.addTo(ctx, d, m, model, k, m.Weight/float64(len(models))); err != nil {
 				return nil, err
 			}
 		}
@@ -283,11 +284,11 @@ func (d *Decomposition) about(period float64) float64 {
 
 // addTo adds the columns of a model of a member, conditioned on the latest k observations, with a weight.
 func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
-	f, err := a.newFactor(ctx, model, m.scale.data, k)
+	f, err := a.newFactor(ctx, model, m.scale.Data, k)
 	if err != nil {
 		return err
 	}
-	scaling := m.scale.scaling
+	scaling := m.scale.Scaling
 	parts := map[string][]float64{}
 	add := func(name string, mean []float64) {
 		if parts[name] == nil {
@@ -306,7 +307,7 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 	for _, p := range series.PeriodsOf(model.Params()) {
 		slow = max(slow, p)
 	}
-	for _, t := range termsOf(model.Kernel) {
+	for _, t := range search.TermsOf(model.Kernel) {
 		name, mean := shortTerm, f.termMean(t, d.X)
 		if periods := series.PeriodsOf(t.Params()); len(periods) > 0 {
 			period := slices.Max(periods)
@@ -327,7 +328,7 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 	total, warp := make([]float64, len(d.X)), a.Series.Warp() // of log y
 	for at, name := range d.Names {
 		for i, v := range parts[name] {
-			if m.log {
+			if m.Log {
 				before := total[i]
 				total[i] += v
 				if v = warp.Inverse(total[i]); at > 0 {

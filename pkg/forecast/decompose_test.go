@@ -83,7 +83,7 @@ func TestDecomposeSeasons(t *testing.T) {
 	a := automatic(t, s, Options{})
 	drawn := 0
 	for _, m := range a.members {
-		drawn += len(m.draws)
+		drawn += len(m.Draws)
 	}
 	d, err := a.Decompose(context.Background(), 4)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -36,7 +37,7 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := automatic(t, s, Options{Log: "always", Shifts: "never"}.WithEffort(Efforts[0]))
+	a := automatic(t, s, Options{Log: "always", Shifts: "never"}.WithEffort(search.Efforts[0]))
 	effects, err := a.Effects()
 	if err != nil {
 		t.Fatal(err)

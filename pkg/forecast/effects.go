@@ -33,13 +33,13 @@ func (a *Analysis) EffectsContext(ctx context.Context) ([]Effect, error) {
 	}
 	best := a.members[0]
 	var out []Effect
-	for _, column := range best.model.Mean.Columns() {
+	for _, column := range best.Model.Mean.Columns() {
 		of, ok := units[column.Name]
 		if !ok {
 			continue
 		}
-		unit, c := best.scale.scaling.Scale*of.Value, learnt[column.Name]
-		out = append(out, Effect{of.Name, c.Value * unit, c.StdErr * unit, best.log})
+		unit, c := best.scale.Scaling.Scale*of.Value, learnt[column.Name]
+		out = append(out, Effect{of.Name, c.Value * unit, c.StdErr * unit, best.Log})
 	}
 	return out, nil
 }

@@ -2,22 +2,15 @@ package forecast
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 func longSeries(t *testing.T, n int, jitter float64) *series.Series {
@@ -33,48 +26,6 @@ func longSeries(t *testing.T, n int, jitter float64) *series.Series {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// TestTwoWeeks: structures of ten minutes and of quarters of an hour are compared on two weeks, in the tests of the past too, unless many of these are missing.
-func TestTwoWeeks(t *testing.T) {
-	series := func(step time.Duration, n, gap int) *series.Series {
-		var at []time.Time
-		for i := range n {
-			if gap < 0 || i < gap || i >= gap+40 {
-				at = append(at, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i)*step))
-			}
-		}
-		return dated(t, at, func(at time.Time) float64 { return float64(at.Weekday()) + float64(at.Minute()%7) })
-	}
-	for _, c := range []struct {
-		step             time.Duration
-		n, gap           int
-		standard, shorts int
-		every            int
-	}{
-		{15 * time.Minute, 4000, -1, 1344, 1344, 1},
-		{15 * time.Minute, 4000, 3900, 400, 250, 7}, // uneven: four weeks are 2688
-		{15 * time.Minute, 4000, 100, 1344, 1344, 1},
-		{15 * time.Minute, 1200, -1, 800, 500, 1},
-		{10 * time.Minute, 4000, -1, 2016, 2016, 1},
-		{30 * time.Minute, 4000, -1, 800, 672, 1},
-		{time.Hour, 4000, -1, 672, 500, 1},
-		{5 * time.Minute, 9000, -1, 1344, 1344, 3},
-		{5 * time.Minute, 3000, -1, 800, 576, 1},
-		{time.Minute, 4000, -1, 1440, 1440, 2},
-		{24 * time.Hour, 1500, -1, 800, 730, 1},
-	} {
-		s := series(c.step, c.n, c.gap)
-		if p := PlanFit(s, Options{}); !s.NeedsDense() && p.Trained < p.Every*p.Searched || p.Every != c.every {
-			t.Errorf("%v: %v", c.step, p)
-		}
-		if got, every := Efforts[standard].searchedOn(s, Options{}); got != c.standard || every != c.every {
-			t.Errorf("%v, %d, gap at %d: structures are compared on %d, one in %d, want %d", c.step, c.n, c.gap, got, every, c.standard)
-		}
-		if got, _ := Efforts[1].searchedOn(s, Options{}); got != c.shorts {
-			t.Errorf("%v, %d, gap at %d: a short search compares on %d, want %d", c.step, c.n, c.gap, got, c.shorts)
-		}
-	}
 }
 
 // TestThinned: a week of five minutes is found in one in three observations, and the parameters are learnt from all of two weeks.
@@ -111,117 +62,6 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-func TestPlanFit(t *testing.T) {
-	for _, jitter := range []float64{0, 0.5} {
-		s := longSeries(t, 20000, jitter)
-		plain := PlanFit(s, Options{})
-		if plain.Effort != "standard" || plain.Over || plain.Seconds > 60 {
-			t.Errorf("without a budget, jitter %v: %v", jitter, plain)
-		}
-		var before Plan
-		for _, budget := range []time.Duration{time.Millisecond, time.Second, 10 * time.Second, time.Minute, time.Hour} {
-			p := PlanFit(s, Options{Budget: budget})
-			if p.Searched < before.Searched || p.Trained < before.Trained || p.Seconds < before.Seconds {
-				t.Errorf("%v, jitter %v: %v, after %v for less", budget, jitter, p, before)
-			}
-			if p.Over != (p.Seconds > budget.Seconds()) || p.Over && p.Effort != "quick" {
-				t.Errorf("%v, jitter %v: %v, over: %v", budget, jitter, p, p.Over)
-			}
-			before = p
-		}
-		if before.Effort != "widest" {
-			t.Errorf("an hour, jitter %v: %v", jitter, before)
-		}
-	}
-}
-
-// Each holiday adds to the predicted time: to that of chicago's ridership, with 28 of them, a factor of six.
-func TestPlanOfHolidays(t *testing.T) {
-	s := longSeries(t, 3000, 0)
-	without := PlanFit(s, Options{}).Seconds
-	s.Holidays = &series.Holidays{Country: "US", Names: make([]string, 28)}
-	if with := PlanFit(s, Options{}).Seconds; with < 5*without || with > 8*without {
-		t.Errorf("%.1f s with 28 holidays, %.1f s without", with, without)
-	}
-}
-
-// TestConcurrentCandidates: a search on several processors finds what one finds that trains one candidate after the other.
-func TestConcurrentCandidates(t *testing.T) {
-	s := longSeries(t, 100, 0.5)
-	search := func(processors int) (found []string) {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-		p, err := searchPolicy(t.Context(), s, Options{Log: "never", effort: &Efforts[0]})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range p.trials {
-			found = append(found, fmt.Sprint(c.Name(), c.score, c.Rough, c.Evaluations, c.model.Values()))
-		}
-		return append(found, fmt.Sprint(p.enough, p.spent))
-	}
-	one, four := search(1), search(4)
-	if len(one) < 8 {
-		t.Fatalf("candidates: %q", one)
-	}
-	if diff := cmp.Diff(one, four); diff != "" {
-		t.Errorf("on several processors: %s", diff)
-	}
-}
-
-// opaque is a kernel that says nothing of itself, so that no engine but the dense one takes it.
-type opaque struct{ gppl.Kernel }
-
-func (k opaque) WithParams(theta []float64) gppl.Kernel { return opaque{k.Kernel.WithParams(theta)} }
-
-// TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and log y,
-// whatever the memory limit.
-func TestChoose(t *testing.T) {
-	even, uneven := &series.Series{Step: 1}, &series.Series{Step: 1}
-	for i := range 40000 {
-		x, y := float64(i), 3+math.Sin(float64(i)/9)
-		even.X, even.Y = append(even.X, x), append(even.Y, y)
-		uneven.X, uneven.Y = append(uneven.X, x+0.5*math.Sin(float64(i*i))), append(uneven.Y, y)
-	}
-	rq, own := gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, opaque{gppl.SE{Variance: 1, Lengthscale: 1}}
-	for _, c := range []struct {
-		series         *series.Series
-		kernel         gppl.Kernel
-		n, projections int
-	}{
-		{even, gppl.Matern32{Variance: 1, Lengthscale: 1}, 40000, 0},
-		{even, rq, 10000, 0},
-		{uneven, gppl.Laplace{Variance: 1, Lengthscale: 1}, 40000, 0},
-		{uneven, gppl.SE{Variance: 1, Lengthscale: 1}, 40000, 0},
-		{uneven, gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}), 40000, 0},
-		{uneven, own, 2500, projections},
-	} {
-		for _, memory := range []float64{0, 300e6} {
-			tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
-			tr.memory = tr.options.engineMemory(c.series)
-			for _, log := range []bool{false, true} {
-				if testkit.Quick() && log == (memory == 0) {
-					continue
-				}
-				if err := tr.look(t.Context(), c.series, log); err != nil {
-					t.Fatal(err)
-				}
-				k := 0
-				if tr.omega != nil {
-					_, k = tr.omega.Dims()
-				}
-				if tr.data.Len() != c.n || k != c.projections {
-					t.Errorf("%v, memory %g: %d observations and %d projections, want %d and %d",
-						c.kernel, memory, tr.data.Len(), k, c.n, c.projections)
-				}
-			}
-		}
-	}
-	tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Memory: 60e6}, kernels: []gppl.Kernel{own}}
-	if err, short := tr.look(t.Context(), uneven, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
-		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
-	}
-}
-
 // TestUnevenLearnsFromMore: if an engine takes an uneven series in the time of dense algebra for the plan's part, parameters are
 // learnt from all of it, and a season that the part does not show is found.
 func TestUnevenLearnsFromMore(t *testing.T) {
@@ -237,7 +77,7 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Budget: time.Millisecond}
-	plan := PlanFit(s, o)
+	plan := search.PlanFit(s, o)
 	a, err := Fit(context.Background(), s, o)
 	if err != nil {
 		t.Fatal(err)
@@ -260,152 +100,5 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 	}
 	if b, err := Load(file); err != nil || b.TrainedOn() != a.TrainedOn() {
 		t.Errorf("saved and loaded: %v, %v", b, err)
-	}
-}
-
-// TestSlowRhythmOfLongSeries: a rhythm longer than the observations on which structures are compared, beside stronger red noise,
-// is found in all observations of a long uneven series, by a term whose cost is linear in their number; without the rhythm no
-// period is found.
-func TestSlowRhythmOfLongSeries(t *testing.T) {
-	t.Parallel()
-	for _, amplitude := range []float64{0, 1.5} {
-		rnd := rand.New(rand.NewPCG(5, 2))
-		const n, span, rhythm = 4000, 300.0, 11.3
-		x, y := make([]float64, n), make([]float64, n)
-		for i := range x {
-			x[i] = span * rnd.Float64()
-		}
-		slices.Sort(x)
-		level := 0.0
-		for i := range x {
-			if i > 0 {
-				keep := math.Exp(-(x[i] - x[i-1]) / 8)
-				level = keep*level + math.Sqrt(1-keep*keep)*rnd.NormFloat64()
-			}
-			y[i] = 2*level + amplitude*math.Sin(2*math.Pi*x[i]/rhythm) + 0.5*rnd.NormFloat64()
-		}
-		s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := find(t.Context(), s, Options{Log: "never", Trend: "none", effort: &Effort{"", 150, 2, 400, 400, 0, 3, 60, false}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		periods := series.PeriodsOf(a.result.Model.Kernel.Params())
-		switch {
-		case amplitude == 0 && len(periods) > 0:
-			t.Errorf("noise has the periods %v: %s", periods, a.candidates[0].Name())
-		case amplitude > 0 && (len(periods) != 1 || math.Abs(periods[0]-rhythm) > 0.2):
-			t.Errorf("%s has the periods %v, want %v", a.candidates[0].Name(), periods, rhythm)
-		case amplitude > 0 && a.trained < n:
-			t.Errorf("%s learnt from %d observations of %d", a.candidates[0].Name(), a.trained, n)
-		}
-	}
-}
-
-// TestDearCandidateIsLeftOut: a candidate too slow for the observations that the best takes does not hold the best back, and the
-// list says so.
-func TestDearCandidateIsLeftOut(t *testing.T) {
-	t.Parallel()
-	left := 0
-	for seed := range uint64(testkit.Size(3, 3, 8)) {
-		rnd := rand.New(rand.NewPCG(seed, 1))
-		x, y := make([]float64, 6000), make([]float64, 6000)
-		at, level := 0.0, 0.0
-		for i := range x {
-			step := rnd.ExpFloat64()
-			decay := math.Exp(-step / 20)
-			at, level = at+step, decay*level+math.Sqrt(1-decay*decay)*rnd.NormFloat64()
-			x[i], y[i] = at, level+0.3*math.Sin(at/3)+0.2*rnd.NormFloat64()
-		}
-		s, err := series.NewSeries(series.Axis{Name: "x"}, x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := find(context.Background(), s, Options{effort: &Effort{"", 150, 3, 400, 400, 0, 2, 40, false}, Log: "never"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a.trained != len(x) {
-			t.Errorf("series %d: %s was learnt from %d observations", seed, a.candidates[0].Name(), a.trained)
-		}
-		for _, c := range a.candidates {
-			if strings.HasPrefix(c.Error, "it is too slow for 6000 observations, and was ") {
-				left++
-			}
-		}
-	}
-	if left == 0 {
-		t.Error("no candidate was left out")
-	}
-}
-
-// TestAtOnce: a limit of memory lets fewer models be learnt at once, and long series one.
-func TestAtOnce(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	s := longSeries(t, 1000, 0)
-	for _, c := range []struct {
-		memory float64
-		n      int
-		want   int
-	}{
-		{0, 1000, 4}, {0, 10_001, 1}, {s.MemoryBytes() + 2.5*denseBytes(1000), 1000, 2}, {s.MemoryBytes(), 1000, 1},
-		{s.MemoryBytes() + 9*denseBytes(1000), 1000, 4},
-	} {
-		if got := (Options{Memory: c.memory}).atOnce(s, c.n); got != c.want {
-			t.Errorf("%d observations in %.3g bytes: %d at once, want %d", c.n, c.memory, got, c.want)
-		}
-	}
-}
-
-// TestUnevenSeason: structures of a long uneven series are compared on four of a season that is clear in it, in tests of the past
-// too, which learn it; on its latest observations if there is none.
-func TestUnevenSeason(t *testing.T) {
-	const n, period, noise = 1400, 150.0, 0.3
-	data := func(amplitude float64) *series.Series {
-		rng := rand.New(rand.NewPCG(7, 7))
-		x, y := make([]float64, n), make([]float64, n)
-		for i := range x {
-			if i > 0 {
-				x[i] = x[i-1] + rng.ExpFloat64()
-			}
-			y[i] = amplitude*math.Sin(2*math.Pi*x[i]/period) + noise*rng.NormFloat64()
-		}
-		s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	if most, every := Efforts[1].searchedOn(data(0), Options{}); most != Efforts[1].searched || every != 1 {
-		t.Errorf("of noise, structures are compared on %d, one in %d", most, every)
-	}
-	s := data(2)
-	for _, e := range Efforts[1:3] {
-		most, every := e.searchedOn(s, Options{})
-		if span := s.X[n-1] - s.X[n-most*every]; most != e.searched || span < 4*period || every > 3 {
-			t.Errorf("%s: structures are compared on %d, one in %d, which span %.0f", e.Name, most, every, span)
-		}
-		if most, every := e.searchedOn(s, Options{NoSeason: true}); most != e.searched || every != 1 {
-			t.Errorf("%s, without seasons: structures are compared on %d, one in %d", e.Name, most, every)
-		}
-	}
-	at := Efforts[1]
-	at.scouts, at.finalists = true, 1
-	known := *s
-	known.Errors = make([]float64, n)
-	for i := range known.Errors {
-		known.Errors[i] = noise * (0.5 + float64(i%3)/2)
-	}
-	thin := known.Thinned(n-500, 2)
-	if len(thin.X) != 250 || !slices.Equal(thin.Errors[247:], []float64{known.Errors[n-5], known.Errors[n-3], known.Errors[n-1]}) {
-		t.Errorf("of 500 known errors, one in 2 leaves %d observations with %v at last", len(thin.X), thin.Errors[247:])
-	}
-	for _, s := range []*series.Series{s, &known} {
-		a := testkit.Must(find(t.Context(), s, Options{Log: "never", Trend: "none", effort: &at, origin: true}))(t)
-		if !slices.ContainsFunc(series.PeriodsOf(a.result.Model.Params()), func(p float64) bool { return math.Abs(p/period-1) < 0.03 }) {
-			t.Errorf("a short search finds %s", a.candidates[0].Name())
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -15,8 +16,8 @@ import (
 
 // member is one of the models that forecasts average, with what it is of the data once these are conditioned on.
 type member struct {
-	averaged
-	scale      *yScale
+	search.Averaged
+	scale      *search.YScale
 	posterior  conditioned
 	posteriors []conditioned // of draws
 }
@@ -62,13 +63,13 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
 			model, wider := posterior.Model(), func(j int) float64 { return wider(a.Series, a.Widen, x[j]) }
-			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp,
-				Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
+			p := Part{Weight: m.Weight / float64(len(posteriors)), warp: m.scale.Warp,
+				Mean: m.scale.Scaling.Values(nil, mean), LatentVar: m.scale.Scaling.Variances(nil, latent)}
 			nugget := gppl.Nugget(model.Kernel) // a part of the variance of f, and of the noise
-			noise := m.scale.scaling.Variance(model.Noise + nugget)
+			noise := m.scale.Scaling.Variance(model.Noise + nugget)
 			for j, v := range p.LatentVar {
 				p.LatentVar[j] = wider(j) * v
-				p.NoisyVar = append(p.NoisyVar, wider(j)*(v-m.scale.scaling.Variance(nugget)+a.noiseVariance(noise, m, p, j)))
+				p.NoisyVar = append(p.NoisyVar, wider(j)*(v-m.scale.Scaling.Variance(nugget)+a.noiseVariance(noise, m, p, j)))
 			}
 			if s := a.Series; s.Student != nil {
 				typical := s.TypicalError(false)
@@ -79,7 +80,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 		}
 		if c := a.Series.Counting; c != nil {
 			out = append(out[:from], together(out[from:]))
-			out[from].Observed, out[from].Sizes = c.Distribution(m.shape), a.sizesAt(x)
+			out[from].Observed, out[from].Sizes = c.Distribution(m.Shape), a.sizesAt(x)
 		}
 	}
 	return out, nil
@@ -96,7 +97,7 @@ func wider(s *series.Series, widen, x float64) float64 {
 // noiseVariance returns the variance of the noise of a new observation at the j-th x of a part. It includes the known error:
 // a.ahead[j], or the typical one if a.ahead is nil.
 func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float64 {
-	e := m.scale.scaling.Scale * m.scale.typical
+	e := m.scale.Scaling.Scale * m.scale.Typical
 	if a.ahead != nil {
 		if e = a.ahead[j]; p.warp != nil {
 			e *= math.Exp(p.warp.LogSlope(p.warp.Inverse(p.Mean[j])))

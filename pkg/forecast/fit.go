@@ -6,20 +6,27 @@ import (
 	"fmt"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
+
+// Options say how models are searched and trained. The zero value is recommended.
+type Options = search.Options
+
+// Progress reports how far a search, or a test of the past, has come.
+type Progress = search.Progress
 
 // Analysis is a series with the model that was learnt from it. Its methods, except Calibrate and LimitMemory, are safe for
 // concurrent use, and their answers do not depend on earlier calls. Its fields, except Widen, must not be changed.
 type Analysis struct {
 	Series     *series.Series
-	Scaling    dataset.Scaling // between y and what the model sees
-	Candidates []Candidate     // the best first, failures last; a random walk follows the others that the forecast averages
-	Result     *gppl.Result    // of the best
-	Log        bool            // the best is a model of log y
-	Widen      float64         // factor on standard deviations beyond the last observation (short series, Calibrate); 0 means 1
-	Chosen     Criterion       // how the best was chosen
+	Scaling    dataset.Scaling    // between y and what the model sees
+	Candidates []search.Candidate // the best first, failures last; a random walk follows the others that the forecast averages
+	Result     *gppl.Result       // of the best
+	Log        bool               // the best is a model of log y
+	Widen      float64            // factor on standard deviations beyond the last observation (short series, Calibrate); 0 means 1
+	Chosen     search.Criterion   // how the best was chosen
 	// Effort is the effort of the automatic policy (Plan); "" if kernels were named.
 	Effort string
 	// Untried is the number of models that the automatic policy did not try, because evaluations cost more than planned and used up
@@ -44,21 +51,21 @@ type Analysis struct {
 
 // alone returns the best model as the only member of the forecast.
 func (a *Analysis) alone() []*member {
-	return []*member{{averaged: a.Candidates[0].averaged(a.Result.Model, a.Log, 1)}}
+	return []*member{{Averaged: a.Candidates[0].Averaged(a.Result.Model, a.Log, 1)}}
 }
 
 // analysisOf returns the analysis of a series with what a search by some options found.
-func analysisOf(s *series.Series, o Options, found *outcome) *Analysis {
+func analysisOf(s *series.Series, o Options, found *search.Outcome) *Analysis {
 	a := &Analysis{
-		Series: s, Scaling: found.scaling, Candidates: found.candidates, Result: found.result, Log: found.log,
-		Chosen: found.chosen, Effort: found.effort, Untried: found.untried, Projections: found.projections,
-		Periods: o.Periods, Options: &o, memory: o.Memory, trained: found.trained, computed: new(computed),
+		Series: s, Scaling: found.Scaling, Candidates: found.Candidates, Result: found.Result, Log: found.Log,
+		Chosen: found.Chosen, Effort: found.Effort, Untried: found.Untried, Projections: found.Projections,
+		Periods: o.Periods, Options: &o, memory: o.Memory, trained: found.Trained, computed: new(computed),
 	}
-	if a.Chosen == ByEvidence {
+	if a.Chosen == search.ByEvidence {
 		a.given, a.Widen = o.Priors, a.ShortBands()
 	}
-	for _, m := range found.averaged {
-		a.members = append(a.members, &member{averaged: *m})
+	for _, m := range found.Averaged {
+		a.members = append(a.members, &member{Averaged: *m})
 	}
 	return a
 }
@@ -68,7 +75,7 @@ func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
 // TrainedOn returns the number of observations, the latest before those of Series.Added, from which parameters were learnt.
 func (a *Analysis) TrainedOn() int {
-	return min(a.Series.Learnt(), cmp.Or(a.trained, MostTrained))
+	return min(a.Series.Learnt(), cmp.Or(a.trained, search.MostTrained))
 }
 
 // Kernel returns the name of the best kernel.
@@ -103,14 +110,14 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // candidate's Status, Search and Doubts. A candidate that cannot be trained is kept with its error. Fit returns an error if none
 // can be trained, if a kernel's name is unknown, or if ctx ends.
 func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
-	if err := series.WithinMemory(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
+	if err := series.WithinMemory(fmt.Sprintf("a fit of %d observations", len(s.X)), o.FitBytes(s), o.Memory); err != nil {
 		return nil, err
 	}
-	s, err := o.weigh(ctx, s)
+	s, err := o.Weigh(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	found, err := find(ctx, s, o)
+	found, err := search.Find(ctx, s, o)
 	if err != nil {
 		return nil, err
 	}
@@ -128,5 +135,5 @@ func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
 // chosen on the yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those with fewer than
 // 20 observations hold 88 and 91 % of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
 func (a *Analysis) ShortBands() float64 {
-	return shortBands(a.Chosen, len(a.Series.X))
+	return search.ShortBands(a.Chosen, len(a.Series.X))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -87,7 +88,7 @@ func (a *Analysis) sizesAt(x []float64) []float64 {
 // signal, and of the noise if the likelihood includes it.
 func (a *Analysis) Params() []gppl.FittedParam {
 	return slices.DeleteFunc(slices.Clone(a.Result.Params), func(p gppl.FittedParam) bool {
-		return p.Unit == gppl.UnitY2 && p.IsFixed() && p.Value <= noVariation
+		return p.Unit == gppl.UnitY2 && p.IsFixed() && p.Value <= search.NoVariation
 	})
 }
 
@@ -98,7 +99,7 @@ func (a *Analysis) Likelihood() string {
 	}
 	c, shape := a.Series.Counting, 0.0
 	if len(a.members) > 0 {
-		shape = a.members[0].shape
+		shape = a.members[0].Shape
 	}
 	switch {
 	case c == nil:

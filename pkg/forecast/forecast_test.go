@@ -11,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -40,20 +39,6 @@ func rhythm(n int, row func(i int, y float64) string) string {
 
 func monthly(n int) string {
 	return rhythm(n, func(i int, y float64) string { return fmt.Sprintf("%d-%02d-01,%.4f\n", 2000+i/12, i%12+1, y) })
-}
-
-func TestKernels(t *testing.T) {
-	names, err := ParseKernels(" se, matern52 + LOCPER ,auto")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(append([]string{"SE", "Matern52 + LocPer"}, Auto...), names); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := ParseKernels("SE + Foo"); err == nil || !strings.Contains(err.Error(), `"Foo"`) ||
-		!strings.Contains(err.Error(), "LocPer") {
-		t.Error(err)
-	}
 }
 
 // TestFitProjected: above MaxExact, a kernel that neither a state space nor a Toeplitz factor takes is learnt from projections,
@@ -138,52 +123,6 @@ func TestFitCancelled(t *testing.T) {
 	}
 }
 
-func TestParseKernel(t *testing.T) {
-	for text, want := range map[string]string{
-		"SE*Periodic + White":                  "SE * Periodic",
-		" white+rq ":                           "RQ",
-		"(SE + RQ) * periodic × Laplace":       "(SE + RQ) * Periodic * Laplace",
-		"SE * (Periodic)+ ((LocPer))":          "SE * Periodic + LocPer",
-		"SpectralMixture + SpectralMixture":    "SpectralMixture + SpectralMixture",
-		"(SE + (RQ + Laplace)) + SE * (SE*RQ)": "SE + RQ + Laplace + SE * SE * RQ",
-		"changepoint( SE+RQ ,Matern32) + SE":   "ChangePoint(SE + RQ, Matern32) + SE",
-	} {
-		k, err := ParseKernel(text)
-		if err != nil || kernelName(k) != want {
-			t.Errorf("%q: got %v (%v), want %s", text, k, err, want)
-			continue
-		}
-		again, err := ParseKernel(kernelName(k))
-		if err != nil || again.String() != k.String() {
-			t.Errorf("%s is read as %v (%v), want %v", kernelName(k), again, err, k)
-		}
-	}
-	for text, want := range map[string]string{
-		"":                             "ends too early",
-		"SE +":                         "ends too early",
-		"SE RQ":                        `"RQ" was not expected`,
-		"SE + * RQ":                    `"*" was not expected`,
-		"(SE + RQ":                     "lacks a closing parenthesis",
-		"SE)":                          `")" was not expected`,
-		"SE * Foo":                     `no kernel "Foo"`,
-		"White":                        "noise alone",
-		"SE * White":                   "White as a factor",
-		"(SE + White)":                 "White within parentheses",
-		"White * SE":                   "White as a factor",
-		"SE(RQ)":                       `"(" was not expected`,
-		"ChangePoint":                  "ChangePoint(BEFORE, AFTER)",
-		"ChangePoint(SE)":              "ChangePoint(BEFORE, AFTER)",
-		"ChangePoint(SE, RQ":           "lacks a closing parenthesis",
-		"ChangePoint(SE, White)":       "White within parentheses",
-		"SE, RQ":                       `"," was not expected`,
-		strings.Repeat("(", 99) + "SE": "nested deeper",
-	} {
-		if k, err := ParseKernel(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v (%v), want an error that says %s", text, k, err, want)
-		}
-	}
-}
-
 // TestProductFit: of a product only what the data determine is trained, and it is no worse than LocPer, the same kernel with one
 // variance.
 func TestProductFit(t *testing.T) {
@@ -250,11 +189,11 @@ func TestFitNamedOnTheLogarithm(t *testing.T) {
 			if c.Log != a.Log {
 				continue
 			}
-			v, err := newYScale(test.s, 0, 60, c.Log)
+			v, err := search.NewYScale(test.s, 0, 60, c.Log)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := a.Result.Value + a.Result.LogPrior + v.offset; math.Abs(c.NLL-want) > 1e-9*math.Abs(want) ||
+			if want := a.Result.Value + a.Result.LogPrior + v.Offset; math.Abs(c.NLL-want) > 1e-9*math.Abs(want) ||
 				a.NLL() != a.Candidates[0].NLL {
 				t.Errorf("the NLL of y is %v, reported as %v and %v", want, c.NLL, a.NLL())
 			}

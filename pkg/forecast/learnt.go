@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -55,8 +56,8 @@ func (a *Analysis) LearntContext(ctx context.Context) ([]Learnt, error) {
 	var out []Learnt
 	for i, m := range a.members {
 		// Forecasts may be conditioned on more; a page has those that the parameters were learnt from.
-		out = append(out, Learnt{a.Candidates[i].Name(), m.model, m.log, m.scale.scaling,
-			latest(m.scale.data, a.TrainedOn()+len(s.X)-s.Learnt()), m.scale.typical})
+		out = append(out, Learnt{a.Candidates[i].Name(), m.Model, m.Log, m.scale.Scaling,
+			search.Latest(m.scale.Data, a.TrainedOn()+len(s.X)-s.Learnt()), m.scale.Typical})
 	}
 	return out, nil
 }
@@ -64,7 +65,7 @@ func (a *Analysis) LearntContext(ctx context.Context) ([]Learnt, error) {
 // Smoothness returns models with other kernels of the same variance and lengthscale in place of the first term of m that is SE, a
 // Matérn kernel or Laplace, and their names; none if there is no such term.
 func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
-	terms := sumTerms(m.Kernel)
+	terms := search.SumTerms(m.Kernel)
 	for i, t := range terms {
 		p := t.Params()
 		// A fixed lengthscale is that of a random walk.
@@ -76,13 +77,13 @@ func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
 			gppl.SE{Variance: v, Lengthscale: l}, gppl.Matern52{Variance: v, Lengthscale: l},
 			gppl.Matern32{Variance: v, Lengthscale: l}, gppl.Laplace{Variance: v, Lengthscale: l},
 		} {
-			if kernelName(other) == kernelName(t) {
+			if search.KernelName(other) == search.KernelName(t) {
 				continue
 			}
 			changed := slices.Clone(terms)
 			changed[i] = other
-			model := gppl.Model{Mean: m.Mean, Kernel: sumOf(changed), Noise: m.Noise}
-			names, models = append(names, kernelName(model.Kernel)), append(models, model)
+			model := gppl.Model{Mean: m.Mean, Kernel: search.SumOf(changed), Noise: m.Noise}
+			names, models = append(names, search.KernelName(model.Kernel)), append(models, model)
 		}
 		return names, models
 	}
@@ -92,7 +93,7 @@ func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
 // minimised returns the observations that the best model was trained on.
 func (a *Analysis) minimised(ctx context.Context) (gppl.Data, error) {
 	data, err := a.standardised(ctx)
-	return latest(data, a.TrainedOn()), err
+	return search.Latest(data, a.TrainedOn()), err
 }
 
 // quick reports whether one evaluation of the likelihood is predicted to take less than the given time (gppl.Exact.Cost).

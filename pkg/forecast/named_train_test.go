@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -61,12 +62,12 @@ func TestFitFindsDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := newYScale(s, 0, len(s.X), false)
+		v, err := search.NewYScale(s, 0, len(s.X), false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := rescaled(truth, 1/(v.scaling.Scale*v.scaling.Scale))
-		exact, err := gppl.NewExact(t.Context(), at, v.data)
+		at := rescaled(truth, 1/(v.Scaling.Scale*v.Scaling.Scale))
+		exact, err := gppl.NewExact(t.Context(), at, v.Data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +75,7 @@ func TestFitFindsDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		drawn += v.offset // of y
+		drawn += v.Offset // of y
 		best := a.Candidates[0]
 		if a.NLL() > drawn+0.5 {
 			t.Errorf("%s, draw %d: %.2f nats (%s), the model that drew it has %.2f", c.name, c.seed, a.NLL(), best.Status, drawn)
@@ -85,11 +86,11 @@ func TestFitFindsDraws(t *testing.T) {
 		if testkit.Quick() {
 			continue
 		}
-		found, err := auto.Fit(t.Context(), gppl.Model{Kernel: c.kernel}, v.data, auto.Settings{})
+		found, err := auto.Fit(t.Context(), gppl.Model{Kernel: c.kernel}, v.Data, auto.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if above := a.NLL() - found.Value - v.offset; above > 0.5 && best.Doubts == nil {
+		if above := a.NLL() - found.Value - v.Offset; above > 0.5 && best.Doubts == nil {
 			t.Errorf("%s, draw %d: %.2f nats above auto.Fit's, and no doubt of it", c.name, c.seed, above)
 		}
 	}
@@ -110,7 +111,7 @@ func TestOneSearchForBothScales(t *testing.T) {
 	for _, f := range draw {
 		s.Y = append(s.Y, 40*math.Exp(0.5*f))
 	}
-	fit := func(log string) Candidate {
+	fit := func(log string) search.Candidate {
 		t.Helper()
 		a, err := Fit(t.Context(), s, Options{Kernels: []string{"Periodic"}, Trend: "none", Log: log})
 		if err != nil {
@@ -130,35 +131,6 @@ func TestOneSearchForBothScales(t *testing.T) {
 	}
 }
 
-// TestCarryNeedsTime: log y is searched anew where the budget has no time for a training that begins at y's end.
-func TestCarryNeedsTime(t *testing.T) {
-	s, rnd := &series.Series{Step: 1}, rand.New(rand.NewPCG(1, 1))
-	for i := range searchedWhole + 50 {
-		s.X, s.Y = append(s.X, float64(i)), append(s.Y, 9+rnd.NormFloat64())
-	}
-	for _, c := range []struct {
-		evaluations float64
-		carries     bool
-	}{{carried - 1, false}, {carried + 1, true}} {
-		of := testkit.Must(newComparison(t.Context(), s, Options{Kernels: []string{"Laplace"}, Trend: "none"}))(t)
-		if err := of.try(t.Context(), of.kernels[0], nil); err != nil {
-			t.Fatal(err)
-		}
-		best, _ := of.best()
-		searched := of.found["Laplace"]
-		if err := of.look(t.Context(), s, true); err != nil {
-			t.Fatal(err)
-		}
-		seconds := testkit.Must(of.cost(best.Model))(t)
-		share := of.searched + c.evaluations*seconds
-		of.options.Budget = time.Duration((of.beside + float64(of.count+1)*share) * float64(time.Second))
-		of.carry(t.Context(), best, searched)
-		if got := len(searched) == 1 && len(of.found["Laplace"]) == 1; got != c.carries {
-			t.Errorf("%v evaluations: carried is %v", c.evaluations, got)
-		}
-	}
-}
-
 // TestFitDoubts: the candidate repeats the doubts of the library: about a period that white noise cannot determine, and a search
 // that the budget left no time for.
 func TestFitDoubts(t *testing.T) {
@@ -167,7 +139,7 @@ func TestFitDoubts(t *testing.T) {
 	for i := range 80 {
 		noise.X, noise.Y = append(noise.X, float64(i)), append(noise.Y, rnd.NormFloat64())
 	}
-	fit := func(o Options) Candidate {
+	fit := func(o Options) search.Candidate {
 		t.Helper()
 		o.Trend, o.Log = "none", "never"
 		a, err := Fit(context.Background(), noise, o)

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -98,9 +99,9 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	}
 	m := a.Result.Model
 	if a.Candidates[0].NoSignal() { // its kernel is zero between observations: none predicts another
-		m.Kernel = gppl.Laplace{Variance: whiteTerm.Variance, Lengthscale: s.X[n-1] - s.X[0]}
+		m.Kernel = gppl.Laplace{Variance: search.WhiteTerm.Variance, Lengthscale: s.X[n-1] - s.X[0]}
 	}
-	found, err := findUnexplained(ctx, m, latest(data, n-from))
+	found, err := findUnexplained(ctx, m, search.Latest(data, n-from))
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

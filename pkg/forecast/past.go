@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -16,22 +17,22 @@ func (a *Analysis) AsOf(ctx context.Context, from, to int) (past *Analysis, err 
 	from = max(from, to-a.remembers())
 	past = &Analysis{Series: a.Series.Part(from, to), Result: a.Result, computed: new(computed)}
 	for _, m := range a.members {
-		v, err := newYScale(past.Series, 0, to-from, m.log)
+		v, err := search.NewYScale(past.Series, 0, to-from, m.Log)
 		if err != nil {
 			return nil, err
 		}
 		// The model was trained on values with another standardisation.
-		model := rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2))
-		if v, err = v.linearised(ctx, model, m.shape); err != nil {
+		model := rescaled(m.Model, math.Pow(m.scale.Scaling.Scale/v.Scaling.Scale, 2))
+		if v, err = v.Linearised(ctx, model, m.Shape); err != nil {
 			return nil, err
 		}
-		p, _, err := conditionOn(ctx, model, v.data, windowLength, a.room(), &past.windows)
+		p, _, err := conditionOn(ctx, model, v.Data, search.WindowLength, a.room(), &past.windows)
 		if err != nil {
 			return nil, err
 		}
-		as := m.averaged
-		as.model, as.draws = model, nil
-		past.members = append(past.members, &member{averaged: as, scale: &v, posterior: p})
+		as := m.Averaged
+		as.Model, as.Draws = model, nil
+		past.members = append(past.members, &member{Averaged: as, scale: &v, posterior: p})
 	}
 	return past, nil
 }

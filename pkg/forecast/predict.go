@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -26,10 +27,10 @@ func (a *Analysis) standardised(ctx context.Context) (gppl.Data, error) {
 		if err := a.Condition(ctx); err != nil {
 			return gppl.Data{}, err
 		}
-		return a.members[0].scale.approximated(ctx, a.Result.Model, a.members[0].shape, a.conditionsOn())
+		return a.members[0].scale.Approximated(ctx, a.Result.Model, a.members[0].Shape, a.conditionsOn())
 	}
 	v, err := a.scale(a.Log)
-	return v.data, err
+	return v.Data, err
 }
 
 // Condition conditions the members on the data, once. Before that they have no posteriors. What ctx ends is begun anew by the
@@ -40,23 +41,23 @@ func (a *Analysis) Condition(ctx context.Context) error {
 }
 
 func (a *Analysis) conditionMembers(ctx context.Context) error {
-	scales := map[bool]*yScale{}
+	scales := map[bool]*search.YScale{}
 	for _, m := range a.members {
 		if m.posterior != nil {
 			continue
 		}
-		if scales[m.log] == nil {
-			v, err := a.scale(m.log)
+		if scales[m.Log] == nil {
+			v, err := a.scale(m.Log)
 			if err != nil {
 				return err
 			}
-			scales[m.log] = &v
+			scales[m.Log] = &v
 		}
-		v := scales[m.log]
-		observations := v.gaussian(m.model, m.shape)
+		v := scales[m.Log]
+		observations := v.Gaussian(m.Model, m.Shape)
 		var all []conditioned
-		for _, model := range append([]gppl.Model{m.model}, m.draws...) {
-			p, err := a.posteriorOf(ctx, model, v.data.Len(), observations)
+		for _, model := range append([]gppl.Model{m.Model}, m.Draws...) {
+			p, err := a.posteriorOf(ctx, model, v.Data.Len(), observations)
 			if err != nil {
 				return fmt.Errorf("forecast: conditioning on the data: %w", err)
 			}
@@ -75,7 +76,7 @@ func (a *Analysis) lostNoise() string {
 	at := []float64{0}
 	m.Kernel.Cov(at, at)
 	signal, noise := at[0], m.Noise+gppl.Nugget(m.Kernel)
-	if errors := a.members[0].scale.data.Errors; errors != nil {
+	if errors := a.members[0].scale.Data.Errors; errors != nil {
 		least := slices.Min(errors)
 		noise += least * least
 	}
@@ -156,7 +157,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 
 // ofLog reports whether a model of log y is among the averaged ones.
 func (a *Analysis) ofLog() bool {
-	return slices.ContainsFunc(a.members, func(m *member) bool { return m.log })
+	return slices.ContainsFunc(a.members, func(m *member) bool { return m.Log })
 }
 
 // MostSteps is the largest number of steps of a forecast.
@@ -327,16 +328,16 @@ func (a *Analysis) WithNoiseContext(ctx context.Context, noise float64) (other *
 }
 
 // scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
-func (a *Analysis) scale(log bool) (yScale, error) {
+func (a *Analysis) scale(log bool) (search.YScale, error) {
 	n, from, to := len(a.Series.X), 0, a.Series.Learnt()
-	if a.Chosen == ByEvidence {
+	if a.Chosen == search.ByEvidence {
 		from = to - a.TrainedOn()
 	}
-	v, err := newYScale(a.Series, from, to, log)
-	if err != nil || v.data.Len() == n {
+	v, err := search.NewYScale(a.Series, from, to, log)
+	if err != nil || v.Data.Len() == n {
 		return v, err
 	}
-	return v.over(a.Series, 0, n)
+	return v.Over(a.Series, 0, n)
 }
 
 // ErrorScale returns the learnt factor from the errors of the column ErrorName to the noise; 1 if they are not relative.

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 func (a *Analysis) engineMemory() gppl.Option {
-	return Options{Memory: a.memory}.engineMemory(a.Series)
+	return Options{Memory: a.memory}.EngineMemory(a.Series)
 }
 
 // LimitMemory bounds the memory of predictions, in bytes; 0 means no limit. Fit sets it by Options.Memory. It is an error, a
@@ -31,7 +32,7 @@ func (a *Analysis) room() room {
 		r.bytes = max(1, a.memory-a.Series.MemoryBytes())
 	}
 	for _, m := range a.members {
-		r.models += 1 + len(m.draws)
+		r.models += 1 + len(m.Draws)
 	}
 	r.models = max(1, r.models)
 	return r
@@ -46,7 +47,7 @@ func (r room) share() float64 { return min(modest, 0.5*r.bytes) / float64(r.mode
 // windows returns how many dense factors of n observations may be held at a time; half of the room is for what is computed from
 // them. It is a *gppl.MemoryError if one does not fit.
 func (r room) windows(n int) (int, error) {
-	each := denseBytes(n)
+	each := search.DenseBytes(n)
 	if err := series.WithinMemory(fmt.Sprintf("the dense factor of %d observations", n), each, r.bytes); err != nil {
 		return 0, err
 	}
@@ -61,4 +62,4 @@ const modest = 1 << 30
 const loadFactor = 6.5
 
 // AtOnce returns how many models of n observations may be learnt at the same time.
-func (a *Analysis) AtOnce(n int) int { return Options{Memory: a.memory}.atOnce(a.Series, n) }
+func (a *Analysis) AtOnce(n int) int { return Options{Memory: a.memory}.AtOnce(a.Series, n) }

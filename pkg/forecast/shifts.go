@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -30,7 +31,7 @@ func (a *Analysis) ShiftMode() string {
 		return "never"
 	case a.Options.Shifts != "" && a.Options.Shifts != shiftsAuto:
 		return a.Options.Shifts
-	case a.Chosen == ByBIC || len(a.Series.X) > cheapShifts:
+	case a.Chosen == search.ByBIC || len(a.Series.X) > cheapShifts:
 		return shiftsReported
 	}
 	return ShiftsUsed
@@ -68,7 +69,7 @@ func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
 func (a *Analysis) sizedShifts(ctx context.Context) (all []ShiftSize, err error) {
 	switch {
 	case a.ShiftMode() == shiftsReported && a.Untried > 0:
-		return nil, errors.New("forecast: " + BudgetSpent)
+		return nil, errors.New("forecast: " + search.BudgetSpent)
 	case a.ShiftMode() == shiftsReported:
 		all, err = a.findShifts(ctx)
 	case len(a.Series.Shifts) > 0:
@@ -98,7 +99,7 @@ func (a *Analysis) usedShifts(ctx context.Context) (all []ShiftSize, err error) 
 		if !ok {
 			continue
 		}
-		unit := a.members[0].scale.scaling.Scale * c.Scale
+		unit := a.members[0].scale.Scaling.Scale * c.Scale
 		s.Size, s.StdErr, s.Used = b.Value*unit, b.StdErr*unit, true
 		all = append(all, s)
 	}

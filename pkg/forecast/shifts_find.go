@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -86,7 +87,7 @@ func (a *Analysis) searchShifts(ctx context.Context) (scan shiftSearch, best shi
 	}
 	// A named kernel that is not at its optimum takes for a shift what it would follow there.
 	unfinished := a.Projections > 0 || a.Result.Status == gppl.Limited
-	if scan.n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && unfinished {
+	if scan.n < fewestScanned || a.Series.Counting != nil || a.Chosen == search.ByBIC && unfinished {
 		return scan, best, nil
 	}
 	if best, err = scan.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {
@@ -173,13 +174,13 @@ func (scan *shiftSearch) leave(drop func(i int) bool) {
 }
 
 // retraining trains the models of the search.
-func (scan shiftSearch) retraining() retraining {
+func (scan shiftSearch) retraining() search.Retraining {
 	a := scan.a
 	given := a.given
-	if a.Chosen == ByBIC {
+	if a.Chosen == search.ByBIC {
 		given = a.Result.Priors
 	}
-	return newRetraining(a.Series, scan.n, a.Candidates[0], a.Chosen, given)
+	return search.NewRetraining(a.Series, scan.n, a.Candidates[0], a.Chosen, given)
 }
 
 // withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
@@ -193,7 +194,7 @@ func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 		return a, nil
 	}
 	s := a.Series.WithShifts(best.shifts)
-	found, err := find(ctx, s, *a.Options)
+	found, err := search.Find(ctx, s, *a.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +202,7 @@ func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 }
 
 // with returns the analysis of the series with some shifts, and its observations on the scale of the best model.
-func (scan shiftSearch) with(shifts []series.Shift) (*Analysis, yScale, error) {
+func (scan shiftSearch) with(shifts []series.Shift) (*Analysis, search.YScale, error) {
 	b := *scan.a
 	b.Series, b.computed = scan.a.Series.WithShifts(shifts), new(computed)
 	v, err := b.scale(b.Log)
@@ -215,10 +216,10 @@ func (scan shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer bo
 	if err != nil {
 		return best, err
 	}
-	v.data = latest(v.data, scan.n)
+	v.Data = search.Latest(v.Data, scan.n)
 	models, trends := []gppl.Model{from}, []string{scan.a.Candidates[0].Trend}
-	if fewer && scan.n <= cheapShifts && scan.a.Chosen == ByEvidence {
-		models = append(models, scan.retraining().simpler(from)...)
+	if fewer && scan.n <= cheapShifts && scan.a.Chosen == search.ByEvidence {
+		models = append(models, scan.retraining().Simpler(from)...)
 		if trends[0] != "none" {
 			trends = append(trends, "none")
 		}
@@ -226,7 +227,7 @@ func (scan shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer bo
 	best.value = math.Inf(1)
 	for _, trend := range trends {
 		for _, m := range models {
-			model, value, err := scan.retraining().train(scan.ctx, v, m, trend, best.value)
+			model, value, err := scan.retraining().Train(scan.ctx, v, m, trend, best.value)
 			if err != nil {
 				return best, err
 			}
@@ -246,7 +247,7 @@ func (scan shiftSearch) factor(shifts []series.Shift, m gppl.Model) (*factor, er
 		return nil, err
 	}
 	m.Mean = withoutShifts(m.Mean, shifts)
-	return b.newFactor(scan.ctx, m, v.data, scan.n)
+	return b.newFactor(scan.ctx, m, v.Data, scan.n)
 }
 
 // withoutShifts returns a mean with no columns of shifts but the given ones.
@@ -278,8 +279,8 @@ func withoutShifts(m gppl.Mean, but []series.Shift) gppl.Mean {
 // the model, and under one of seasons and noise alone, since a model that was learnt without the shift may describe it.
 func (scan shiftSearch) next(from shifted) (best *shifted, err error) {
 	nulls := []gppl.Model{from.model}
-	if scan.n <= cheapShifts && scan.a.Chosen == ByEvidence {
-		if m, ok := seasonsAlone(from.model); ok {
+	if scan.n <= cheapShifts && scan.a.Chosen == search.ByEvidence {
+		if m, ok := search.SeasonsAlone(from.model); ok {
 			plain, err := scan.trained(from.shifts, m, false)
 			if err != nil {
 				return nil, err

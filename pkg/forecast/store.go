@@ -13,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -33,9 +34,9 @@ const (
 type stored struct {
 	sealed.Header
 	storedSeries
-	Candidates  []Candidate   `json:"candidates"`
-	Projections int           `json:"projections,omitempty"`
-	Result      *store.Result `json:"result"`
+	Candidates  []search.Candidate `json:"candidates"`
+	Projections int                `json:"projections,omitempty"`
+	Result      *store.Result      `json:"result"`
 	// The number of latest observations on which the models were trained. Those of the automatic policy have their standardisation.
 	Trained int `json:"trained_on,omitempty"`
 	// Fields of the automatic policy; older files lack them.
@@ -105,10 +106,10 @@ func (a *Analysis) Save(path string) error { return files.Write(path, a.Encode) 
 func (a *Analysis) Encode(w io.Writer) error {
 	s := a.Series
 	var members []storedMember
-	if a.Chosen == ByEvidence {
+	if a.Chosen == search.ByEvidence {
 		for _, m := range a.members {
-			of := storedMember{Weight: m.weight, Log: m.log, Model: store.Model{Model: m.model}, Shape: m.shape}
-			for _, drawn := range m.draws {
+			of := storedMember{Weight: m.Weight, Log: m.Log, Model: store.Model{Model: m.Model}, Shape: m.Shape}
+			for _, drawn := range m.Draws {
 				of.Draws = append(of.Draws, store.Model{Model: drawn})
 			}
 			members = append(members, of)
@@ -119,7 +120,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	b, err := json.Marshal(stored{
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: a.Candidates, Projections: a.Projections, Result: &store.Result{Result: a.Result}, Trained: a.trained,
-		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort,
+		Log: a.Log, Weak: a.Chosen == search.ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort,
 		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays,
 		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
@@ -253,19 +254,19 @@ func decode(b []byte) (*Analysis, error) {
 		computed: new(computed),
 	}
 	if j.Weak {
-		a.Chosen = ByEvidence
+		a.Chosen = search.ByEvidence
 	}
 	v, err := a.scale(j.Log)
 	if err != nil {
 		return nil, err
 	}
-	a.Scaling = v.scaling
-	restore(a.Candidates, a.Chosen)
+	a.Scaling = v.Scaling
+	search.Restore(a.Candidates, a.Chosen)
 	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
-		of := &member{averaged: a.Candidates[i].averaged(m.Model.Model, m.Log, m.Weight)}
-		of.shape = m.Shape
+		of := &member{Averaged: a.Candidates[i].Averaged(m.Model.Model, m.Log, m.Weight)}
+		of.Shape = m.Shape
 		for _, drawn := range m.Draws {
-			of.draws = append(of.draws, drawn.Model)
+			of.Draws = append(of.Draws, drawn.Model)
 		}
 		a.members = append(a.members, of)
 	}

@@ -75,7 +75,7 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 		posteriors := m.given()
 		reached := a.reaches(m, c, x)
 		for _, p := range posteriors {
-			share += m.weight / float64(len(posteriors))
+			share += m.Weight / float64(len(posteriors))
 			count := int(math.Round(share*float64(c.Draws))) - drawn
 			if drawn += count; count == 0 {
 				continue
@@ -108,9 +108,9 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 	level := c.Level
 	value := func(_ int, g float64) float64 { return g }
 	if counts := a.Series.Counting; counts != nil {
-		sizes, l := a.sizesAt(x), counts.Distribution(m.shape)
+		sizes, l := a.sizesAt(x), counts.Distribution(m.Shape)
 		value = func(i int, g float64) float64 { return l.Mean(series.SizeAt(sizes, i), g) }
-	} else if m.log {
+	} else if m.Log {
 		level = a.Series.Warp().Forward(c.Level) // NaN for values that the model cannot reach
 		if math.IsNaN(level) && c.Rising {
 			level = math.Inf(1)
@@ -119,7 +119,7 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 		}
 	}
 	return func(i int, f float64) bool {
-		v := value(i, m.scale.scaling.Mean+m.scale.scaling.Scale*f)
+		v := value(i, m.scale.Scaling.Mean+m.scale.Scaling.Scale*f)
 		if c.Rising {
 			return v >= level
 		}

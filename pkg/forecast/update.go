@@ -63,7 +63,7 @@ func (a *Analysis) with(r *series.Further, count int) *Analysis {
 	b := *a
 	b.Series, b.members, b.Options, b.ahead, b.sizes, b.computed = a.Series.With(r, count), nil, nil, nil, nil, new(computed)
 	for _, m := range a.members {
-		b.members = append(b.members, &member{averaged: m.averaged})
+		b.members = append(b.members, &member{Averaged: m.Averaged})
 	}
 	return &b
 }
@@ -144,18 +144,18 @@ func (a *Analysis) oneStep(ctx context.Context, s *series.Series, to int) (parts
 		return a.parts(ctx, s.X[from:to])
 	}
 	for _, m := range a.members {
-		v, err := m.scale.over(s, from, to)
+		v, err := m.scale.Over(s, from, to)
 		if err != nil {
 			return nil, err
 		}
 		posteriors := m.given()
 		for _, posterior := range posteriors {
-			mean, noisy, err := posterior.OneStep(ctx, v.data)
+			mean, noisy, err := posterior.OneStep(ctx, v.Data)
 			if err != nil {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
-			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp,
-				Mean: m.scale.scaling.Values(nil, mean), NoisyVar: m.scale.scaling.Variances(nil, noisy)}
+			p := Part{Weight: m.Weight / float64(len(posteriors)), warp: m.scale.Warp,
+				Mean: m.scale.Scaling.Values(nil, mean), NoisyVar: m.scale.Scaling.Variances(nil, noisy)}
 			p.LatentVar = slices.Clone(p.NoisyVar)
 			parts = append(parts, p)
 		}

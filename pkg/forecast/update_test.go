@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -37,14 +38,14 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Analysis{Series: s, Candidates: make([]Candidate, 1), Chosen: ByBIC, trained: len(x), computed: new(computed)}
-	restore(a.Candidates, a.Chosen)
+	a := &Analysis{Series: s, Candidates: make([]search.Candidate, 1), Chosen: search.ByBIC, trained: len(x), computed: new(computed)}
+	search.Restore(a.Candidates, a.Chosen)
 	v, err := a.scale(false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	unit := 9 / (v.scaling.Scale * v.scaling.Scale)
-	a.Scaling = v.scaling
+	unit := 9 / (v.Scaling.Scale * v.Scaling.Scale)
+	a.Scaling = v.Scaling
 	a.Result = &gppl.Result{Model: gppl.Model{Kernel: gppl.Laplace{Variance: unit, Lengthscale: l}, Noise: unit * noise,
 		Mean: gppl.Intercept{}}}
 	a.members = a.alone()

@@ -28,9 +28,9 @@ func TestWhiteOnce(t *testing.T) {
 	var forecasts []*Forecast
 	m := a.members[0]
 	for _, white := range []float64{0, 0.3} {
-		m.model = gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 5}, Noise: 0.5 - white}
+		m.Model = gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 5}, Noise: 0.5 - white}
 		if white > 0 {
-			m.model.Kernel = gppl.Add(m.model.Kernel, gppl.White{Variance: white})
+			m.Model.Kernel = gppl.Add(m.Model.Kernel, gppl.White{Variance: white})
 		}
 		m.posterior, m.posteriors, a.computed = nil, nil, new(computed)
 		f, err := a.Predict([]float64{60, 65})

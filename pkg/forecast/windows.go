@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -195,8 +196,8 @@ func latentByParts[K comparable](
 func (a *Analysis) posteriorOf(
 	ctx context.Context, model gppl.Model, n int, latest func(ctx context.Context, k int) (gppl.Data, error),
 ) (conditioned, error) {
-	few := windowLength
-	if a.Chosen == ByBIC {
+	few := search.WindowLength
+	if a.Chosen == search.ByBIC {
 		few = askedDense
 	}
 	on := func(ctx context.Context, k int) (p conditioned, failed, err error) {
@@ -228,13 +229,13 @@ func (a *Analysis) posteriorOf(
 // those that the models were learnt from, or four of the longest season if these are more, and those that came later.
 func (a *Analysis) conditionsOn() int {
 	n := len(a.Series.X)
-	if a.Chosen == ByBIC {
+	if a.Chosen == search.ByBIC {
 		return n
 	}
 	const seasons = 4
 	k := float64(a.TrainedOn())
 	for _, m := range a.members {
-		for _, p := range series.PeriodsOf(m.model.Params()) {
+		for _, p := range series.PeriodsOf(m.Model.Params()) {
 			k = max(k, seasons*p/a.Series.Step)
 		}
 	}
@@ -271,7 +272,7 @@ func conditionOn(
 	n := data.Len()
 	if n > cheapDense {
 		engines := []string{gppl.EngineStateSpace}
-		if n <= mostToeplitz {
+		if n <= search.MostToeplitz {
 			engines = append(engines, gppl.EngineToeplitz)
 		}
 		if mixed, err := gppl.NewExact(ctx, model, data, gppl.WithEngine(gppl.EngineMixed)); err == nil {
@@ -288,7 +289,7 @@ func conditionOn(
 	}
 	length := n
 	if n > few {
-		length = min(few, windowLength)
+		length = min(few, search.WindowLength)
 	}
 	most, err := r.windows(length)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -48,7 +49,7 @@ func TestWindows(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	w, _, err := conditionOn(t.Context(), windowModel, d, windowLength, anyRoom, new(windowCache))
+	w, _, err := conditionOn(t.Context(), windowModel, d, search.WindowLength, anyRoom, new(windowCache))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestConditionOnCheaply(t *testing.T) {
 	for i := range x {
 		x[i] = 10 + 0.5*float64(i)
 	}
-	p, _, err := conditionOn(t.Context(), windowModel, seriesAt(x), windowLength, anyRoom, new(windowCache))
+	p, _, err := conditionOn(t.Context(), windowModel, seriesAt(x), search.WindowLength, anyRoom, new(windowCache))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,20 +92,20 @@ func TestConditionOnCheaply(t *testing.T) {
 		t.Errorf("a regular series: %T", p)
 	}
 	x[17] += 0.2
-	if p, _, err = conditionOn(t.Context(), windowModel, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), windowModel, seriesAt(x), search.WindowLength, anyRoom, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.(*windows); !ok {
 		t.Errorf("an irregular series: %T", p)
 	}
-	if p, _, err = conditionOn(t.Context(), waveModel, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), waveModel, seriesAt(x), search.WindowLength, anyRoom, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineMixed {
 		t.Errorf("waves at irregular x: %T", p)
 	}
 	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	if p, _, err = conditionOn(t.Context(), rough, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), rough, seriesAt(x), search.WindowLength, anyRoom, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineStateSpace {
@@ -149,8 +150,8 @@ func TestWindowCosts(t *testing.T) {
 	const coreFlops, toeplitzPair = 9e9, 1.5e-9 // of the core for which times are predicted
 	dense := func(n float64) float64 { return n * n * n / 3 / coreFlops }
 	for _, c := range []struct{ got, lo, hi float64 }{
-		{dense(windowLength), 0.25, 0.35}, {dense(7445), 14, 16}, {dense(20000), 280, 310}, {dense(cheapDense), 0.002, 0.003},
-		{dense(askedDense), 7.5, 8.5}, {0.5 * toeplitzPair * mostToeplitz * mostToeplitz, 2.5, 3.5},
+		{dense(search.WindowLength), 0.25, 0.35}, {dense(7445), 14, 16}, {dense(20000), 280, 310}, {dense(cheapDense), 0.002, 0.003},
+		{dense(askedDense), 7.5, 8.5}, {0.5 * toeplitzPair * search.MostToeplitz * search.MostToeplitz, 2.5, 3.5},
 	} {
 		if c.got < c.lo || c.got > c.hi {
 			t.Errorf("%v s, want %v to %v", c.got, c.lo, c.hi)
@@ -172,7 +173,7 @@ func TestMemoryAnswers(t *testing.T) {
 	const length = 200
 	for _, few := range []int{length, len(x)} { // windows, and all
 		var want [][]float64
-		for _, bytes := range []float64{math.Inf(1), 4.5 * denseBytes(few), denseBytes(few)} {
+		for _, bytes := range []float64{math.Inf(1), 4.5 * search.DenseBytes(few), search.DenseBytes(few)} {
 			cache, r := new(windowCache), room{bytes, len(models)}
 			var got [][]float64
 			var all []conditioned
@@ -198,7 +199,7 @@ func TestMemoryAnswers(t *testing.T) {
 			if !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("%d of %d in %g bytes: other predictions", few, len(x), bytes)
 			}
-			if most := int(0.5 * bytes / denseBytes(few)); bytes < 1e9 && len(cache.made) > max(1, most) {
+			if most := int(0.5 * bytes / search.DenseBytes(few)); bytes < 1e9 && len(cache.made) > max(1, most) {
 				t.Errorf("%d windows in %g bytes", len(cache.made), bytes)
 			}
 		}

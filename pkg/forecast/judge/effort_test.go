@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -30,13 +31,13 @@ func TestBudgetSpent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if spent := a.Untried > 0; spent != (noise == 0) {
-			t.Errorf("%s: %d models were not tried, of a plan of %v", name, a.Untried, forecast.PlanFit(s, o))
+			t.Errorf("%s: %d models were not tried, of a plan of %v", name, a.Untried, search.PlanFit(s, o))
 		}
 		trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reused := trust.Past[0].Reused; (reused == forecast.BudgetSpent) != (noise == 0) {
+		if reused := trust.Past[0].Reused; (reused == search.BudgetSpent) != (noise == 0) {
 			t.Errorf("%s: forecasts of the past reuse parameters: %q", name, reused)
 		}
 		if _, err := a.Shifts(t.Context()); (err == nil) != (noise > 0) {

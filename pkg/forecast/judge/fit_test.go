@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -258,7 +259,7 @@ func TestChangePointFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := forecast.ParseKernels("SE, ChangePoint(SE, Laplace)")
+	names, err := search.ParseKernels("SE, ChangePoint(SE, Laplace)")
 	if err != nil || len(names) != 2 {
 		t.Fatal(names, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -49,7 +50,7 @@ func (d *originsDone) add(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.done += n; d.to != nil {
-		d.to(forecast.Progress{Stage: forecast.TestOfPast, Index: d.done, Count: d.of, Best: math.Inf(1)})
+		d.to(forecast.Progress{Stage: search.TestOfPast, Index: d.done, Count: d.of, Best: math.Inf(1)})
 	}
 }
 
@@ -78,14 +79,14 @@ func relearningOf(a *forecast.Analysis, o BacktestOptions) (r relearning, err er
 		r.why = "learning by projections takes too long at each origin"
 		return r, nil
 	case a.Untried > 0:
-		r.why = forecast.BudgetSpent
+		r.why = search.BudgetSpent
 		return r, nil
 	}
 	at := a.Options.AtOrigin()
 	at.Progress, at.Shifts = nil, a.ShiftMode()
 	at.Budget /= time.Duration(cmp.Or(o.Origins, defaultOrigins)) // all origins together may take as long as the fit
 	r.options = &at
-	if a.Chosen == forecast.ByBIC {
+	if a.Chosen == search.ByBIC {
 		at.Budget = namedBudget
 		return r, nil
 	}
@@ -99,7 +100,7 @@ func relearningOf(a *forecast.Analysis, o BacktestOptions) (r relearning, err er
 }
 
 // WithTests adds the predicted time of the tests of the past that follow a fit to its plan.
-func WithTests(p forecast.Plan, s *series.Series, o forecast.Options, tests BacktestOptions) forecast.Plan {
+func WithTests(p search.Plan, s *series.Series, o forecast.Options, tests BacktestOptions) search.Plan {
 	if past, err := tests.complete().pastSearch(s, o, p.Effort, p.Trained); err == nil {
 		_, p.Tests = past.widest()
 	}
@@ -127,11 +128,11 @@ func (o BacktestOptions) pastSearch(s *series.Series, at forecast.Options, fit s
 	}
 	p.last = s.Part(0, n-p.plan.Horizon)
 	p.last.Even = s.Even
-	p.fit = forecast.EffortNamed(fit)
-	p.seconds = forecast.PlanFit(s, at.WithEffort(forecast.Efforts[p.fit])).Seconds
+	p.fit = search.EffortNamed(fit)
+	p.seconds = search.PlanFit(s, at.WithEffort(search.Efforts[p.fit])).Seconds
 	p.most = p.fit
 	switch {
-	case n >= forecast.TellingLength:
+	case n >= search.TellingLength:
 		p.least = min(p.fit, leastEffort)
 	case o.Origins == 0:
 		_, quick := p.at(0)
@@ -143,16 +144,16 @@ func (o BacktestOptions) pastSearch(s *series.Series, at forecast.Options, fit s
 }
 
 // at returns an effort as it is at an origin, and its predicted time at the last one.
-func (p pastSearch) at(i int) (e forecast.Effort, seconds float64) {
-	e = forecast.Efforts[i].Within(p.trained)
+func (p pastSearch) at(i int) (e search.Effort, seconds float64) {
+	e = search.Efforts[i].Within(p.trained)
 	if i < p.fit && p.least > 0 {
-		e = e.AsDeepAs(forecast.Efforts[p.fit])
+		e = e.AsDeepAs(search.Efforts[p.fit])
 	}
-	return e, forecast.PlanFit(p.last, p.options.WithEffort(e)).Seconds
+	return e, search.PlanFit(p.last, p.options.WithEffort(e)).Seconds
 }
 
 // widest returns the widest search with which all origins together take no longer than the fit, and their predicted time.
-func (p pastSearch) widest() (e forecast.Effort, seconds float64) {
+func (p pastSearch) widest() (e search.Effort, seconds float64) {
 	i := p.most
 	e, seconds = p.at(i)
 	for ; i > p.least && seconds*float64(p.origins) > p.seconds; i-- {
@@ -176,7 +177,7 @@ func (r relearning) asOf(
 		return nil, "", err
 	}
 	past, err = forecast.Fit(ctx, s, *r.options)
-	if long := (*forecast.BudgetError)(nil); errors.As(err, &long) {
+	if long := (*search.BudgetError)(nil); errors.As(err, &long) {
 		past, err = a.AsOf(ctx, train.From, train.To)
 		return past, "learning again at each origin takes too long", err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -76,7 +77,7 @@ func TestOriginPlans(t *testing.T) {
 		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
 		told := ""
 		progress := func(p forecast.Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }
-		a := &forecast.Analysis{Series: s, Chosen: forecast.ByEvidence, Effort: "standard", Options: &forecast.Options{Progress: progress}}
+		a := &forecast.Analysis{Series: s, Chosen: search.ByEvidence, Effort: "standard", Options: &forecast.Options{Progress: progress}}
 		r, err := relearningOf(a, BacktestOptions{Horizon: 12, Origins: test.asked})
 		if err != nil {
 			t.Fatal(err)
@@ -89,7 +90,7 @@ func TestOriginPlans(t *testing.T) {
 		if _, _, err := r.asOf(ended, a, Window{0, 50}); err == nil {
 			t.Error("no error of a context that has ended")
 		}
-		if want := fmt.Sprintf("%[1]s 0/%[2]d %[1]s 1/%[2]d ", forecast.TestOfPast, test.origins); told != want {
+		if want := fmt.Sprintf("%[1]s 0/%[2]d %[1]s 1/%[2]d ", search.TestOfPast, test.origins); told != want {
 			t.Errorf("%+v: told %q, want %q", test, told, want)
 		}
 	}

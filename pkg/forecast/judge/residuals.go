@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 )
 
 // ErrCounts says that observations are counts, shares or events.
@@ -46,7 +47,7 @@ type Residuals struct {
 // CheckResiduals checks the model by its innovations. It takes n³/3 flops for n up to 2500. It ends soon after ctx has, with an
 // error that wraps ctx's.
 func CheckResiduals(ctx context.Context, a *forecast.Analysis) (*Residuals, error) {
-	return residualsOf(ctx, a, forecast.MostChecked)
+	return residualsOf(ctx, a, search.MostChecked)
 }
 
 // residualsOf checks the latest observations, at most most.

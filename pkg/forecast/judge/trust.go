@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -109,7 +110,7 @@ func TestPast(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (*Tr
 		return nil, err
 	}
 	plan := again.plan
-	plan.Levels, plan.Window, plan.Together = []float64{0.95}, forecast.MostTrained, a.AtOnce(n)
+	plan.Levels, plan.Window, plan.Together = []float64{0.95}, search.MostTrained, a.AtOnce(n)
 	if err := a.Condition(ctx); err != nil { // not at several origins at once
 		return nil, err
 	}

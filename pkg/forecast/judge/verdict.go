@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/text"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 )
 
 // A Word says what to do with a forecast.
@@ -73,7 +73,7 @@ func pairedChance(worse []float64, separate, none float64) float64 {
 
 // broken says why, by the innovations, bands cannot hold; "" if they do not show that.
 func (r *Residuals) broken() string {
-	if len(r.E) < forecast.TellingLength {
+	if len(r.E) < search.TellingLength {
 		return ""
 	}
 	var squares float64
@@ -109,7 +109,7 @@ func (t *Trust) judge(n, asked int) {
 			over, 100*t.Coverage, of)
 	}
 	switch {
-	case len(t.Reasons) > 0 && (n >= forecast.TellingLength || t.Relative > absurdRelative && t.Relative < math.MaxFloat64):
+	case len(t.Reasons) > 0 && (n >= search.TellingLength || t.Relative > absurdRelative && t.Relative < math.MaxFloat64):
 		t.Word = DoNotUse
 		t.Verdict = fmt.Sprintf("Do not use this forecast: %s.", strings.Join(t.Reasons, "; "))
 	case t.suspect != "":
@@ -192,7 +192,7 @@ func (t *Trust) failures(over string, n int) (reasons []string) {
 	switch {
 	case t.Relative == math.MaxFloat64:
 		reasons = append(reasons, fmt.Sprintf("%s %s had no error at all, and the forecast had one", over, t.Against))
-	case t.Relative > absurdRelative, t.Relative > farRelative && n >= forecast.TellingLength,
+	case t.Relative > absurdRelative, t.Relative > farRelative && n >= search.TellingLength,
 		t.Relative > highRelative && t.Chance < beyondChance:
 		reasons = append(reasons, fmt.Sprintf("%s its error was %s that of %s", over, times(t.Relative), t.Against))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -317,7 +318,7 @@ func Comparison(a *forecast.Analysis) *viz.Table {
 	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
 		"NLL of y; BIC = 2·NLL + parameters·log n. A difference of ten in BIC is strong evidence.",
 	}}
-	if a.Chosen == forecast.ByEvidence {
+	if a.Chosen == search.ByEvidence {
 		return evidenceTable(a, t)
 	}
 	t.Notes = append(t.Notes, scaleOf(a))
@@ -354,9 +355,9 @@ func scaleOf(a *forecast.Analysis) string {
 }
 
 // addFailed adds a candidate that could not be trained, and a note that says why.
-func addFailed(t *viz.Table, c forecast.Candidate) {
+func addFailed(t *viz.Table, c search.Candidate) {
 	status, happened := "failed", "could not be trained"
-	if c.Status == forecast.LeftOut {
+	if c.Status == search.LeftOut {
 		status, happened = c.Status, "was left out"
 	}
 	t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, status, nil, c.Evaluations, c.Seconds})

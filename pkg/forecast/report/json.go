@@ -7,6 +7,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 )
 
 // JSON is an analysis for programs. Fields of results that were not requested are left out.
@@ -30,7 +31,7 @@ type JSON struct {
 	Regressors []forecast.Effect    `json:"regressors,omitempty"`
 	Shifts     []forecast.ShiftSize `json:"shifts,omitempty"` // changes of level and of slope
 	Outliers   *forecast.Outliers   `json:"outliers,omitempty"`
-	Candidates []forecast.Candidate `json:"candidates"`
+	Candidates []search.Candidate   `json:"candidates"`
 	Residuals  *ResidualsJSON       `json:"residuals,omitempty"`
 	Forecast   []PointJSON          `json:"forecast,omitempty"`
 	Warnings   []string             `json:"warnings,omitempty"`

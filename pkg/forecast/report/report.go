@@ -17,6 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -172,7 +173,7 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 	} else if next := next(a); next.Error == "" {
 		const hardly = 0.05 // nats or less are written as 0.0
 		switch behind := next.Score - best.Score; {
-		case a.Chosen == forecast.ByBIC:
+		case a.Chosen == search.ByBIC:
 			text += fmt.Sprintf(", by %.1f in BIC over %s", next.BIC-best.BIC, next.Name())
 		case behind < hardly:
 			text = fmt.Sprintf("%s and %s describe the series best, and equally well", best.Name(), next.Name())
@@ -291,7 +292,7 @@ func how(a *forecast.Analysis) string {
 			"of the observations, and the best were trained by Laplace's method on the observations themselves. " +
 			"They are ranked by their evidence, the marginal likelihood with the parameters integrated out."
 	}
-	if a.Chosen == forecast.ByEvidence {
+	if a.Chosen == search.ByEvidence {
 		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors, " +
 			"and the best sum grew by one term at a time. They are ranked by their evidence, " +
 			"the marginal likelihood with the parameters integrated out by Laplace's method."
@@ -300,7 +301,7 @@ func how(a *forecast.Analysis) string {
 }
 
 // next returns the candidate after the best. It skips those whose place in the list depends on a fixed share, not their evidence.
-func next(a *forecast.Analysis) forecast.Candidate {
+func next(a *forecast.Analysis) search.Candidate {
 	for _, c := range a.Candidates[1:] {
 		if fixed, _, _ := c.FixedWeight(); !fixed {
 			return c
@@ -311,7 +312,7 @@ func next(a *forecast.Analysis) forecast.Candidate {
 
 // standardised says what was standardised: y, or y and log y.
 func standardised(a *forecast.Analysis) string {
-	if slices.ContainsFunc(a.Candidates, func(c forecast.Candidate) bool { return c.Log }) {
+	if slices.ContainsFunc(a.Candidates, func(c search.Candidate) bool { return c.Log }) {
 		return "The series, or its logarithm, was standardised."
 	}
 	return "The series was standardised."

@@ -21,6 +21,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -297,8 +298,8 @@ func TestTermNames(t *testing.T) {
 // TestFailed: below the table is a sentence that says why.
 func TestFailed(t *testing.T) {
 	table := &viz.Table{}
-	addFailed(table, forecast.Candidate{Kernel: "SE", Error: "gppl: too long"})
-	addFailed(table, forecast.Candidate{Kernel: "SE", Status: forecast.LeftOut, Error: "forecast: it is too slow"})
+	addFailed(table, search.Candidate{Kernel: "SE", Error: "gppl: too long"})
+	addFailed(table, search.Candidate{Kernel: "SE", Status: search.LeftOut, Error: "forecast: it is too slow"})
 	status := []any{table.Rows[0][4], table.Rows[1][4]}
 	if got := strings.Join(table.Notes, " "); got != "SE could not be trained: too long. SE was left out: it is too slow." ||
 		!slices.Equal(status, []any{"failed", "left out"}) {

@@ -1,0 +1,196 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// candidate is a kind of model that may have a part in a forecast. All are Gaussian processes, so training, evidence,
+// conditioning and predictive distributions are the same for all (policy, member): a candidate says only what differs. A new one
+// is a file with its methods, and an entry in candidates.
+type candidate interface {
+	// name returns the name of a sum of its terms in tables and files; named reports whether a model of that name belongs to it.
+	name(terms []gppl.Kernel) string
+	named(name string) bool
+	// propose returns the models to train in a search; none if it does not apply. A candidate with a fixed share is asked last.
+	propose(p *policy) ([]proposal, error)
+	// grown reports whether the search may add terms to its best model.
+	grown() bool
+	// takesPart reports whether a trained model of it takes part in the forecast, beside the others of the search.
+	takesPart(p *policy, t *trial) bool
+	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
+	share(n int) (weight float64, fixed bool)
+	// prior replaces the weak prior of the i-th parameter of a model, or removes it by a Sigma of 0; ok is false if it keeps it.
+	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
+	// slope is the prior variance of the slope of a linear trend in its models, for n observations.
+	slope(n int) float64
+	// odds is the log of the prior odds of a model, in nats: the evidence of other models must be higher by this much.
+	odds(k gppl.Kernel) float64
+	// says returns what a table and the summary say of its model in a forecast; "" for nothing beyond what they say of any model.
+	says(weight float64) (note, summary string)
+}
+
+// walker is a candidate whose models begin with a walk: a term whose level wanders, since the lengthscale beyond which it
+// returns, its reach, is held far beyond the data. Names keep it as the first term.
+type walker interface {
+	candidate
+	// reach returns the reach of a walk; 0 for another first term, which a search for shifts tries instead of the walk.
+	reach(first gppl.Kernel) float64
+	// lasts reports whether a search for shifts keeps the walk instead of trying shifts alone.
+	lasts() bool
+}
+
+// candidates are those of the automatic search, in the order of trial. A name that several take belongs to the last.
+var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, dampedTrend{}, randomWalk{}}
+
+// candidateNamed returns the candidate of a name in a file.
+func candidateNamed(name string) (of candidate) {
+	for _, c := range candidates {
+		if c.named(name) {
+			of = c
+		}
+	}
+	return of
+}
+
+// proposal is a model to train: on one scale and with one mean, or on all scales and with all trends of the search.
+type proposal struct {
+	terms []gppl.Kernel
+	noise float64
+	only  *place // nil for all
+	// fix holds parameters of the model; nil if only policy.hold does.
+	fix func(gppl.Model) gppl.Model
+}
+
+// place is a scale, an index of policy.scales, and a trend with the mean that has it.
+type place struct {
+	scale int
+	trend string
+	mean  gppl.Mean
+}
+
+// byEvidence has the methods of a candidate whose weight is that of its evidence, with the weak priors of the roles.
+type byEvidence struct{}
+
+func (byEvidence) name(terms []gppl.Kernel) string { return KernelName(SumOf(terms)) }
+
+func (byEvidence) grown() bool { return true }
+
+func (byEvidence) takesPart(*policy, *trial) bool { return true }
+
+func (byEvidence) share(int) (weight float64, fixed bool) { return 0, false }
+
+func (byEvidence) prior(gppl.Model, int, extent) (p gppl.LogNormal, ok bool) {
+	return gppl.LogNormal{}, false
+}
+
+func (byEvidence) slope(n int) float64 { return slopeOf(n) }
+
+func (byEvidence) odds(gppl.Kernel) float64 { return 0 }
+
+func (byEvidence) says(float64) (note, summary string) { return "", "" }
+
+// Candidate is a model that was tried.
+type Candidate struct {
+	Kernel string `json:"kernel"`
+	// Seasons are those of the terms and factors with a period, in their order: day, week, year or a length.
+	Seasons    []string `json:"seasons,omitempty"`
+	Trend      string   `json:"trend"`            // linear, quadratic or none
+	Log        bool     `json:"log,omitempty"`    // of log y
+	Scale      string   `json:"scale,omitempty"`  // what replaces log y: "log odds" between bounds
+	NLL        float64  `json:"nll"`              // nats, of y
+	Score      float64  `json:"score,omitempty"`  // nats, the negative log evidence; only if Options.Kernels is nil
+	Rough      bool     `json:"rough,omitempty"`  // Score has the penalty of BIC: the curvature is not positive definite
+	Weight     float64  `json:"weight,omitempty"` // of the candidate in the average of forecasts
+	BIC        float64  `json:"bic"`
+	Parameters int      `json:"parameters"` // trained, noise included
+	Model      string   `json:"model"`
+	Status     string   `json:"status"` // of training (gppl.Status); of a named kernel "doubtful" where Doubts says why
+	// Search describes the search behind the optimum of a named kernel, and Doubts says why it may not be the optimum.
+	Search      string   `json:"search,omitempty"`
+	Doubts      []string `json:"doubts,omitempty"`
+	Engine      string   `json:"engine"`
+	Evaluations int      `json:"evaluations"`
+	Seconds     float64  `json:"seconds"`
+	// Error says why the candidate could not be trained; its NLL and BIC are then 0.
+	Error string `json:"error,omitempty"`
+
+	kind candidate
+}
+
+// Name returns the kernel of the candidate with its seasons, if it has several, its trend and its scale.
+func (c Candidate) Name() string {
+	name := c.Kernel
+	if len(c.Seasons) > 1 {
+		name += " (" + strings.Join(c.Seasons, ", ") + ")"
+	}
+	if c.Trend != "" && c.Trend != "none" {
+		name += ", " + c.Trend + " trend"
+	}
+	switch {
+	case c.Log && c.Scale != "":
+		name += ", of the " + c.Scale
+	case c.Log:
+		name += ", of the logarithm"
+	}
+	return name
+}
+
+// FixedWeight reports whether the weight does not depend on the evidence, and what a table and the summary say of that.
+func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
+	_, fixed = c.kind.share(0)
+	note, summary = c.kind.says(c.Weight)
+	return fixed, note, summary
+}
+
+// before orders candidates by a value of each, failures last.
+func (c Candidate) before(other Candidate, own, others float64) int {
+	return cmp.Or(cmp.Compare(min(1, len(c.Error)), min(1, len(other.Error))), cmp.Compare(own, others))
+}
+
+// describe sets the fields that follow from a result and c.NLL.
+func (c *Candidate) describe(r *gppl.Result, n int) {
+	c.Parameters = 0
+	for _, p := range r.Params {
+		if !p.Param.IsFixed() {
+			c.Parameters++
+		}
+	}
+	c.BIC = bic(c.NLL, c.Parameters, n)
+	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
+}
+
+// setDoubts sets the doubts about a named kernel: the reason why training did not succeed, and the warnings.
+func (c *Candidate) setDoubts(r *gppl.Result) {
+	c.Doubts = nil
+	if r.Status == gppl.Converged || r.Status == gppl.Stopped {
+		return
+	}
+	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, r.Reason) }) {
+		c.Doubts = append(c.Doubts, r.Reason)
+	}
+	c.Doubts = append(c.Doubts, r.Warnings...)
+}
+
+// SumOf returns the sum of terms, which may be one.
+func SumOf(terms []gppl.Kernel) gppl.Kernel {
+	if len(terms) == 1 {
+		return terms[0]
+	}
+	return gppl.Add(terms...)
+}
+
+// TermsOf returns the terms of a sum, without noise.
+func TermsOf(k gppl.Kernel) []gppl.Kernel {
+	return slices.DeleteFunc(slices.Clone(SumTerms(k)), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
+}
+
+func SumTerms(k gppl.Kernel) []gppl.Kernel {
+	if sum, ok := k.(gppl.Sum); ok {
+		return sum.Terms()
+	}
+	return []gppl.Kernel{k}
+}

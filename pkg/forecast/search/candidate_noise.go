@@ -1,0 +1,25 @@
+package search
+
+import "github.com/projected-likelihood/gppl/pkg/gppl"
+
+// noiseAlone is the candidate without a signal: noise about a mean, which may have a trend and regressors.
+type noiseAlone struct{ byEvidence }
+
+var _ candidate = noiseAlone{}
+
+// startNoise is the noise variance of the standardised series at which training begins.
+const startNoise = 0.05
+
+// WhiteTerm stands for no signal in a list of terms. Its variance is held near zero, since the model's noise has its role.
+var WhiteTerm = gppl.White{Variance: 1e-9}
+
+func (noiseAlone) named(name string) bool { return name == KernelName(WhiteTerm) }
+
+func (noiseAlone) propose(*policy) ([]proposal, error) {
+	return []proposal{{terms: []gppl.Kernel{WhiteTerm}, noise: startNoise}}, nil
+}
+
+// NoSignal reports whether the candidate is noise about a mean.
+func (c Candidate) NoSignal() bool {
+	return c.kind == noiseAlone{} && c.Kernel == KernelName(WhiteTerm)
+}

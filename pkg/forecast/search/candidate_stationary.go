@@ -1,0 +1,137 @@
+package search
+
+import (
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// stationary is the candidate of sums of stationary kernels: a smooth, a less smooth and a rough signal, seasons, and nested
+// seasons. The search begins with each alone and with each signal plus a season; the best sum then grows.
+type stationary struct{ byEvidence }
+
+var _ candidate = stationary{}
+
+// signals are the names of its terms without a period.
+var signals = []string{"SE", "Matern32", "Laplace"}
+
+// named is true for any sum: other candidates come later in candidates, and take theirs.
+func (stationary) named(string) bool { return true }
+
+// propose returns the sums with which the search begins.
+func (c stationary) propose(p *policy) (all []proposal, err error) {
+	add := func(terms ...gppl.Kernel) { all = append(all, proposal{terms: terms, noise: startNoise}) }
+	for _, name := range signals {
+		add(c.signal(name, p.extent, false))
+	}
+	if len(p.seasons) > 0 {
+		season := c.seasonal(p.seasons[0])
+		add(season)
+		for _, name := range signals {
+			add(c.signal(name, p.extent, false), season)
+		}
+	}
+	return all, nil
+}
+
+// signal returns a kernel at the median of its prior, or with a short lengthscale, which suits what a slow term leaves.
+func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
+	middle := func(k gppl.Kernel) float64 {
+		p, _ := priorOf(k, gppl.Param{Role: gppl.RoleLengthscale}, e)
+		return math.Exp(p.Mu)
+	}
+	l := middle(gppl.Laplace{})
+	if short {
+		l = 2 * e.step
+	}
+	switch name {
+	case "SE":
+		l = middle(gppl.SE{})
+		if short {
+			l = 3 * e.step
+		}
+		return gppl.SE{Variance: 0.5, Lengthscale: l}
+	case "Matern32":
+		return gppl.Matern32{Variance: 0.5, Lengthscale: l}
+	case "Laplace":
+		return gppl.Laplace{Variance: 0.5, Lengthscale: l}
+	}
+	panic("forecast: no signal " + name)
+}
+
+// The shape of a season changes over several of its periods: the middle of the prior.
+const (
+	seasonPeriods = 8
+	seasonQuality = math.Pi * seasonPeriods
+)
+
+// seasonal returns a season whose shape changes over several of its periods.
+func (stationary) seasonal(s season) gppl.Kernel {
+	return gppl.LocPer{Variance: 0.3, Lengthscale: seasonPeriods * s.period, Period: s.period, PeriodicLengthscale: 0.8}
+}
+
+// turning is a season of two harmonics, whose cost is linear in n for any x.
+func (stationary) turning(s season) gppl.Kernel {
+	return gppl.Rotation{Variance: 0.3, Period: s.period, Quality: seasonQuality, Difference: 0.5, Mix: 0.5}
+}
+
+// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested
+// seasons. A cycle leaves room for both of its seasons: what it says of an hour on Sundays says little of the other hours, so the
+// level of a Sunday needs a season of its own.
+func (c stationary) additions(p *policy, terms []gppl.Kernel) (more []gppl.Kernel) {
+	for _, name := range signals {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return KernelName(t) == name }) {
+			more = append(more, smaller(c.signal(name, p.extent, name != "SE")))
+		}
+	}
+	for _, s := range p.seasons {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return !isProduct(t) && hasSeason(t, s) }) {
+			more = append(more, c.seasonal(s))
+		}
+	}
+	if short, long, ok := nested(p.seasons); ok && !slices.ContainsFunc(terms, isProduct) {
+		more = append(more, cycle(short, long))
+	}
+	return more
+}
+
+// nested returns two seasons of which the longer is a multiple of the shorter, as a week is of a day.
+func nested(seasons []season) (short, long season, ok bool) {
+	for _, short := range seasons {
+		for _, long := range seasons {
+			ratio := long.period / short.period
+			if short.fixed && long.fixed && ratio > 1.5 && math.Abs(ratio-math.Round(ratio)) < 0.01*ratio {
+				return short, long, true
+			}
+		}
+	}
+	return short, long, false
+}
+
+// cycle is a short season whose shape depends on its place in the longer one: a day resembles the same day of other weeks more
+// than its neighbours. A sum of two seasons would add the same shape to every day.
+func cycle(short, long season) gppl.Kernel {
+	const weeks = 4 // typical number of long seasons over which the shape changes
+	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: 0.8},
+		gppl.Periodic{Variance: 1, Lengthscale: 0.8, Period: long.period})
+}
+
+func isProduct(k gppl.Kernel) bool { _, ok := k.(gppl.Product); return ok }
+
+// smaller returns k with a fifth of its variance, as the start of an added term.
+func smaller(k gppl.Kernel) gppl.Kernel {
+	theta := make([]float64, len(k.Params()))
+	for i, q := range k.Params() {
+		theta[i] = q.Value
+		if q.Role == gppl.RoleVariance {
+			theta[i] *= 0.2
+		}
+	}
+	return k.WithParams(theta)
+}
+
+func hasSeason(k gppl.Kernel, s season) bool {
+	return slices.ContainsFunc(series.PeriodsOf(k.Params()), func(p float64) bool { return math.Abs(p-s.period) < 0.1*s.period })
+}

@@ -1,0 +1,82 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// dampedTrend is the candidate of a damped local linear trend, as exponential smoothing calls it (gppl.DampedTrend): a level that
+// wanders about a linear trend and follows a slope that lasts for some steps, with observation noise. It is proposed in series of
+// at least lasting and fewer than telling observations.
+//
+// The slopes that fewer observations show do not last. It was no better than others in M4's weekly series of 150 to 400.
+//
+// The lengthscale, beyond which the level returns, is fixed far beyond the range of x, as in randomWalk. Matern32, whose paths
+// are as smooth, returns to the trend as soon as its slope is forgotten.
+type dampedTrend struct{ byEvidence }
+
+var _ walker = dampedTrend{}
+
+// trendName begins the name of a damped trend in tables and files, which is that of its kernel.
+const trendName = "DampedTrend"
+
+const (
+	// returnsByChance is the advantage in nats of a damped trend over models that return to a line. Even if the series is a walk,
+	// the likelihood of a process that returns is higher by this much on average (see neverReturns).
+	returnsByChance = 2
+	// slopeLasts is the prior median of the number of steps for which a slope lasts, slopeSpread the standard deviation of its log.
+	slopeLasts, slopeSpread = 8, 1
+)
+
+func (dampedTrend) odds(gppl.Kernel) float64 { return returnsByChance }
+
+func (dampedTrend) named(name string) bool { return strings.HasPrefix(name, trendName) }
+
+// grown is false: growing it would change where the search ends, even in series that it does not describe better.
+func (dampedTrend) grown() bool { return false }
+
+// propose returns the process with a linear trend on each scale; none for short or long series, counts, and with given priors.
+func (dampedTrend) propose(p *policy) (all []proposal, err error) {
+	n := len(p.series.X)
+	if n < lasting || n >= TellingLength || len(p.options.Priors) > 0 || p.series.Counting != nil ||
+		!slices.Contains(p.trends, "linear") {
+		return nil, nil
+	}
+	reach := walkReach * p.extent.span
+	k := gppl.DampedTrend{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach,
+		Memory: slopeLasts * p.extent.step / reach}
+	for scale := range p.scales {
+		all = append(all, proposal{terms: []gppl.Kernel{k}, noise: seasonalNoise,
+			only: &place{scale: scale, trend: "linear"}, fix: fixReach})
+	}
+	return all, nil
+}
+
+// fixReach holds the lengthscale of the first term.
+func fixReach(m gppl.Model) gppl.Model { return m.Fix(m.Params()[1].Name) }
+
+// prior is that of the variance, which sets how far the level wanders over many steps, and of the memory.
+func (c dampedTrend) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+	if reach := c.reach(SumTerms(m.Kernel)[0]); reach > 0 && i == 2 {
+		return gppl.LogNormal{Mu: math.Log(slopeLasts * e.step / reach), Sigma: slopeSpread}, true
+	}
+	return walkPrior(c, m, i, e, stepVariance)
+}
+
+func (dampedTrend) reach(first gppl.Kernel) float64 {
+	if walk, ok := first.(gppl.DampedTrend); ok {
+		return walk.Lengthscale
+	}
+	return 0
+}
+
+// lasts is false: a shift and a smooth signal may explain what a damped trend follows.
+func (dampedTrend) lasts() bool { return false }
+
+// TellingLength is the number of observations from which the past can advise against a forecast. On the 1501 series of M3's
+// development half, of 14 to 126 observations, these rules would have advised against 162. Of these 28 % failed (95 % interval
+// 22 to 36), and 29 % of the others (measure/forecasting prints this): in such series the past cannot tell.
+const TellingLength = 150

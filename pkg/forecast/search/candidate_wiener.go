@@ -1,0 +1,117 @@
+package search
+
+import (
+	"math"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// wiener is the candidate of series that wander: a Wiener process, with or without drift, alone and with seasons, in series that
+// are too long for the fixed share of randomWalk. The best of it grows by stationary terms like any sum.
+//
+// A Wiener process with a diffuse level is the limit of a Laplace kernel of variance V whose lengthscale ℓ, and V with it,
+// grow: a step Δ has the variance 2VΔ/ℓ. ℓ is fixed far beyond the observations that parameters are learnt from. Stationary
+// candidates learn ℓ, and underestimate it for a process that never returns: the forecast then leaves the last value for a
+// level that does not exist.
+type wiener struct {
+	byEvidence
+	laplaceWalk
+}
+
+var _ walker = wiener{}
+
+// wienerName begins the name of a Wiener process in tables and files.
+const wienerName = "Wiener"
+
+// odds favours a walk, but not one with a season: series with a season, such as loads and temperatures, return as often as not.
+func (wiener) odds(k gppl.Kernel) float64 {
+	if hasPeriod(k) {
+		return 0
+	}
+	return neverReturns
+}
+
+const (
+	// neverReturns is the advantage in nats of a series that wanders over one that returns to a level or a line. Even if the series
+	// is a walk, the likelihood of a process that returns exceeds that of a walk by 2 nats on average, and by 5.8 in one of twenty
+	// series (Dickey and Fuller 1981). To prefer the walk unless the data reject it forecasts better than to estimate the return
+	// (Diebold and Kilian 2000).
+	neverReturns = 4
+	// driftVariance is the prior variance of the drift, in place of slopeVariance in other models. Only the first and last value of
+	// a walk determine its drift, with a standard error of √½ in this unit: most of the apparent drift is chance.
+	driftVariance = 0.1
+)
+
+// name appends the further terms to wienerName.
+func (wiener) name(terms []gppl.Kernel) string { return nameBehind(wienerName, terms) }
+
+func (wiener) named(name string) bool { return strings.HasPrefix(name, wienerName) }
+
+// propose returns the process alone and with the first season; none for short series, or if priors were given.
+func (c wiener) propose(p *policy) ([]proposal, error) {
+	if len(p.series.X) <= brief || len(p.options.Priors) > 0 {
+		return nil, nil
+	}
+	reach := walkReach * p.extent.step * float64(p.plan.Trained)
+	steps := p.extent.span / p.extent.step
+	walk := gppl.Laplace{Variance: wanders / steps * reach / (2 * p.extent.step), Lengthscale: reach}
+	all := []proposal{{terms: []gppl.Kernel{walk}, noise: walkNoise, fix: fixWalk}}
+	if len(p.seasons) > 0 {
+		all = append(all, proposal{terms: []gppl.Kernel{walk, (stationary{}).seasonal(p.seasons[0])},
+			noise: seasonalNoise, fix: fixWalk})
+	}
+	return all, nil
+}
+
+// wanders is the variance of a step times the number of steps of a standardised random walk: N steps of variance s² have the
+// sample variance Ns²/6 on average.
+const wanders = 6
+
+// prior is that of the variance of the process.
+func (c wiener) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+	return walkPrior(c, m, i, e, wanders*e.step/e.span)
+}
+
+// slope is the prior variance of the drift.
+func (wiener) slope(int) float64 { return driftVariance }
+
+// lasts is true: without its walk the model would be one of another candidate, with a wider prior of the slope.
+func (wiener) lasts() bool { return true }
+
+// laplaceWalk has the methods of a walker whose walk is a Laplace kernel.
+type laplaceWalk struct{}
+
+func (laplaceWalk) reach(first gppl.Kernel) float64 {
+	if walk, ok := first.(gppl.Laplace); ok {
+		return walk.Lengthscale
+	}
+	return 0
+}
+
+// fixWalk holds the lengthscale of the first term and, for a walk alone, the noise.
+func fixWalk(m gppl.Model) gppl.Model {
+	m = m.Fix(m.Params()[1].Name)
+	if len(SumTerms(m.Kernel)) == 1 {
+		m = m.Fix(gppl.NoiseName)
+	}
+	return m
+}
+
+// walkPrior is the prior of the variance of a walk, the first term of a model: a step has the given median variance. Models
+// without the walk, which a search for shifts also tries, have no such prior.
+func walkPrior(of walker, m gppl.Model, i int, e extent, step float64) (p gppl.LogNormal, ok bool) {
+	reach := of.reach(SumTerms(m.Kernel)[0])
+	if i != 0 || reach == 0 {
+		return gppl.LogNormal{}, false
+	}
+	return gppl.LogNormal{Mu: math.Log(step * reach / (2 * e.step)), Sigma: 1.5}, true
+}
+
+// nameBehind appends the names of the terms after the first to name, that of the first.
+func nameBehind(name string, terms []gppl.Kernel) string {
+	for _, t := range terms[1:] {
+		name += " + " + KernelName(t)
+	}
+	return name
+}

@@ -1,0 +1,277 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// shapeOf returns the shape of a likelihood, 0 if it has none.
+func shapeOf(l observe.Likelihood) float64 {
+	if n, ok := l.(observe.NegBinomial); ok {
+		return n.Shape
+	}
+	return 0
+}
+
+// NoVariation is the noise variance that stands for no variation.
+const NoVariation = 1e-6
+
+// counts are observations as the likelihood of counts sees them, for a latent value z = g − centre.
+type counts struct {
+	of         *series.Counting
+	likelihood observe.Likelihood // of z
+	raw        gppl.Data
+	sizes      []float64 // of z
+	// compared and trained say that models are compared and trained by Laplace's method, not by one Gaussian approximation.
+	compared, trained bool
+}
+
+// newCounts returns the observations of a series about a centre, with the start value of the shape of the likelihood.
+func newCounts(s *series.Series, centre float64) (*counts, error) {
+	in, err := s.Inputs(s.X)
+	if err != nil {
+		return nil, err
+	}
+	d, err := gppl.NewData(in, s.Y)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	c := &counts{of: s.Counting, raw: d, sizes: make([]float64, len(s.Y))}
+	for i := range c.sizes {
+		c.sizes[i] = s.Counting.Size(i)
+	}
+	switch l := s.Counting.Distribution(0).(type) {
+	case observe.Binomial:
+		c.likelihood = centred{l, centre}
+	default: // the rate is size·eᶻ⁺ᶜ
+		c.likelihood = l
+		floats.Scale(math.Exp(centre), c.sizes)
+	}
+	return c, nil
+}
+
+// overCounts returns the observations from ≤ i < to on the scale of z, whose Gaussian values are guesses until linearised.
+func (v YScale) overCounts(s *series.Series, from, to int) (YScale, error) {
+	c, err := newCounts(s.Part(from, to), v.Scaling.Mean)
+	if err != nil {
+		return v, err
+	}
+	v.counts = c
+	loss, err := c.loss(context.Background(), gppl.Model{Kernel: WhiteTerm, Noise: 1}, c.likelihood)
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	v.Data = loss.Guess()
+	return v, nil
+}
+
+func (c *counts) loss(ctx context.Context, m gppl.Model, l observe.Likelihood) (*observe.Laplace, error) {
+	return observe.NewLaplace(ctx, m, c.raw, l, c.sizes)
+}
+
+// Linearised returns counts as the Gaussian model at the end of Laplace's method sees them, for a model and a shape of the
+// likelihood: pseudo-observations with known errors, on which models are then trained. Other observations are Gaussian already.
+func (v YScale) Linearised(ctx context.Context, m gppl.Model, shape float64) (YScale, error) {
+	if v.counts == nil {
+		return v, nil
+	}
+	c := *v.counts
+	l := observe.Likelihood(c.of.Distribution(shape))
+	if b, ok := c.likelihood.(centred); ok {
+		l = b
+	}
+	loss, err := c.loss(ctx, m, held{l})
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	if _, v.Data, err = loss.Gaussian(ctx, m.Values()); err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	c.likelihood, c.trained, v.counts = l, false, &c
+	return v, nil
+}
+
+// comparedCounts returns the loss of Laplace's method at a shape of the likelihood, with the gradient of its Gaussian
+// approximation there: the curvature for the evidence then takes a tenth of the time, and neglects only third derivatives.
+func (v YScale) comparedCounts(ctx context.Context, m gppl.Model, shape float64, opts ...gppl.Option) (gppl.Loss, error) {
+	at, err := v.Linearised(ctx, m, shape)
+	if err != nil {
+		return nil, err
+	}
+	gaussian, err := gppl.NewExact(ctx, m, at.Data, opts...)
+	if err != nil {
+		return nil, err
+	}
+	loss, err := v.counts.loss(ctx, m, held{at.counts.likelihood})
+	return curvedAs{loss, gaussian}, err
+}
+
+// curvedAs is a loss whose gradient is that of another.
+type curvedAs struct {
+	gppl.Loss
+	other gppl.Loss
+}
+
+func (l curvedAs) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+	if grad == nil {
+		return l.Loss.ValueGrad(ctx, nil, theta)
+	}
+	return l.other.ValueGrad(ctx, grad, theta)
+}
+
+// latest returns the latest k observations.
+func (v YScale) latest(k int) YScale {
+	v.Data = Latest(v.Data, k)
+	if v.counts != nil {
+		c := *v.counts
+		c.raw, c.sizes = Latest(c.raw, k), c.sizes[max(0, len(c.sizes)-k):]
+		v.counts = &c
+	}
+	return v
+}
+
+// Gaussian returns a function that returns the latest k observations as Gaussian ones: for counts, by the approximation at a
+// model, computed once for each k.
+func (v YScale) Gaussian(m gppl.Model, shape float64) func(ctx context.Context, k int) (gppl.Data, error) {
+	if v.counts == nil {
+		return func(_ context.Context, k int) (gppl.Data, error) { return Latest(v.Data, k), nil }
+	}
+	var mu sync.Mutex
+	made := map[int]gppl.Data{}
+	return func(ctx context.Context, k int) (gppl.Data, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if d, ok := made[k]; ok {
+			return d, nil
+		}
+		at, err := v.latest(k).Linearised(ctx, m, shape)
+		if err == nil {
+			made[k] = at.Data
+		}
+		return at.Data, err
+	}
+}
+
+// Approximated returns all observations. The latest k are Gaussian by the approximation at a model, the others unused guesses.
+func (v YScale) Approximated(ctx context.Context, m gppl.Model, shape float64, k int) (gppl.Data, error) {
+	late, err := v.Gaussian(m, shape)(ctx, k)
+	n := v.Data.Len()
+	if err != nil || k == n {
+		return late, err
+	}
+	y, errs := slices.Clone(v.Data.Y), slices.Repeat([]float64{1}, n)
+	copy(y[n-k:], late.Y)
+	copy(errs[n-k:], late.Errors)
+	d, err := gppl.NewData(v.Data.X, y)
+	if err != nil {
+		return d, err
+	}
+	return d.WithErrors(errs)
+}
+
+// piloted linearises the observations at a rough signal learnt from them: one Gaussian approximation compares all structures.
+func (p *policy) piloted(v YScale) (YScale, error) {
+	c := v.counts
+	mean, err := policyMean(stationary{}, "linear", c.raw.X)
+	if err != nil {
+		return v, err
+	}
+	m := gppl.Model{Kernel: (stationary{}).signal("Laplace", p.extent, false), Noise: startNoise, Mean: mean}
+	if !c.of.Varies() {
+		m.Noise = NoVariation
+		m = m.Fix(gppl.NoiseName)
+	}
+	loss, err := c.loss(p.ctx, scaled(m, p.extent.span), c.likelihood)
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	prior, err := withBeliefs(loss, withShape(beliefsOf(stationary{}, m, p.extent, nil, 1), c.likelihood))
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	r, err := gppl.Fit(p.ctx, prior, nil,
+		gppl.Settings{GradientTolerance: pilotGradient, MaxEvaluations: pilotEvaluations, NoStandardErrors: true})
+	if err != nil {
+		return v, fmt.Errorf("forecast: a first model of the counts: %w", err)
+	}
+	return v.Linearised(p.ctx, plain(r).Model, shapeIn(r))
+}
+
+// ofNamed visits the kernels that the user named for counts, which start from the Gaussian approximation.
+func (p *policy) ofNamed(fixed bool, visit func(of candidate, q proposal) error) error {
+	if fixed {
+		return nil
+	}
+	for _, name := range p.options.Kernels {
+		k, err := ParseKernel(name)
+		if err != nil {
+			return err
+		}
+		m, err := auto.StartFrom(p.ctx, gppl.Model{Kernel: k, Noise: startNoise}, p.scales[0].Data)
+		if err != nil {
+			return err
+		}
+		theta := m.Values()
+		for i, q := range m.Params() {
+			if q.Role == gppl.RolePeriod && len(p.seasons) > 0 {
+				theta[i] = p.seasons[0].period
+			}
+		}
+		if err := visit(stationary{}, proposal{terms: TermsOf(m.WithParams(theta).Kernel), noise: startNoise}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countFinalists is the number of candidates that are trained by Laplace's method itself.
+const countFinalists = 2
+
+// The pilot need not reach its optimum.
+const (
+	pilotGradient    = 0.5
+	pilotEvaluations = 15
+)
+
+// shapeIn returns the shape of the likelihood in a result, 0 if there is none.
+func shapeIn(r *gppl.Result) float64 {
+	if i := slices.IndexFunc(r.Params, func(p gppl.FittedParam) bool { return p.Name == "shape" }); i >= 0 && i == len(r.Params)-1 {
+		return r.Params[i].Value
+	}
+	return 0
+}
+
+// withShape adds the weak prior of the shape of a likelihood.
+func withShape(b beliefs, l observe.Likelihood) beliefs {
+	if _, ok := l.(observe.Shaped); ok {
+		b.weak, b.given = append(b.weak, gppl.LogNormal{Mu: math.Log(series.StartShape), Sigma: 1.5}), append(b.given, nil)
+	}
+	return b
+}
+
+// held is a likelihood whose parameters are not learnt.
+type held struct{ observe.Likelihood }
+
+// centred is a likelihood of z = g − by.
+type centred struct {
+	observe.Likelihood
+	by float64
+}
+
+func (l centred) LogDensity(y, size, z float64) observe.Derivatives {
+	return l.Likelihood.LogDensity(y, size, z+l.by)
+}
+func (l centred) Guess(y, size float64) float64    { return l.Likelihood.Guess(y, size) - l.by }
+func (l centred) Mean(size, z float64) float64     { return l.Likelihood.Mean(size, z+l.by) }
+func (l centred) Variance(size, z float64) float64 { return l.Likelihood.Variance(size, z+l.by) }
+func (l centred) CDF(y, size, z float64) float64   { return l.Likelihood.CDF(y, size, z+l.by) }

@@ -1,0 +1,306 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one
+// that replaces it (nil: none).
+type beliefs struct {
+	weak  []gppl.LogNormal
+	given []gppl.Prior
+	// chosen is the cost, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak
+	// of the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
+	chosen float64
+	// information approximates the second derivatives of the loss with these priors in log θ, 0 where unknown; nil for none.
+	information *mat.SymDense
+}
+
+// places returns the indices of the parameters with priors.
+func (b beliefs) places() (all []int) {
+	for i := range b.weak {
+		if b.given[i] != nil || b.weak[i].Sigma > 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become those of
+// withModeAt, so that NewMAP finds the mode of log θ; given priors stay as they are.
+func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
+	for i, p := range params {
+		switch {
+		case i >= len(b.weak):
+		case b.given[i] != nil:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.given[i]})
+		case b.weak[i].Sigma > 0 && mode:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: withModeAt(b.weak[i])})
+		case b.weak[i].Sigma > 0:
+			list = append(list, gppl.ParamPrior{Name: p.Name, Prior: b.weak[i]})
+		}
+	}
+	return list
+}
+
+// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative; ok is false without a
+// prior.
+func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) {
+	switch {
+	case i >= len(b.weak):
+		return 0, 0, false
+	case b.given[i] != nil:
+		const step = 1e-3
+		log, _ := b.given[i].LogDensity(theta)
+		slope := func(u float64) float64 {
+			at := theta * math.Exp(u)
+			_, d := b.given[i].LogDensity(at)
+			return -d * at
+		}
+		return -log - math.Log(theta) - 0.5*math.Log(2*math.Pi), (slope(step) - slope(-step)) / (2 * step), true
+	case b.weak[i].Sigma > 0:
+		p := b.weak[i]
+		z := (math.Log(theta) - p.Mu) / p.Sigma
+		return 0.5*z*z + math.Log(p.Sigma), 1 / (p.Sigma * p.Sigma), true
+	}
+	return 0, 0, false
+}
+
+// withModeAt returns a prior whose density in θ has its mode at log θ = μ, where the density of p in log θ has its own; in
+// θ, p has its mode at μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or
+// its inverse is the parameter.
+func withModeAt(p gppl.LogNormal) gppl.LogNormal {
+	return gppl.LogNormal{Mu: p.Mu + p.Sigma*p.Sigma, Sigma: p.Sigma}
+}
+
+// extent describes x for the priors: its step and its range.
+type extent struct{ step, span float64 }
+
+// priorOf returns the prior of a parameter q of a term, for a standardised series. The priors are weak and prevent short series
+// from overfitting (Corani et al. 2021): a few dozen observations overrule them.
+func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p gppl.LogNormal, ok bool) {
+	switch q.Role {
+	case gppl.RoleVariance:
+		if hasPeriod(term) {
+			return gppl.LogNormal{Mu: math.Log(0.3), Sigma: 1.5}, true
+		}
+		return gppl.LogNormal{Mu: math.Log(0.5), Sigma: 1.5}, true
+	case gppl.RoleNoise:
+		return gppl.LogNormal{Mu: math.Log(0.05), Sigma: 1.5}, true
+	case gppl.RolePeriod: // a detected period is correct to some per cent
+		return gppl.LogNormal{Mu: math.Log(q.Value), Sigma: 0.05}, true
+	case gppl.RoleShape:
+		if _, turns := term.(gppl.Rotation); turns && strings.HasSuffix(q.Name, "quality") {
+			return gppl.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true // a season keeps its shape for quality/π periods
+		}
+		return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
+	case gppl.RoleLengthscale:
+		switch k := term.(type) {
+		case gppl.LocPer: // a season changes over several of its periods
+			return gppl.LogNormal{Mu: math.Log(seasonPeriods * k.Period), Sigma: 1}, true
+		case gppl.Periodic:
+			return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
+		case gppl.SE:
+			return gppl.LogNormalWithin(1.5*e.step, 3*e.span), true
+		}
+		// A rough term whose lengthscale is beyond the range of x is a random walk, or the integral of one.
+		return gppl.LogNormalWithin(e.step, 10*e.span), true
+	}
+	return gppl.LogNormal{}, false
+}
+
+// beliefsOf returns the priors of a model of a candidate, for a series that was divided by scale: the given ones, and weak ones
+// for the other parameters.
+func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
+	params := m.Params()
+	out := beliefs{weak: make([]gppl.LogNormal, len(params)), given: make([]gppl.Prior, len(params))}
+	set := func(i int, term gppl.Kernel) {
+		if params[i].IsFixed() {
+			return
+		}
+		if prior, ok := priorOf(term, params[i], e); ok {
+			out.weak[i] = prior
+		}
+		if prior, ok := of.prior(m, i, e); ok {
+			out.weak[i] = prior
+		}
+	}
+	at := 0
+	for _, t := range leaves(m.Kernel) {
+		for range t.Params() {
+			set(at, t)
+			at++
+		}
+	}
+	set(len(params)-1, nil)
+	for _, p := range PriorsOf(m, given, scale) {
+		out.given[slices.IndexFunc(params, func(q gppl.Param) bool { return q.Name == p.Name })] = p.Prior
+	}
+	for i, p := range params {
+		if p.Role == gppl.RolePeriod && out.weak[i].Sigma > 0 && out.given[i] == nil {
+			out.chosen += math.Log(max(1, e.span/(2*e.step)))
+		}
+	}
+	return out
+}
+
+// leaves returns the elementary kernels of a sum or product, in the order of their parameters.
+func leaves(k gppl.Kernel) (all []gppl.Kernel) {
+	var parts []gppl.Kernel
+	switch k := k.(type) {
+	case gppl.Sum:
+		parts = k.Terms()
+	case gppl.Product:
+		parts = k.Factors()
+	default:
+		return []gppl.Kernel{k}
+	}
+	for _, p := range parts {
+		all = append(all, leaves(p)...)
+	}
+	return all
+}
+
+// withBeliefs returns the loss with the priors.
+func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
+	list := b.list(l.Params(), true)
+	if len(list) == 0 {
+		return l, nil
+	}
+	return gppl.NewMAP(l, list...)
+}
+
+// evidence is what the data say for a model with priors.
+type evidence struct {
+	nats    float64 // the negative log marginal likelihood
+	laplace bool    // by Laplace's method, not with ½log n for each parameter as in BIC
+	// curvature has the second derivatives of −log likelihood in the logs of the parameters with priors; nil if unknown.
+	curvature *mat.SymDense
+}
+
+// evidenceOf returns the evidence for the model of a loss of n observations. Laplace's method integrates out the parameters in
+// u = log θ around the mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
+//
+//	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
+//
+// A parameter that the data do not determine costs nothing. One that they determine well costs the log ratio of its prior width
+// to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes a gradient for each parameter. If
+// H is not positive definite, singular to rounding, or cannot be computed, each parameter costs ½log n.
+//
+// With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term
+// −½gᵀH⁻¹g of a Newton step accounts for that.
+//
+// Data can only add to ½log|H|, which is −Σ log σ of the priors if they determine nothing. If even that would leave the
+// evidence above enough, the curvature is not computed, and each parameter costs ½log n, or more if that is not above it.
+func evidenceOf(
+	ctx context.Context, l gppl.Loss, theta []float64, priors beliefs, n int, enough float64,
+) (e evidence, err error) {
+	params := l.Params()
+	slope := make([]float64, len(theta))
+	value, err := l.ValueGrad(ctx, slope, theta)
+	if err != nil {
+		return e, err
+	}
+	value += priors.chosen
+	var free []int
+	var curvatures []float64
+	for i, p := range params {
+		if p.IsFixed() {
+			continue
+		}
+		if cost, curvature, ok := priors.cost(i, theta[i]); ok {
+			free, curvatures = append(free, i), append(curvatures, curvature)
+			value += cost
+		}
+	}
+	if len(free) == 0 {
+		return evidence{value, true, &mat.SymDense{}}, nil
+	}
+	e.nats = bic(value, len(free), n) / 2
+	least := value
+	for _, c := range curvatures {
+		least += 0.5 * math.Log(c)
+	}
+	if least > enough { // false if a given prior has no curvature
+		e.nats = max(e.nats, least)
+		return e, nil
+	}
+	h, err := logCurvature(ctx, l, theta, slope, free)
+	if err != nil {
+		return e, nil
+	}
+	e.curvature = mat.NewSymDense(len(free), nil)
+	e.curvature.CopySym(h)
+	for a, c := range curvatures {
+		h.SetSym(a, a, h.At(a, a)+c)
+	}
+	gradient, newton := mat.NewVecDense(len(free), nil), mat.NewVecDense(len(free), nil)
+	for a, i := range free {
+		if priors.given[i] != nil {
+			gradient.SetVec(a, -1)
+		}
+	}
+	var chol mat.Cholesky
+	if !chol.Factorize(h) || chol.SolveVecTo(newton, gradient) != nil {
+		return e, nil
+	}
+	e.nats, e.laplace = value-0.5*mat.Dot(gradient, newton)+0.5*chol.LogDet(), true
+	return e, nil
+}
+
+// information approximates the information of n observations at theta, in the log of all parameters, plus that of their priors. A
+// training on other observations gave that of the parameters with priors, in proportion to their number; that of others is 0. It
+// is nil before any training.
+func (t *trial) information(priors beliefs, theta []float64, n int) *mat.SymDense {
+	free := priors.places()
+	if t.curvature == nil || len(free) == 0 || t.curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {
+		return nil
+	}
+	h := mat.NewSymDense(len(theta), nil)
+	for a, i := range free {
+		for b, j := range free[:a+1] {
+			h.SetSym(i, j, float64(n)*(t.curvature.At(a, b)/float64(t.learnt)))
+		}
+		_, curvature, _ := priors.cost(i, theta[i])
+		h.SetSym(i, i, h.At(i, i)+curvature)
+	}
+	return h
+}
+
+// guide is a loss whose information is known.
+type guide struct {
+	gppl.Loss
+	information *mat.SymDense
+}
+
+// Information is part of gppl.Informed.
+func (g guide) Information(context.Context, []float64) (*mat.SymDense, error) {
+	return g.information, nil
+}
+
+// logCurvature returns the second derivatives of a loss in the free log θ, by differences of its gradient from slope, at θ.
+func logCurvature(ctx context.Context, l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDense, error) {
+	const step = 1e-4 // the evidence is then exact to about as many nats
+	at, all, u, start := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free)), make([]float64, len(free))
+	for a, i := range free {
+		u[a], start[a] = math.Log(theta[i]), slope[i]*theta[i]
+	}
+	return numeric.ForwardHessian(func(grad, u []float64) (float64, error) {
+		for a, i := range free {
+			at[i] = math.Exp(u[a])
+		}
+		value, err := l.ValueGrad(ctx, all, at)
+		for a, i := range free {
+			grad[a] = all[i] * at[i]
+		}
+		return value, err
+	}, u, start, step)
+}

@@ -1,0 +1,292 @@
+package search
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+)
+
+// final trains the best candidates on as many observations as the slowest of them can take, and then, without the slow ones, on
+// as many as the best can take.
+func (p *policy) final() error {
+	finalists := p.plan.effort.finalists
+	if p.series.Counting != nil {
+		finalists = min(finalists, countFinalists)
+	}
+	spent := p.overspent()
+	if spent {
+		finalists = 1
+	}
+	kept := slices.Clone(p.trials[:min(finalists, len(p.trials))])
+	// Few observations hardly tell y from log y, or a series that wanders from one that returns slowly.
+	few := func(t *trial) bool { // of its scale are kept
+		same := 0
+		for _, o := range kept {
+			if o.scale == t.scale {
+				same++
+			}
+		}
+		return same < finalists
+	}
+	grown := p.grown()
+	for _, t := range p.trials[len(kept):] {
+		near := t.score < kept[0].score+hopeless &&
+			!slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind })
+		if !spent && (near || grown && few(t)) {
+			kept = append(kept, t)
+		}
+	}
+	p.upTo(firstShare+growthShare+finalShare, len(kept))
+	n, err := p.learnable(kept)
+	for {
+		if err == nil {
+			err = p.trainOn(n, kept)
+		}
+		best := p.trials[0]
+		if err != nil || best.Error != "" {
+			return err
+		}
+		learnt := n
+		if n, err = p.learnable(p.trials[:1]); n < worthMore*learnt && err == nil {
+			return nil
+		}
+		kept = p.trials
+		if err == nil {
+			err = p.leaveOut(kept, learnt, n)
+		}
+	}
+}
+
+// grown reports whether y has grown, or fallen, far more over all observations than over those that were compared, which then
+// say little of y and log y.
+func (p *policy) grown() bool {
+	const most, more = 100, 2 // the ratio of the largest to the smallest y, and that of its logarithms
+	y := p.series.Y
+	if !positive(y) {
+		return false
+	}
+	ratio := func(count int) float64 {
+		latest := y[len(y)-min(count, len(y)):]
+		return slices.Max(latest) / slices.Min(latest)
+	}
+	all, compared := ratio(len(y)), ratio(p.plan.Every*p.plan.Searched)
+	return all > most && math.Log(all) > more*math.Log(compared)
+}
+
+// worthMore is how many times as many observations the best must take to be trained once more, without slower ones.
+const worthMore = 2
+
+// LeftOut is the Status of a candidate that is too slow for the number of observations that the best takes.
+const LeftOut = "left out"
+
+// leaveOut marks the candidates that cannot take n observations, after all were trained on fewer.
+func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
+	best := kept[0].score
+	for _, t := range kept {
+		if all, err := p.allAffordable([]*trial{t}, n); err != nil || all || t.Error != "" {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		t.Status = LeftOut
+		t.Error = fmt.Sprintf("it is too slow for %d observations, and was %.1f nats behind the best on the latest %d",
+			n, t.score-best, learnt)
+		t.score = math.Inf(1)
+	}
+	return nil
+}
+
+// trainOn trains candidates on the latest n observations, or on n of more if those are at few places (Series.reaching), and ranks
+// them. If the engines take many observations of an uneven
+// series, the best is also tried with the seasons that only these show.
+func (p *policy) trainOn(n int, kept []*trial) error {
+	p.rows = p.series.Reaching(n)
+	if err := p.setScales(p.series, len(p.series.X)-p.rows); err != nil {
+		return err
+	}
+	for i := range p.scales {
+		var err error
+		if p.scales[i], err = p.scales[i].ofSpread(p.series, p.rows, n); err != nil {
+			return err
+		}
+	}
+	p.extent = extentOf(p.series, p.rows, p.series.Step)
+	for i := range p.scales {
+		if c := p.scales[i].counts; c != nil {
+			c.compared, c.trained = true, true
+		}
+	}
+	var sound []*trial
+	var err error
+	for _, t := range kept {
+		if t.Error != "" {
+			continue
+		}
+		if t.model.Mean, err = policyMean(t.kind, t.Trend, p.scales[t.scale].Data.X); err != nil {
+			return err
+		}
+		sound = append(sound, t)
+	}
+	if err := p.train(sound); err != nil {
+		return err
+	}
+	p.trials = kept
+	p.rank()
+	if best := p.trials[0]; n > p.plan.Trained && best.Error == "" {
+		p.seasons = nil
+		if err = p.setSeasons(auto.ClearPeriods); err == nil {
+			err = p.addSeasons()
+		}
+	}
+	return err
+}
+
+// addSeasons tries each further season, the likeliest first, with the best candidate that then stays within the allowed time.
+func (p *policy) addSeasons() error {
+	for _, s := range p.seasons {
+		if slices.ContainsFunc(TermsOf(p.trials[0].model.Kernel), func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
+			continue
+		}
+		for _, t := range p.trials {
+			q, ok := p.withSeason(t, s)
+			if !ok {
+				continue
+			}
+			raises, err := p.raises(t, q)
+			if err == nil && raises {
+				err = p.try(proposed{t.kind, q})
+			}
+			if err != nil {
+				return err
+			}
+			break
+		}
+		p.rank()
+	}
+	p.trials = p.trials[:min(p.plan.effort.finalists, len(p.trials))]
+	return nil
+}
+
+// raises reports whether the last term of a proposal raises the likelihood of a trial at one of several variances. It comes
+// before training, which takes tens of evaluations. A rhythm that the trial already has in another form hardly raises it; a
+// likelihood that cannot be evaluated does not.
+func (p *policy) raises(t *trial, q proposal) (bool, error) {
+	const much = 3 // nats: less than the parameters of a season cost in evidence
+	v, last := p.scales[t.scale], len(q.terms)-1
+	mean, err := policyMean(t.kind, t.Trend, v.Data.X)
+	if err != nil {
+		return false, err
+	}
+	more := q.terms[last]
+	q.terms = slices.Clone(q.terms)
+	for _, share := range []float64{1, 0.1, 0.01} {
+		theta := gppl.Values(more.Params())
+		for _, i := range gppl.Amplitudes(more) {
+			theta[i] *= share
+		}
+		q.terms[last] = more.WithParams(theta)
+		m := p.begin(q, mean)
+		loss, err := v.loss(p.ctx, m, t.shape, gppl.WithTolerance(trainTolerance), p.options.EngineMemory(p.series))
+		if err != nil {
+			return false, err
+		}
+		nll, err := loss.ValueGrad(p.ctx, nil, m.Values())
+		if p.ctx.Err() != nil {
+			return false, p.ctx.Err()
+		}
+		if err == nil && nll < t.NLL-v.Offset-much {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// withSeason proposes a trial with a season: one of many harmonics or, if these take too long, of two.
+func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
+	if t.Error != "" || slices.ContainsFunc(TermsOf(t.model.Kernel), func(k gppl.Kernel) bool { return hasSeason(k, s) }) {
+		return q, false
+	}
+	// At most two seasons are tried, so an evaluation with two harmonics may take longer than those of other candidates.
+	const longer = 3 // times
+	v, m := p.scales[t.scale], t.model
+	q = t.with((stationary{}).seasonal(s))
+	if m.Kernel = SumOf(q.terms); p.seconds(m, v) <= p.allowed() {
+		return q, true
+	}
+	q = t.with((stationary{}).turning(s))
+	m.Kernel = SumOf(q.terms)
+	return q, p.seconds(m, v) <= longer*p.allowed()
+}
+
+// learnable returns the number of latest observations on which candidates are trained at the end: that of the plan or, if x is
+// uneven, as many more as the engines take in the time that the plan allows for dense algebra.
+func (p *policy) learnable(kept []*trial) (int, error) {
+	n := len(p.series.X)
+	if !p.series.NeedsDense() {
+		return p.plan.Trained, nil
+	}
+	if most := p.plan.effort.mostUneven; most > 0 {
+		n = min(n, most)
+	}
+	for _, part := range unevenParts {
+		if part = min(part, n); part <= p.plan.Trained {
+			break
+		}
+		if all, err := p.allAffordable(kept, part); all || err != nil {
+			return part, err
+		}
+	}
+	return p.plan.Trained, nil
+}
+
+// allAffordable reports whether an evaluation of each candidate, on as many observations as trainOn(n), is predicted to stay
+// within the time that the plan allows.
+func (p *policy) allAffordable(kept []*trial, n int) (bool, error) {
+	rows := p.series.Reaching(n)
+	for _, t := range kept {
+		if t.Error != "" {
+			continue
+		}
+		v, err := NewYScale(p.series, len(p.series.X)-rows, len(p.series.X), p.scales[t.scale].log)
+		if err == nil {
+			v, err = v.ofSpread(p.series, rows, n)
+		}
+		if err != nil {
+			return false, err
+		}
+		m := t.model
+		if m.Mean, err = policyMean(t.kind, t.Trend, v.Data.X); err != nil {
+			return false, err
+		}
+		if !p.affordable(m, v) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// affordable reports whether an evaluation of m is predicted to stay within the time that the plan allows.
+func (p *policy) affordable(m gppl.Model, v YScale) bool { return p.seconds(m, v) <= p.allowed() }
+
+// allowed is the time that the plan allows for an evaluation, that of dense algebra.
+func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, false) }
+
+// seconds predicts the time of an evaluation of m.
+func (p *policy) seconds(m gppl.Model, v YScale) float64 {
+	exact, err := gppl.NewExact(p.ctx, m, v.Data, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return math.Inf(1)
+	}
+	_, seconds := exact.Cost(m)
+	if v.counts != nil {
+		seconds *= newtonEvaluations
+	}
+	return seconds
+}
+
+// newtonEvaluations is about the number of Gaussian evaluations that one by Laplace's method takes.
+const newtonEvaluations = 10

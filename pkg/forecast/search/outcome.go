@@ -1,0 +1,56 @@
+package search
+
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Outcome is what a search finds: the best model, and those that forecasts average.
+type Outcome struct {
+	Candidates  []Candidate // the best first, failures last; a random walk follows the others that the forecast averages
+	Scaling     dataset.Scaling
+	Log         bool // the best is a model of log y
+	Result      *gppl.Result
+	Chosen      Criterion
+	Effort      string // of the automatic policy; "" if kernels were named
+	Untried     int    // models that the automatic policy did not try
+	Projections int    // of the likelihood, or 0 if it is exact
+	Trained     int    // number of latest observations trained on
+	Averaged    []*Averaged
+}
+
+// Averaged is one of the models that forecasts average.
+type Averaged struct {
+	kind   candidate
+	Model  gppl.Model
+	Log    bool
+	Weight float64
+	// Draws are models with parameters drawn from their posterior, equally weighted; if there are none, model stands alone.
+	Draws []gppl.Model
+	Shape float64 // of the likelihood of counts; 0 for none
+}
+
+// Averaged returns a model of the candidate as one of those that forecasts average.
+func (c Candidate) Averaged(model gppl.Model, log bool, weight float64) Averaged {
+	return Averaged{kind: c.kind, Model: model, Log: log, Weight: weight}
+}
+
+// Restore completes candidates that were read from a file.
+func Restore(candidates []Candidate, chosen Criterion) {
+	for i := range candidates {
+		if candidates[i].kind = candidate(asked{}); chosen == ByEvidence {
+			candidates[i].kind = candidateNamed(candidates[i].Kernel)
+		}
+	}
+}
+
+// ShortBands is Analysis.ShortBands for n observations.
+func ShortBands(chosen Criterion, n int) float64 {
+	const short = 11
+	if chosen != ByEvidence || n > brief {
+		return 1
+	}
+	return math.Sqrt(1 + short*short/(float64(n)*float64(n)))
+}

@@ -1,0 +1,485 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
+)
+
+const (
+	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
+	worthwhile = 0.5
+	// hopeless is the distance behind the best, in nats, at which the best model of a scale, y or log y, or of a kind is given up.
+	hopeless = 6
+	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
+	searchGradient = 0.05
+	// lostNats is the error of a likelihood, for each observation, at which it is useless: models differ by less.
+	lostNats = 10
+	// negligible is the weight below which a candidate takes no part in the forecast.
+	negligible = 0.03
+	// mostMembers is the largest number of models that are averaged.
+	mostMembers = 5
+)
+
+// season is a period that terms may have.
+type season struct {
+	period float64
+	fixed  bool // given, or the calendar's
+}
+
+// policy is the search that Fit runs if no kernels are named.
+type policy struct {
+	ctx     context.Context
+	options Options
+	plan    Plan
+	series  *series.Series
+	scales  []YScale // the scales, y and log y, of the observations on which structures are compared
+	rows    int      // the number of latest observations among which those are
+	extent  extent
+	seasons []season
+	trends  []string
+	where   []place // the scales and trends that a proposal is tried with
+	trials  []*trial
+	enough  float64 // the score above which a trial on these scales is not examined further
+	spent   float64 // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
+	untried int     // proposals left out because the budget was spent
+	*progress
+}
+
+// Find finds a model of the series: among all structures or, if kernels are named, among those.
+func Find(ctx context.Context, s *series.Series, o Options) (*Outcome, error) {
+	if len(o.Kernels) > 0 && s.Counting == nil {
+		return searchNamed(ctx, s, o)
+	}
+	p, err := searchPolicy(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.outcome()
+}
+
+// searchPolicy returns the trials of a search, the best first.
+func searchPolicy(ctx context.Context, s *series.Series, o Options) (*policy, error) {
+	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: &progress{to: o.Progress, began: time.Now()}}
+	p.rows = s.Reaching(p.plan.Every * p.plan.Searched)
+	compared, from := s, len(s.X)-p.rows
+	switch {
+	case p.rows > p.plan.Every*p.plan.Searched:
+		compared, from = s.Spread(from, p.plan.Searched), 0
+	case p.plan.Every > 1:
+		compared, from = s.Thinned(from, p.plan.Every), 0
+	}
+	p.extent = extentOf(compared, len(compared.X)-from, compared.Step)
+	if err := p.setScales(compared, from); err != nil {
+		return nil, err
+	}
+	if err := p.setSeasons(auto.LikelyPeriods); err != nil {
+		return nil, err
+	}
+	if p.trends = []string{"none", "linear"}; cmp.Or(o.Trend, "auto") != "auto" {
+		p.trends = []string{strings.ToLower(o.Trend)}
+	}
+	if len(o.Priors) > 0 {
+		models, err := p.reachable()
+		if err == nil {
+			err = checkPriors(models, o.Priors)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := p.search(); err != nil {
+		return nil, err
+	}
+	if from > 0 || compared != s || s.Counting != nil {
+		if err := p.final(); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// setScales sets the scales that the options allow, for the observations of a series from an index on.
+func (p *policy) setScales(s *series.Series, from int) error {
+	if y := s.Y[from:]; s.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant: take all
+		s, from = p.series, 0
+	}
+	p.scales, p.enough = nil, math.Inf(1)
+	for _, log := range []bool{false, true} {
+		if log && !p.options.mayBeLog(p.series) || !log && p.options.alwaysLog(p.series) {
+			continue
+		}
+		v, err := NewYScale(s, from, len(s.X), log)
+		if err == nil && v.counts != nil {
+			v, err = p.piloted(v)
+		}
+		if err != nil {
+			return err
+		}
+		p.scales = append(p.scales, v)
+	}
+	return nil
+}
+
+// mayBeLog reports whether models of log y are tried: if Options.Log requires them or, by default, if all y are positive and
+// their range tells log y from y. A prior of a variance is in the unit of y², so it implies that y is modelled.
+func (o Options) mayBeLog(s *series.Series) bool {
+	if o.alwaysLog(s) {
+		return true
+	}
+	switch strings.ToLower(o.Log) {
+	case "", "auto":
+		return s.Counting == nil && positive(s.Y) && slices.Max(s.Y) > straight*slices.Min(s.Y) &&
+			!slices.ContainsFunc(o.Priors, ofVariance)
+	}
+	return false
+}
+
+// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models
+// agree.
+const straight = 1.1
+
+// alwaysLog reports whether no models of y are tried: only log y is requested, or y has bounds.
+func (o Options) alwaysLog(s *series.Series) bool {
+	return s.Bounds != nil || strings.EqualFold(o.Log, "always")
+}
+
+// setSeasons takes the given periods, otherwise those of the calendar, otherwise the first two that are found in the data.
+func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count int) ([]float64, error)) error {
+	periods := p.options.Periods
+	if len(periods) == 0 && !p.options.NoSeason {
+		periods = p.series.CalendarPeriods()
+	}
+	for _, period := range periods {
+		if period > series.LeastPeriods*p.extent.step && period <= p.extent.span/series.LeastPeriods {
+			p.seasons = append(p.seasons, season{period, true})
+		}
+	}
+	const detectable = 24 // observations from which a period is looked for
+	if len(periods) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
+		return nil
+	}
+	found, err := find(p.ctx, p.scales[0].Data, 2)
+	if err != nil {
+		return err
+	}
+	for _, period := range found {
+		if period > 2.5*p.extent.step {
+			p.seasons = append(p.seasons, season{period, false})
+		}
+	}
+	return nil
+}
+
+// Shares of the work in hundredths, as measured on series whose final training takes 0 to 60 %: the first candidates, those with
+// one more term (about growthSteps on each scale), and the final training. The rest is for standard errors and draws.
+const firstShare, growthShare, finalShare, growthSteps = 45, 15, 30, 4
+
+// search compares structures on the latest observations.
+func (p *policy) search() error {
+	p.where = p.everywhere()
+	if p.plan.effort.scouts && len(p.options.Kernels) == 0 {
+		if err := p.scout(); err != nil {
+			return err
+		}
+	}
+	first, places := []proposed(nil), 0
+	err := p.ofCandidates(false, func(of candidate, q proposal) error {
+		first, places = append(first, proposed{of, q}), places+len(p.places(q))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.upTo(firstShare, places)
+	if err := p.try(first...); err != nil {
+		return err
+	}
+	p.rank()
+	if len(p.options.Kernels) > 0 { // of counts: named kernels do not grow
+		return nil
+	}
+	if best := p.trials[0]; len(p.where) == 1 && best.Error == "" {
+		p.where = p.everywhere()
+		again := proposal{terms: slices.Clone(SumTerms(best.model.Kernel)), noise: best.model.Noise, fix: best.fix}
+		if err := p.try(proposed{best.kind, again}); err != nil {
+			return err
+		}
+		p.rank()
+	}
+	p.upTo(firstShare+growthShare, len(p.scales)*growthSteps)
+	for v := range p.scales { // only promising scales grow
+		best := p.best(v)
+		if best == nil || best.score > p.trials[0].score+p.plan.effort.margin() {
+			continue
+		}
+		if err := p.grow(best); err != nil {
+			return err
+		}
+	}
+	p.rank()
+	return nil
+}
+
+// ofCandidates visits the proposals of the candidates whose share is fixed, or of those that the evidence weighs.
+func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) error) error {
+	if len(p.options.Kernels) > 0 {
+		return p.ofNamed(fixed, visit)
+	}
+	for _, c := range candidates {
+		if _, own := c.share(len(p.series.X)); own != fixed {
+			continue
+		}
+		proposals, err := c.propose(p)
+		if err != nil {
+			return err
+		}
+		for _, q := range proposals {
+			if err := visit(c, q); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// grow repeatedly adds the term that improves the evidence most, until none improves it by worthwhile nats.
+func (p *policy) grow(best *trial) error {
+	for terms := TermsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = TermsOf(best.model.Kernel) {
+		from := len(p.trials)
+		var longer []proposed
+		for _, more := range (stationary{}).additions(p, terms) {
+			longer = append(longer, proposed{best.kind, best.with(more)})
+		}
+		if err := p.try(longer...); err != nil {
+			return err
+		}
+		var next *trial
+		for _, t := range p.trials[from:] {
+			if t.score < best.score-worthwhile && (next == nil || t.score < next.score) {
+				next = t
+			}
+		}
+		if next == nil {
+			return nil
+		}
+		best = next
+	}
+	return nil
+}
+
+// with proposes a model of the same candidate and place with one more term.
+func (t *trial) with(more gppl.Kernel) proposal {
+	q := proposal{terms: append(TermsOf(t.model.Kernel), more), noise: t.model.Noise,
+		only: &place{scale: t.scale, trend: t.Trend}, fix: t.fix}
+	if t.fix != nil { // a walk alone has no noise; with more terms it is learnt
+		q.noise = max(seasonalNoise, q.noise)
+	}
+	return q
+}
+
+// reachable returns a model of each structure that the search may try.
+func (p *policy) reachable() ([]gppl.Model, error) {
+	var models []gppl.Model
+	var names []string
+	var visit func(terms []gppl.Kernel)
+	visit = func(terms []gppl.Kernel) {
+		k := SumOf(terms)
+		name := KernelName(k)
+		if slices.Contains(names, name) {
+			return
+		}
+		names = append(names, name)
+		models = append(models, p.hold(gppl.Model{Kernel: k, Noise: 1}))
+		if terms = TermsOf(k); len(terms) < p.plan.effort.terms {
+			for _, more := range (stationary{}).additions(p, terms) {
+				visit(append(slices.Clone(terms), more))
+			}
+		}
+	}
+	err := p.ofCandidates(false, func(_ candidate, q proposal) error {
+		visit(q.terms)
+		return nil
+	})
+	return models, err
+}
+
+// best returns the best candidate of a scale so far that may grow; nil if none could be trained.
+func (p *policy) best(v int) *trial {
+	var best *trial
+	for _, t := range p.trials {
+		if t.scale == v && t.Error == "" && t.kind.grown() && (best == nil || t.score < best.score) {
+			best = t
+		}
+	}
+	return best
+}
+
+// everywhere returns all scales with all trends.
+func (p *policy) everywhere() (all []place) {
+	for v := range p.scales {
+		for _, trend := range p.trends {
+			all = append(all, place{scale: v, trend: trend})
+		}
+	}
+	return all
+}
+
+// scout finds the scale and the trend that suit one sum best, to begin the search with. The sum has a season if that costs
+// little.
+func (p *policy) scout() error {
+	terms := []gppl.Kernel{(stationary{}).signal("Matern32", p.extent, false)}
+	if len(p.seasons) > 0 && !p.series.NeedsDense() {
+		terms = append(terms, (stationary{}).seasonal(p.seasons[0]))
+	}
+	if err := p.try(proposed{stationary{}, proposal{terms: terms, noise: startNoise}}); err != nil {
+		return err
+	}
+	p.rank()
+	p.where = []place{{scale: p.trials[0].scale, trend: p.trials[0].Trend}}
+	return nil
+}
+
+func (p *policy) rank() {
+	slices.SortStableFunc(p.trials, func(a, b *trial) int { return a.before(b.Candidate, a.score, b.score) })
+}
+
+// outcome returns the best model with standard errors, and the members of the average.
+func (p *policy) outcome() (*Outcome, error) {
+	best := p.trials[0]
+	if best.Error != "" {
+		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
+	}
+	v := p.scales[best.scale]
+	out := &Outcome{
+		Scaling: v.Scaling, Trained: p.rows, Log: v.log, Chosen: ByEvidence, Effort: p.plan.Effort, Untried: p.untried,
+	}
+	for _, t := range p.trials {
+		out.Candidates = append(out.Candidates, t.Candidate)
+	}
+	v, err := v.Linearised(p.ctx, best.model, best.shape) // from here on
+	if err != nil {
+		return nil, err
+	}
+	p.scales[best.scale] = v
+	gradient := searchGradient
+	if v.counts != nil { // training stays at the best
+		gradient = math.MaxFloat64
+	}
+	priors := p.beliefs(best.kind, best.model, v)
+	r, _, err := trainWithPriors(p.ctx, v, best.model, priors, p.extent.span, p.settings(best, v.Data.Len(), gppl.Settings{
+		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.origin,
+	}))
+	if err != nil {
+		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)
+	}
+	if v.counts != nil {
+		r.Value, r.Reason = best.NLL-r.LogPrior, "by Laplace's method"
+	}
+	out.Result = r
+	var total float64
+	for i, t := range p.trials {
+		w := math.Exp(best.score - t.score)
+		if t.Error != "" || i >= mostMembers || w < negligible {
+			continue
+		}
+		model := t.model
+		if i == 0 {
+			model = r.Model
+		}
+		out.Averaged = append(out.Averaged,
+			&Averaged{kind: t.kind, Model: model, Log: p.scales[t.scale].log, Weight: w, Shape: t.shape})
+		total += w
+	}
+	for i, m := range out.Averaged {
+		m.Weight /= total
+		out.Candidates[i].Weight = m.Weight
+	}
+	if len(p.series.X) <= drawn && p.options.effort == nil {
+		for i, m := range out.Averaged {
+			if m.Weight < worthDrawing {
+				continue
+			}
+			if err := p.draw(m, p.trials[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, p.tryFixed(func(t *trial) { out.addFixed(t, len(p.series.X)) })
+}
+
+// tryFixed trains the candidates whose share is fixed, and visits those that take part in the forecast or could not be trained.
+func (p *policy) tryFixed(visit func(*trial)) error {
+	return p.ofCandidates(true, func(of candidate, q proposal) error {
+		t, err := p.trial(of, q, *q.only)
+		if err == nil {
+			err = p.train([]*trial{t})
+		}
+		if err == nil && (t.Error != "" || of.takesPart(p, t)) {
+			visit(t)
+		}
+		return err
+	})
+}
+
+// addFixed gives a candidate its fixed share of the forecast, and lists it after the other averaged candidates. One that could
+// not be trained gets no share; the list shows its error. The series has n observations.
+func (out *Outcome) addFixed(t *trial, n int) {
+	at := len(out.Averaged)
+	if t.Error == "" {
+		share, _ := t.kind.share(n)
+		for i, m := range out.Averaged {
+			m.Weight *= 1 - share
+			out.Candidates[i].Weight = m.Weight
+		}
+		t.Weight = share
+		out.Averaged = append(out.Averaged, &Averaged{kind: t.kind, Model: t.model, Log: t.Log, Weight: share, Shape: t.shape})
+	}
+	out.Candidates = slices.Insert(out.Candidates, at, t.Candidate)
+}
+
+const (
+	// drawn is the number of observations up to which forecasts also average over the parameters.
+	drawn = 300
+	// drawCount is the number of importance-weighted draws of the parameters of one model; drawnModels of them are kept.
+	drawCount, drawnModels = 40, 10
+	// worthDrawing is the least weight in the average for which the parameters of a model are drawn.
+	worthDrawing = 0.2
+)
+
+// draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is
+// too narrow. A member whose draws are unreliable keeps the learnt values.
+func (p *policy) draw(m *Averaged, t *trial) error {
+	v, err := p.scales[t.scale].Linearised(p.ctx, m.Model, m.Shape)
+	if err != nil {
+		return err
+	}
+	exact, err := gppl.NewExact(p.ctx, m.Model, v.Data, gppl.WithTolerance(trainTolerance), p.options.EngineMemory(p.series))
+	if err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	loss, err := gppl.NewMAP(exact, p.beliefs(m.kind, m.Model, v).list(exact.Params(), false)...)
+	if err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	r := &gppl.Result{Model: m.Model, Starts: []gppl.StartResult{{Theta: m.Model.Values()}}}
+	u, err := draws.NewUncertain(p.ctx, loss, r,
+		draws.UncertainSettings{Draws: drawCount, Models: drawnModels, Seed: p.options.Seed + 1})
+	if err != nil {
+		return fmt.Errorf("forecast: %w", err)
+	}
+	if u.Fallback == "" {
+		m.Draws = u.Models
+	}
+	return nil
+}

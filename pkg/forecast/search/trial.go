@@ -1,0 +1,282 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+)
+
+// trial is a candidate that was trained.
+type trial struct {
+	Candidate
+	scale     int
+	structure string                      // of its kind and terms
+	fix       func(gppl.Model) gppl.Model // of its proposal
+	model     gppl.Model                  // before training, its start
+	shape     float64                     // of the likelihood of counts; 0 for none
+	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
+	cost      float64                     // predicted seconds of the training, at the cost of an evaluation where it ended
+	curvature *mat.SymDense               // of −log likelihood in the logs of the parameters with priors; nil if unknown
+	learnt    int                         // number of observations it was trained on
+}
+
+// proposed is a proposal of a candidate.
+type proposed struct {
+	of candidate
+	proposal
+}
+
+// try trains proposals wherever they are to be tried, unless that was done before. It returns the errors of train.
+func (p *policy) try(all ...proposed) error {
+	var batch []*trial
+	for _, q := range all {
+		for _, at := range p.places(q.proposal) {
+			t, err := p.trial(q.of, q.proposal, at)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(p.trials, t.same) || slices.ContainsFunc(batch, t.same) {
+				continue
+			}
+			batch = append(batch, t)
+		}
+	}
+	each := len(batch)
+	if p.options.Budget > 0 { // the cost of each decides whether the next is tried
+		each = 1
+	}
+	for some := range slices.Chunk(batch, max(1, each)) {
+		if p.overspent() {
+			p.untried += len(some)
+			continue
+		}
+		if err := p.train(some); err != nil {
+			return err
+		}
+		p.trials = append(p.trials, some...)
+	}
+	return nil
+}
+
+// same reports whether another trial is of the same structure, at the same place.
+func (t *trial) same(o *trial) bool {
+	return o.scale == t.scale && o.Trend == t.Trend && o.structure == t.structure
+}
+
+// BudgetSpent is the reason why an analysis with models that were not tried does no optional work.
+const BudgetSpent = "the budget was used up by the fit"
+
+// overspent reports whether the trainings have used up the budget and at least one has succeeded. Evaluations can cost far more
+// than planned: if the noise vanishes, only dense algebra is left. Costs are predicted, so that the clock decides nothing.
+func (p *policy) overspent() bool {
+	budget := p.options.Budget.Seconds()
+	return budget > 0 && p.spent > budget && slices.ContainsFunc(p.trials, func(t *trial) bool { return t.Error == "" })
+}
+
+// places returns where a proposal is to be tried.
+func (p *policy) places(q proposal) (all []place) {
+	if q.only != nil {
+		return []place{*q.only}
+	}
+	return p.where
+}
+
+// trial returns a proposal to train at one place, with the mean of the policy if the place has none.
+func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error) {
+	v := p.scales[at.scale]
+	if at.mean == nil {
+		if at.mean, err = policyMean(of, at.trend, v.Data.X); err != nil {
+			return nil, err
+		}
+	}
+	return &trial{
+		Candidate: Candidate{
+			kind: of, Kernel: of.name(q.terms), Seasons: p.series.SeasonsOf(q.terms),
+			Trend: at.trend, Log: v.log, Scale: p.series.LogName(),
+		},
+		scale: at.scale, structure: structure(of, q.terms), fix: q.fix, model: p.begin(q, at.mean), score: math.Inf(1),
+	}, nil
+}
+
+// begin returns the model with which the training of a proposal begins.
+func (p *policy) begin(q proposal, mean gppl.Mean) gppl.Model {
+	m := p.hold(gppl.Model{Kernel: SumOf(q.terms), Noise: q.noise, Mean: mean})
+	if q.fix != nil {
+		m = q.fix(m)
+	}
+	return m
+}
+
+// structure names a sum of a candidate by its terms and their periods, in any order of terms; periods within 5 % count as equal.
+func structure(of candidate, terms []gppl.Kernel) string {
+	names := make([]string, len(terms))
+	for i, t := range terms {
+		names[i] = KernelName(t)
+		for _, period := range series.PeriodsOf(t.Params()) {
+			names[i] += fmt.Sprintf(" %.0f", 20*math.Log(period))
+		}
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("%T ", of) + strings.Join(names, " + ")
+}
+
+// hold fixes the given periods, the variance of a white term (the noise replaces it), and all but one variance of a product.
+func (p *policy) hold(m gppl.Model) gppl.Model {
+	m = m.FixRedundant()
+	at := 0
+	params := m.Params()
+	for _, term := range SumTerms(m.Kernel) {
+		_, white := term.(gppl.White)
+		for range term.Params() {
+			q := params[at]
+			given := slices.ContainsFunc(p.seasons, func(s season) bool { return s.fixed && s.period == q.Value })
+			if white || q.Role == gppl.RolePeriod && given {
+				m = m.Fix(q.Name)
+			}
+			at++
+		}
+	}
+	if c := p.series.Counting; c != nil && !c.Varies() {
+		m.Noise = NoVariation
+		m = m.Fix(gppl.NoiseName)
+	}
+	return m
+}
+
+// train trains trials on their scales, several at once, or takes their stored outcomes. The result is as if they were trained one
+// after the other: the evidence of each waits for those before it. A model that cannot be trained is not an error: the trial says
+// why. train returns an error if ctx ends, or if a trial cannot be stored.
+func (p *policy) train(all []*trial) error {
+	errs := make([]error, len(all))
+	weighed := make([]chan struct{}, len(all)+1) // closed once the evidence of all before an index is known
+	for i := range weighed {
+		weighed[i] = make(chan struct{})
+	}
+	close(weighed[0])
+	parallel.Each(p.options.AtOnce(p.series, p.scales[0].Data.Len()), len(all), func(i int) {
+		defer close(weighed[i+1])
+		errs[i] = p.trainOne(all[i], weighed[i])
+		<-weighed[i]
+		p.spent += all[i].cost
+		p.enough = min(p.enough, all[i].score+p.plan.effort.margin())
+	})
+	return cmp.Or(errs...)
+}
+
+// trainOne trains a trial. It computes the evidence once the channel turn is closed.
+func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
+	v := p.scales[t.scale]
+	t.cost = 0
+	defer func() { t.learnt = v.Data.Len(); p.advance() }()
+	return p.learn(t, turn)
+}
+
+// learn trains a trial; if it cannot be trained, the trial says why. It returns an error if ctx ends.
+func (p *policy) learn(t *trial, turn <-chan struct{}) error {
+	err := p.fill(t, turn)
+	if p.ctx.Err() != nil {
+		return fmt.Errorf("forecast: training %s: %w", t.Name(), p.ctx.Err())
+	}
+	if err != nil {
+		t.Error, t.score = err.Error(), math.Inf(1)
+	}
+	return nil
+}
+
+// fill trains the model of a trial and fills in the trial.
+func (p *policy) fill(t *trial, turn <-chan struct{}) error {
+	began, v := time.Now(), p.scales[t.scale]
+	m := auto.InSupport(t.model, PriorsOf(t.model, p.options.Priors, v.Scaling.Scale))
+	priors := p.beliefs(t.kind, m, v)
+	priors.information = t.information(priors, m.Values(), v.Data.Len())
+	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.Data.Len(), gppl.Settings{
+		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
+	}))
+	if err != nil {
+		return err
+	}
+	loss, err := v.loss(p.ctx, r.Model, shape, gppl.WithTolerance(trainTolerance), p.options.EngineMemory(p.series))
+	if err != nil {
+		return err
+	}
+	if _, err := loss.ValueGrad(p.ctx, nil, r.Model.Values()); err != nil {
+		return err
+	}
+	if off := max(loss.Report().LastBound, loss.Report().LastInexact); off > lostNats*float64(v.Data.Len()) {
+		return fmt.Errorf("forecast: the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
+	}
+	odds := t.kind.odds(m.Kernel)
+	<-turn
+	found, err := evidenceOf(p.ctx, loss, r.Model.Values(), priors, v.Data.Len(), p.enough-v.Offset+odds)
+	if err != nil {
+		return err
+	}
+	nll := r.Value + r.LogPrior
+	t.model, t.shape, t.score, t.curvature = r.Model, shape, found.nats+v.Offset-odds, found.curvature
+	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.Offset, t.score, !found.laplace
+	t.describe(r, v.Data.Len())
+	t.Evaluations += r.Evaluations
+	t.cost = float64(r.Evaluations+evidenceEvaluations) * gppl.Seconds(loss, r.Model.Values())
+	t.Seconds += time.Since(began).Seconds()
+	return nil
+}
+
+// slowest is the number of seconds that an evaluation may always take, whatever it takes at the start.
+const slowest = 1
+
+// trainWithPriors trains m, from its values, with priors. It returns a result whose model has the transforms of m, and the shape
+// of the likelihood of counts; 0 if it has none.
+func trainWithPriors(
+	ctx context.Context, v YScale, m gppl.Model, priors beliefs, span float64, s gppl.Settings,
+) (r *gppl.Result, shape float64, err error) {
+	likelihood, err := v.trained(ctx, scaled(m, span))
+	if err != nil {
+		return nil, 0, err
+	}
+	loss, err := withBeliefs(likelihood, priors)
+	if err != nil {
+		return nil, 0, err
+	}
+	if priors.information != nil {
+		s.Guide = guide{loss, priors.information}
+	}
+	if r, err = gppl.Fit(ctx, loss, nil, s); err != nil {
+		return nil, 0, err
+	}
+	if v.counts != nil {
+		if shape = shapeIn(r); shape == 0 {
+			shape = shapeOf(v.counts.likelihood)
+		}
+	}
+	return plain(r), shape, nil
+}
+
+// beliefs returns the priors of a model m of a candidate, on a scale.
+func (p *policy) beliefs(of candidate, m gppl.Model, v YScale) beliefs {
+	b := beliefsOf(of, m, p.extent, p.options.Priors, v.Scaling.Scale)
+	if v.counts != nil && v.counts.trained {
+		b = withShape(b, v.counts.likelihood)
+	}
+	return b
+}
+
+// settings returns the settings of a training on n observations. With a budget, an evaluation that takes much longer than planned
+// counts as several: by dense algebra, for example, if the noise has vanished.
+func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
+	if x := p.series.X; p.options.Budget > 0 {
+		const longer = 8 // times
+		s.EvaluationSeconds = longer * evaluationSeconds(n, p.series.Errors == nil && series.Regular(x[len(x)-n:]))
+	}
+	return p.progress.settings(t.Name(), "training", s)
+}
