@@ -1,15 +1,17 @@
 package show
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
-	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -80,14 +82,34 @@ func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 		return nil, err
 	}
 	mean, variance = s.Scaling.Values(nil, mean), s.Scaling.Variances(nil, variance)
-	band := judge.Gaussian{Mu: mean, Variance: variance}
-	lo, hi := band.Quantile(0.5*(1-level)), band.Quantile(0.5*(1+level))
-	return &Forecast{
-		Name: name, Unit: s.Held.YUnit, N: s.Held.Len(),
-		Coverage: judge.Coverage(s.Held.Y, lo, hi), Width: judge.Width(lo, hi),
-		RMSE: judge.RMSE(s.Held.Y, mean), NLPD: judge.NLPD(s.Held.Y, mean, variance),
-		posterior: p, split: s, horizonFrom: slices.Min(s.Held.X),
-	}, nil
+	f := &Forecast{Name: name, Unit: s.Held.YUnit, N: s.Held.Len(), posterior: p, split: s, horizonFrom: slices.Min(s.Held.X)}
+	f.score(s.Held.Y, mean, variance)
+	return f, nil
+}
+
+// score compares observations with normal distributions of them.
+func (f *Forecast) score(y, mean, variance []float64) {
+	below, above := numeric.NormalQuantile(0.5*(1-level)), numeric.NormalQuantile(0.5*(1+level))
+	for i, m := range mean {
+		sd := math.Sqrt(variance[i])
+		lo, hi := m+below*sd, m+above*sd
+		if lo <= y[i] && y[i] <= hi {
+			f.Coverage++
+		}
+		f.Width += hi - lo
+		f.RMSE += (y[i] - m) * (y[i] - m)
+		f.NLPD += 0.5*math.Log(2*math.Pi*variance[i]) + 0.5*(y[i]-m)*(y[i]-m)/variance[i]
+	}
+	n := float64(len(y))
+	f.Coverage, f.Width, f.RMSE, f.NLPD = f.Coverage/n, f.Width/n, math.Sqrt(f.RMSE/n), f.NLPD/n
+}
+
+// label names an axis with its unit.
+func label(name, unit string) string {
+	if strings.EqualFold(unit, name) {
+		return name
+	}
+	return text.WithUnit(name, unit)
 }
 
 // String says how many of the held-out observations lie within the band, and the error of the mean.
@@ -112,8 +134,8 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	}
 	seen := s.Train.Between(from, f.horizonFrom)
 	return viz.Series(viz.SeriesOptions{
-		Frame: viz.Frame{Title: title, XLabel: series.Axis{Name: s.Held.XName, Unit: s.Held.XUnit}.Label(),
-			YLabel: series.Axis{Name: s.Held.YName, Unit: s.Held.YUnit}.Label(), Height: 330,
+		Frame: viz.Frame{Title: title, XLabel: label(cmp.Or(s.Held.XName, "x"), s.Held.XUnit),
+			YLabel: label(cmp.Or(s.Held.YName, "y"), s.Held.YUnit), Height: 330,
 			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was "+
 				"then observed. %s", 100*level, f)},
 		Observed: viz.Points{Name: "trained on", X: seen.X, Y: seen.Y},
