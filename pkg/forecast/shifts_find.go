@@ -54,7 +54,7 @@ type shifted struct {
 // many is no shift. Then the search continues with the next shift. Each takes ⅔n³ flops. There are none if the model has no
 // dense factor, for fewer than 30 observations, and for counts. Shifts that are already in the mean of the model are among them,
 // with Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails. The
-// repeats of a stuck sensor (Series.stuck) are left out: a run is no level, though a level before it and another after it are.
+// repeats of a stuck sensor (Series.Stuck) are left out: a run is no level, though a level before it and another after it are.
 func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
 	scan, best, err := a.searchShifts(ctx)
 	if err != nil || len(best.shifts) == 0 {

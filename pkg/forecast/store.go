@@ -80,7 +80,7 @@ func storedOf(s *series.Series) storedSeries {
 	return storedSeries{s.Source, s.Axis, s.YName, s.YUnit, s.X, s.Y, s.Errors, s.ErrorName, s.Relative}
 }
 
-// series is the inverse of storedOf; Series.restore completes it.
+// series is the inverse of storedOf; Series.Restore completes it.
 func (o storedSeries) series() *series.Series {
 	return &series.Series{
 		Source: o.Source, Axis: o.Axis, YName: o.YName, YUnit: o.YUnit,

@@ -56,7 +56,7 @@ type Trust struct {
 
 	exact   bool   // the forecasts of the past were correct to three digits: what their residuals are like says nothing
 	missed  string // why residual checks rule out that the bands hold; "" if they do not
-	suspect string // why the tested data may be wrong (Series.suspect); "" if nothing says so
+	suspect string // why the tested data may be wrong (Series.Suspect); "" if nothing says so
 }
 
 // PastForecast is a forecast from one origin in the past, compared with what followed.

@@ -100,7 +100,7 @@ func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 	return nil
 }
 
-// trainOn trains candidates on the latest n observations, or on n of more if those are at few places (Series.reaching), and ranks
+// trainOn trains candidates on the latest n observations, or on n of more if those are at few places (Series.Reaching), and ranks
 // them. If the engines take many observations of an uneven
 // series, the best is also tried with the seasons that only these show.
 func (p *policy) trainOn(n int, kept []*trial) error {

@@ -66,11 +66,11 @@ type Progress struct {
 	Index, Count int     // of the candidate, from 0; in the automatic search, about how much of Count is done
 	Evaluations  int     // of the likelihood so far, over all candidates
 	Best         float64 // the lowest NLL of this candidate in its present stage; +Inf if there is none yet
-	Stage        string  // TestOfPast: Index of Count origins of Analysis.Backtest are done
+	Stage        string  // TestOfPast: Index of Count origins of judge.TestPast are done
 	Elapsed      time.Duration
 }
 
-// TestOfPast is the stage of Progress in which Analysis.Backtest learns anew at each origin.
+// TestOfPast is the stage of Progress in which judge.TestPast learns anew at each origin.
 const TestOfPast = "test of the past"
 
 // progress reports how far a comparison has come. Several trainings may report at once.

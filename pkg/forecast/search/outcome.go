@@ -27,7 +27,7 @@ type Averaged struct {
 	Model  gppl.Model
 	Log    bool
 	Weight float64
-	// Draws are models with parameters drawn from their posterior, equally weighted; if there are none, model stands alone.
+	// Draws are models with parameters drawn from their posterior, equally weighted; if there are none, Model stands alone.
 	Draws []gppl.Model
 	Shape float64 // of the likelihood of counts; 0 for none
 }

@@ -21,5 +21,5 @@ func (s *Series) NeedsDense() bool {
 // of standard effort learns parameters.
 const DecisiveRows = 1500
 
-// FewUneven replaces remembered for a series whose likelihood is dense (Series.dense).
+// FewUneven replaces MostRemembered where a likelihood takes dense algebra (Series.NeedsDense).
 const FewUneven = 700
