@@ -2,7 +2,6 @@ package sumflags
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,43 +10,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
-
-// Columns are the flags that say which columns are read and how they are written.
-type Columns struct {
-	options              series.ReadOptions
-	time, comma, missing string
-}
-
-// NewColumns adds the flags to a set; those of csv files alone if csv is set.
-func NewColumns(set *flag.FlagSet, csv bool) *Columns {
-	c := new(Columns)
-	set.StringVar(&c.options.X, "x", "", "column of x, numbers or dates, which become seconds since 1970; the first if not given")
-	set.StringVar(&c.options.Y, "y", "", "column of y; the second if not given")
-	set.StringVar(&c.time, "time", "",
-		"how x is written, as in gppl sum: iso, dmy, unix, number and others; detected if not given")
-	set.BoolVar(&c.options.DecimalComma, "decimal-comma", false, "numbers are written 1.025,10; without it, each column tells")
-	set.BoolVar(&c.options.DecimalPoint, "decimal-point", false, "numbers are written 1,025.10")
-	set.StringVar(&c.missing, "missing", "",
-		"further texts for a missing value, separated by commas, in addition to NA and the like")
-	if csv {
-		set.StringVar(&c.comma, "comma", "", "the field separator; detected if not given")
-		set.BoolVar(&c.options.NoHeader, "no-header", false, "the first row is data")
-	}
-	return c
-}
-
-// Options returns what the flags say.
-func (c *Columns) Options() (o series.ReadOptions, err error) {
-	o = c.options
-	o.Time = dataset.TimeFormat(c.time)
-	if c.missing != "" {
-		o.Missing = strings.Split(c.missing, ",")
-	}
-	if o.Comma, err = Comma(c.comma); err != nil {
-		return o, err
-	}
-	return o, Check(o)
-}
 
 // Check returns an error if what --time, --decimal-comma and --decimal-point say does not exist or exclude each other.
 func Check(o series.ReadOptions) error {

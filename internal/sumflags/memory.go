@@ -53,12 +53,3 @@ func Workers(h sums.Header, most int, beside, limit float64) (n int, left float6
 	n = max(1, min(most, int((limit-program)/each)))
 	return n, (limit-program)/float64(n) - each, nil
 }
-
-// Memory returns the bytes that --memory allows, and has the runtime of the process keep to them.
-func (f *Flags) Memory() (float64, error) {
-	limit, err := machine.Limit(f.memory)
-	if err == nil {
-		machine.KeepTo(limit)
-	}
-	return limit, err
-}

@@ -1,8 +1,8 @@
-// Package sumflags has the flags by which programs that make sums.Sums are told the header.
+// Package sumflags has what gppl and gppl-beam share: what their flags mean for the header of sums.Sums, for columns and memory, and
+// which flag stands for a setting.
 package sumflags
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"slices"
@@ -110,41 +110,4 @@ func Place(h sums.Header, x float64) string {
 		return h.Place(x)
 	}
 	return strconv.FormatFloat(x, 'g', 10, 64)
-}
-
-// Flags are those of the header and of memory in a set of package flag.
-type Flags struct {
-	Range
-	memory string
-}
-
-// New adds the flags to a set. seen says where what is not given comes from.
-func New(set *flag.FlagSet, seen string) *Flags {
-	f := new(Flags)
-	f.Given = func(name string) (given bool) {
-		set.Visit(func(g *flag.Flag) { given = given || g.Name == name })
-		return given
-	}
-	set.StringVar(&f.Like, "like", "", "take the header of this file of sums, to merge with it later")
-	set.StringVar(&f.From, "from", "", "earliest x to come, a number or a date; from "+seen+" if not given")
-	set.StringVar(&f.To, "to", "", "latest x to come")
-	set.Float64Var(&f.Lengthscale, "lengthscale", 0,
-		"shortest lengthscale of SE to resolve, in the unit of x, seconds for dates; 0: a thousandth of the range")
-	set.Float64Var(&f.Longest, "longest", 0, "longest lengthscale of interest, for smaller sums; 0: any")
-	set.Float64Var(&f.Centre, "centre", 0, "a y near the mean; from "+seen+" if not given")
-	set.StringVar(&f.memory, "memory", "", "size of memory to use at most, such as 500MB or 8GB: what would take more is refused"+
-		" before it begins; half of what is available if not given")
-	set.Float64Var(&f.Largest, "largest", 0, "the largest distance of y from the centre; from "+seen+" if not given")
-	return f
-}
-
-// Header is that of Range, within --memory.
-func (f *Flags) Header(look func() (sums.Range, error)) (sums.Header, error) {
-	return f.Range.Header(func() (*sums.Sums, error) {
-		limit, err := f.Memory()
-		if err != nil {
-			return nil, err
-		}
-		return Read(f.Like, limit)
-	}, look)
 }

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // negative finds the sign of a negative number, but not the hyphen of a range, a date, or an exponent.
@@ -17,30 +14,11 @@ var negative = regexp.MustCompile(`(^|[\s(\[,=±→])-(\d)`)
 // Minus writes the negative numbers of a text with a true minus sign: −0.26.
 func Minus(s string) string { return negative.ReplaceAllString(s, "$1−$2") }
 
-// Sentence makes a sentence of a message: its first letter is a capital, and it ends with a full stop.
-func Sentence(message string) string {
-	first, size := utf8.DecodeRuneInString(message)
-	if size == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
-}
-
 // Count writes how many of a thing there are: 1 row, 2 rows.
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func Count(n int, what string) string { return fmt.Sprintf("%d %s", n, Choose(n, what, what+"s")) }
 
 // Does is a verb as n things have it: counts of one, count of more.
-func Does(n int, verb string) string {
-	if n == 1 {
-		return verb + "s"
-	}
-	return verb
-}
+func Does(n int, verb string) string { return Choose(n, verb+"s", verb) }
 
 // Rounded is v rounded to a number of significant digits, or v if that is beyond the range of float64.
 func Rounded(v float64, digits int) float64 {

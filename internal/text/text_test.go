@@ -24,14 +24,6 @@ func TestMinus(t *testing.T) {
 	}
 }
 
-func TestSentence(t *testing.T) {
-	for text, want := range map[string]string{"": "", "no data": "No data.", "It ends.": "It ends.", "ω is 1": "Ω is 1."} {
-		if got := Sentence(text); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func TestP(t *testing.T) {
 	for p, want := range map[float64]string{1: "p = 1", 0.0391: "p = 0.039", 0.001: "p = 0.001", 9.9e-4: "p < 0.001",
 		0: "p < 0.001"} {

@@ -8,8 +8,10 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -47,7 +49,7 @@ func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 		Notes: []string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed or not identified."},
 	}
 	for _, w := range r.Warnings {
-		t.Notes = append(t.Notes, text.Sentence(w))
+		t.Notes = append(t.Notes, sentence(w))
 	}
 	for _, p := range r.Params {
 		stderr := any(nil)
@@ -57,4 +59,13 @@ func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 		t.Rows = append(t.Rows, []any{p.Name, p.Value, stderr, cmp.Or(units[p.Unit], p.Unit)})
 	}
 	return t
+}
+
+// sentence makes a sentence of a message: its first letter is a capital, and it ends with a full stop.
+func sentence(message string) string {
+	first, size := utf8.DecodeRuneInString(message)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
 }

@@ -31,8 +31,8 @@ import (
 var (
 	input    = flag.String("input", "", "csv files, and Parquet files, whose names end in .parquet: patterns, separated by commas")
 	output   = flag.String("output", "", "file for the sums")
-	header   = sumflags.New(flag.CommandLine, "a look at the files")
-	columns  = sumflags.NewColumns(flag.CommandLine, true)
+	header   = newHeader(flag.CommandLine)
+	columns  = newColumns(flag.CommandLine)
 	attempts = flag.Int("attempts", 3, "how often the job is sent to prism in all: prism ends it when a worker is lost; other "+
 		"runners repeat the lost work themselves")
 	strict = flag.Bool("strict", false, "fail at a row that cannot be read or is out of range, instead of leaving it out")
@@ -118,7 +118,7 @@ func fits(h sums.Header, patterns []string, limit float64) (page int64, err erro
 	if !ownRunner() || !gpplbeam.Local(patterns) {
 		return 0, nil
 	}
-	files, err := sumflags.Files(patterns)
+	files, err := matching(patterns)
 	if err != nil {
 		return 0, err
 	}
@@ -153,7 +153,7 @@ func ownRunner() bool { return onPrism() && flag.Lookup("endpoint").Value.String
 // spared returns an error if the output would overwrite an input file.
 func spared(patterns []string) error {
 	local := slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return !gpplbeam.Local([]string{p}) })
-	inputs, err := sumflags.Files(local)
+	inputs, err := matching(local)
 	if err != nil {
 		return fmt.Errorf("--input: %w", err)
 	}
@@ -169,7 +169,7 @@ func look(ctx context.Context, patterns []string, o gpplbeam.Options) (r sums.Ra
 		return r, errors.New("--input is not on this machine, so its range is not known before it is read: give --from, --to, " +
 			"--centre and --largest, or --like FILE.sums")
 	}
-	files, err := sumflags.Files(patterns)
+	files, err := matching(patterns)
 	if err != nil {
 		return r, err
 	}
