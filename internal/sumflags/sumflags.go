@@ -1,5 +1,5 @@
-// Package sumflags has what gppl and gppl-beam share: what their flags mean for the header of sums.Sums, for columns and memory, and
-// which flag stands for a setting.
+// Package sumflags has what gppl and gppl-beam share: what their flags mean for the header of sums.Sums, for columns and
+// memory, and which flag stands for a setting.
 package sumflags
 
 import (

@@ -18,9 +18,9 @@ type closedTimes struct {
 	latest int     // the number of latest observations that show it; 0: all
 }
 
-// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day; one that
-// is whole minutes but for 1 % then becomes these. Of a long series the latest 1000 observations, or 20 cycles of them, tell: stock
-// exchanges once were open on Saturdays.
+// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day;
+// one that is whole minutes but for 1 % then becomes these. Of a long series the latest 1000 observations, or 20 cycles of them,
+// tell: stock exchanges once were open on Saturdays.
 func (s *Series) findClosed() *closedTimes {
 	if !s.Axis.Dates || s.Axis.Months > 0 || !s.Even {
 		return nil

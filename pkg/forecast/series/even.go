@@ -19,8 +19,8 @@ const fewestEven = 24
 // mostDecimals is the largest number of decimals to which x may be rounded, and with which an even x is written.
 const mostDecimals = 9
 
-// takeEven makes plain numbers x even, and remarks on it, if they are even but for rounding, or years whose months or days are even by
-// the calendar. An even series allows engines that are ten times as fast.
+// takeEven makes plain numbers x even, and remarks on it, if they are even but for rounding, or years whose months or days are
+// even by the calendar. An even series allows engines that are ten times as fast.
 func (s *Series) takeEven() {
 	if len(s.X) < fewestEven {
 		return
@@ -57,8 +57,8 @@ func (s *Series) takeEven() {
 	s.remarks = append(s.remarks, message("%s %v takes x as it is.", said, dataset.Setting{Field: "Time", Value: "number"}))
 }
 
-// onGrid moves x to whole numbers k, and what is left in the mean, of a scale on which all are within off of these places, no two at
-// one; others stay. scale must ascend.
+// onGrid moves x to whole numbers k, and what is left in the mean, of a scale on which all are within off of these places, no
+// two at one; others stay. scale must ascend.
 func (s *Series) onGrid(off float64, scale func(x float64) float64, back func(k, first float64) float64) bool {
 	k, rest, first, mean := make([]float64, len(s.X)), make([]float64, len(s.X)), scale(s.X[0]), 0.0
 	for i, x := range s.X {
@@ -80,8 +80,8 @@ func (s *Series) onGrid(off float64, scale func(x float64) float64, back func(k,
 	return true
 }
 
-// evenStep returns the step of x, ascending, if it is even, and how far rounding to ±half may move a place from it, in steps; 0 if x is
-// even as it is.
+// evenStep returns the step of x, ascending, if it is even, and how far rounding to ±half may move a place from it, in steps; 0
+// if x is even as it is.
 func evenStep(x []float64, half float64) (step, off float64) {
 	guess, steps := medianStep(x), 0.0
 	for i := 1; i < len(x); i++ { // one distance after another: guess is rounded
