@@ -22,10 +22,9 @@ type rowsOf func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error)
 
 // readCSV adds a csv file.
 func (f *sumFile) readCSV(ctx context.Context, in io.Reader, path string, p *part) error {
-	o := f.Options.Columns.Within(f.Options.Header)
 	word := func(e dataset.CSVProblem) string { return e.Text(sumflags.Word) }
 	return f.add(ctx, path, p, word, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
-		return series.Stream(in, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
+		return series.Stream(in, f.Options.Columns, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
 	})
 }
 
@@ -40,8 +39,12 @@ func (f *sumFile) readParquet(ctx context.Context, in io.Reader, path string, p 
 	if err != nil {
 		return err
 	}
-	s.columns = s.columns.Within(f.Options.Header)
-	word := func(e dataset.CSVProblem) string { return fmt.Sprintf("row %d: %v", e.Line, e.Err) }
+	word := func(e dataset.CSVProblem) string {
+		if e.Column != "" {
+			return fmt.Sprintf("row %d: %s: %v", e.Line, e.Column, e.Err)
+		}
+		return fmt.Sprintf("row %d: %v", e.Line, e.Err)
+	}
 	return f.add(ctx, path, p, word, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
 		return s.read(ctx, visit)
 	})

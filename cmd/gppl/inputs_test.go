@@ -87,14 +87,6 @@ func inputs() []input {
 			notes: []string{"dates written 20240101"}, from: n},
 		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }),
 			args: "--period 4", n: n, next: "2024-W49", notes: []string{"every week"}, from: n},
-		{name: "a leap second", file: made("t,y", n, func(i int) string {
-			at := time.Date(2016, 12, 31, 23, 59, 20+i, 0, time.UTC)
-			text := at.Format("2006-01-02T15:04:05Z")
-			if i == 40 {
-				text = "2016-12-31T23:59:60Z" // the same instant
-			}
-			return fmt.Sprintf("%s,%.3f", text, observed(i))
-		}), args: "--period 4", n: n, next: "2017-01-01T00:00:08Z", from: n},
 		{name: "decimal commas and semicolons", file: strings.ReplaceAll(made("t;y", n,
 			func(i int) string { return fmt.Sprintf("%d;%.3f", i, observed(i)) }), ".", ","), args: "--decimal-comma --period 4", n: n,
 			next: "48", from: n},

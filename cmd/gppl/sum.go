@@ -264,7 +264,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 			return rep, err
 		}
 		defer in.Close()
-		return series.Stream(in, s.options.Within(s.header), len(s.parts), visit)
+		return series.Stream(in, s.options, len(s.parts), visit)
 	})
 	name := dataset.Shown(file)
 	if !s.strict {

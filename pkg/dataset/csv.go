@@ -7,9 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // CSVOptions says which columns of a csv file are read, and how. The zero value reads column 1 as x and column 2 as y, and treats
@@ -37,9 +36,6 @@ type CSVOptions struct {
 	// NumberDates recognises numbers that all stand for dates: Unix times between 1973 and 2096, and days and months of 1800 to 2199
 	// that are written 20240131, 202401, 2024.01 or 01.2024. CSVReport.Numbers says so.
 	NumberDates bool
-	// Within, unless it is zero, is the range, in seconds for dates, that x is wanted in: if it holds the plain numbers and not
-	// the dates that NumberDates sees in them, they stay numbers.
-	Within [2]float64
 }
 
 // CSVReport describes what was found in a csv file.
@@ -148,53 +144,44 @@ func (r endingReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// readCSV collects a stream. It holds up to mostRows rows until the columns prove how they are written.
-func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
-	t := &table{opt: opt, whole: true}
-	err = t.stream(r, 1, func(_ int, b *CSVBlock) error {
-		t.more.add(&s, b)
-		if opt.MaxRows > 0 && s.Len() > opt.MaxRows {
-			return ErrTooManyRows
-		}
-		return nil
-	})
-	rep = t.rep
-	rep.Also = t.more
-	for _, k := range t.keys {
-		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
+// readCSV reads a file as one block.
+func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
+	t := newTable(opt, true)
+	head, rest, err := t.open(r)
+	if err != nil {
+		return Series{}, t.rep, err
 	}
+	b := t.newBlock(0, len(head))
+	most := math.MaxInt
+	if opt.MaxRows > 0 {
+		most = opt.MaxRows + 1
+	}
+	_, err = t.fill(b, head, rest, most)
+	s := t.collect(b)
 	switch {
-	case err != nil:
-	case len(rep.Bad.Problems) > 0:
-		err = &rep.Bad
-	case s.Len() == 0 && rep.Skipped > 0:
-		err = problem("no rows with both x and y: one of them is missing in all %d", rep.Skipped).
+	case err != nil && err != io.EOF:
+	case s.Len() == most:
+		err = ErrTooManyRows
+	case len(t.rep.Bad.Problems) > 0:
+		err = &t.rep.Bad
+	case s.Len() == 0 && t.rep.Skipped > 0:
+		err = problem("no rows with both x and y: one of them is missing in all %d", t.rep.Skipped).
 			hint("%s and %s choose other columns", Setting{Field: "X"}, Setting{Field: "Y"}).whole()
 	case s.Len() == 0:
 		err = errors.New("no rows with both x and y")
+	default:
+		err = nil
 	}
 	if err != nil {
-		return Series{}, rep, err
+		return Series{}, t.rep, err
 	}
-	s.XName, s.YName = rep.Columns[rep.X], rep.Columns[rep.Y]
-	if rep.Dates() {
+	s.XName, s.YName = t.rep.Columns[t.rep.X], t.rep.Columns[t.rep.Y]
+	if t.rep.Dates() {
 		s.XUnit = "decimal year"
 		if opt.Seconds {
 			s.XUnit = "s since 1970"
 		}
 	}
-	rep.Several = t.several(s.X, &rep.Also)
-	return s, rep, nil
-}
-
-// check panics on what no file can have: a mistake of the caller.
-func (opt CSVOptions) check() {
-	switch {
-	case opt.DecimalComma && opt.DecimalPoint:
-		panic("dataset: CSVOptions.DecimalComma and CSVOptions.DecimalPoint are both set")
-	case strings.ContainsRune("\"\r\n\ufeff\ufffd", opt.Comma) || opt.Comma < 0:
-		panic(fmt.Sprintf("dataset: CSVOptions.Comma = %q cannot separate fields", opt.Comma))
-	case opt.Time != TimeAuto && !slices.Contains(TimeFormats, opt.Time):
-		panic(fmt.Sprintf("dataset: CSVOptions.Time = %q is not a format", opt.Time))
-	}
+	t.several(s.X)
+	return s, t.rep, nil
 }

@@ -1,34 +1,31 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/runes"
-	"golang.org/x/text/transform"
-	"golang.org/x/text/unicode/norm"
 )
 
-// dateFormats are the formats of dates, with layouts of package time or, where these do not do, a function.
-var dateFormats = map[TimeFormat]struct {
+// dateForms are how the formats write dates: by layouts of package time, after a rewriting where these do not do. "2" stands for
+// a day, so a layout without it names a month.
+var dateForms = map[TimeFormat]struct {
 	like    string
-	layouts []string // "2" stands for a day, so a layout without it names a month
-	parse   func(text string) (date, bool)
+	layouts []string
+	rewrite func(text string) (again, period string)
 }{
 	TimeISO: {"2000-01-31", []string{"2006-1-2", "2006-01", "20060102", "2006-002", "2006002", "2006-01-02T15", "2006-01-02 15",
 		"20060102T150405", "20060102T150405Z07:00", "20060102T1504", "20060102150405", "200601021504", "2006010215"}, nil},
-	TimeYMD:     {"2000/1/31", []string{"2006/1/2", "2006.1.2"}, nil},
-	TimeDMY:     {"31/1/2000", []string{"2.1.2006", "2/1/2006", "2-1-2006", "2. 1. 2006"}, nil},
-	TimeMDY:     {"1/31/2000", []string{"1/2/2006", "1-2-2006"}, nil},
-	TimeNamed:   {"31 Jan 2000", nil, namedDate},
+	TimeYMD: {"2000/1/31", []string{"2006/1/2", "2006.1.2"}, nil},
+	TimeDMY: {"31/1/2000", []string{"2.1.2006", "2/1/2006", "2-1-2006", "2. 1. 2006"}, nil},
+	TimeMDY: {"1/31/2000", []string{"1/2/2006", "1-2-2006"}, nil},
+	TimeNamed: {"31 Jan 2000", []string{"2 Jan 2006", "Jan 2 2006", "2006 Jan 2", "Jan 2006", "2006 Jan", "2Jan2006", "Jan2006",
+		"2 Jan 06", "Jan 06"}, inEnglish},
 	TimeMonth:   {"2000M01", []string{"2006M1", "2006/01", "1/2006", "1-2006", "01.2006", "2006.01", "200601"}, nil},
-	TimeQuarter: {"2000Q1", nil, quarterDate},
-	TimeWeek:    {"2000-W05", nil, weekDate},
+	TimeQuarter: {"2000Q1", []string{"2006-1"}, quarterMonth},
+	TimeWeek:    {"2000-W05", []string{time.DateOnly}, weekDay},
 }
 
 // dayOrMonth are the formats of 1/2/2000.
@@ -47,7 +44,6 @@ func (f TimeFormat) date(text string) (d date, ok bool) {
 	if len(text) > longest {
 		return d, false
 	}
-	form := dateFormats[f]
 	if f == TimeISO {
 		if d.Time, ok = isoTime(text); ok {
 			return d, true
@@ -55,28 +51,33 @@ func (f TimeFormat) date(text string) (d date, ok bool) {
 	}
 	day, clock := text, ""
 	if at := strings.IndexByte(text, ':'); at > 2 {
-		for at--; at > 0 && text[at-1]-'0' <= 9; at-- {
-		}
+		at = len(strings.TrimRight(text[:at], "0123456789"))
 		day, clock = strings.TrimRight(text[:at], "T ,"), text[at:]
 	}
-	if form.parse != nil {
-		d, ok = form.parse(day)
-	}
-	for i := 0; i < len(form.layouts) && !ok; i++ {
-		var err error
-		if d.Time, err = time.Parse(form.layouts[i], day); err == nil {
-			ok = true
-			if rest := strings.Replace(form.layouts[i], "2006", "", 1); !strings.Contains(rest, "2") {
-				d.period = "month"
-			}
-		}
-	}
-	if ok && clock != "" {
-		if ok = d.period == "" && len(day) < len(text); ok {
-			d.Time, ok = withClock(d.Time, clock)
-		}
+	if d, ok = f.day(day); ok && clock != "" {
+		var after time.Duration
+		after, ok = timeOfDay(clock)
+		d.Time, ok = d.Add(after), ok && d.period == ""
 	}
 	return d, ok
+}
+
+// day reads a date without a time of day.
+func (f TimeFormat) day(text string) (d date, ok bool) {
+	form := dateForms[f]
+	if form.rewrite != nil {
+		text, d.period = form.rewrite(text)
+	}
+	for _, layout := range form.layouts {
+		if at, err := time.Parse(layout, text); err == nil {
+			if !strings.Contains(strings.Replace(layout, "2006", "", 1), "2") {
+				d.period = cmp.Or(d.period, "month")
+			}
+			d.Time, d.short = at, strings.HasSuffix(layout, " 06")
+			return d, true
+		}
+	}
+	return d, false
 }
 
 // dateFits returns the formats that read a text, and the date as the first of them reads it. Plain numbers fit none: for
@@ -97,98 +98,66 @@ func dateFits(text string) (fits uint, first date) {
 }
 
 var (
-	namedParts   = regexp.MustCompile(`^(\d{0,4})\.?[-/ ]*(?:de )?(\pL{3,})\.?(?:[-/ ,'’]|de )*(\d{0,4})(?:, | de | )?(\d{4})?$`)
-	quarterParts = regexp.MustCompile(`^(?:(\d{4})[-/ ]?Q([1-4])|Q([1-4])[-/ ]?(\d{4}))$`)
-	weekParts    = regexp.MustCompile(`^(\d{4})-?W(\d{1,2})(?:-?([1-7]))?$`)
-	clockParts   = regexp.MustCompile(`^(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(?:([AaPp])\.?[Mm]\.?)? ?` +
-		`(?:Z|z|UTC|GMT|([-+])(\d{2}):?(\d{2})?)?$`)
+	namedSeparators = regexp.MustCompile(`[-/.,'’ ]+(?:de )?`)
+	words           = regexp.MustCompile(`\pL{3,}`)
+	quarterParts    = regexp.MustCompile(`^(?:(\d{4})[-/ ]?Q([1-4])|Q([1-4])[-/ ]?(\d{4}))$`)
+	weekParts       = regexp.MustCompile(`^(\d{4})-?W(\d{1,2})(?:-?([1-7]))?$`)
 )
 
-// namedDate reads 31 Jan 2000, Jan 31, 2000, 2000-Jan-31, Jan 2000, 2000 Jan, and years of two digits behind the name.
-func namedDate(text string) (d date, ok bool) {
-	m := namedParts.FindStringSubmatch(text)
-	if m == nil {
-		return d, false
-	}
-	day, year := m[1], m[3]
-	switch {
-	case m[4] != "" && m[1] != "":
-		return d, false
-	case m[4] != "": // Jan 31, 2000
-		day, year = m[3], m[4]
-	case len(m[1]) == 4:
-		day, year = m[3], m[1]
-	}
-	if d.short = len(year) == 2; d.short && year >= "69" { // POSIX
-		year = "19" + year
-	} else if d.short {
-		year = "20" + year
-	}
-	if day == "" {
-		day, d.period = "1", "month"
-	}
-	t, err := time.Parse("2006-1-2", fmt.Sprintf("%s-%d-%s", year, monthOf(m[2]), day))
-	d.Time = t
-	return d, err == nil
+// inEnglish writes a date with the name of a month with blanks between its parts and the English name: 31 Jan 2000.
+func inEnglish(text string) (again, period string) {
+	return words.ReplaceAllStringFunc(namedSeparators.ReplaceAllString(text, " "), func(name string) string {
+		if month := monthOf(name); month > 0 {
+			return time.Month(month).String()[:3]
+		}
+		return name
+	}), ""
 }
 
-func quarterDate(text string) (d date, ok bool) {
+// quarterMonth writes a quarter as its first month: 2000-1.
+func quarterMonth(text string) (again, period string) {
 	m := quarterParts.FindStringSubmatch(text)
 	if m == nil {
-		return d, false
+		return "", ""
 	}
-	year, _ := strconv.Atoi(m[1] + m[4])
-	quarter, _ := strconv.Atoi(m[2] + m[3])
-	return date{Time: time.Date(year, time.Month(3*quarter-2), 1, 0, 0, 0, 0, time.UTC), period: "quarter"}, true
+	return fmt.Sprintf("%s-%d", m[1]+m[4], 3*strings.Index("1234", m[2]+m[3])+1), "quarter"
 }
 
-// weekDate reads a week of ISO 8601, of which the first has 4 January.
-func weekDate(text string) (d date, ok bool) {
+// weekDay writes a week of ISO 8601, of which the first has 4 January, as its first day, and a day of it as a date.
+func weekDay(text string) (again, period string) {
 	m := weekParts.FindStringSubmatch(text)
 	if m == nil {
-		return d, false
+		return "", ""
+	}
+	if m[3] == "" {
+		m[3], period = "1", "week"
 	}
 	year, _ := strconv.Atoi(m[1])
 	week, _ := strconv.Atoi(m[2])
-	day, err := strconv.Atoi(m[3])
-	if err != nil {
-		day, d.period = 1, "week"
-	}
+	day, _ := strconv.Atoi(m[3])
 	fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC)
-	d.Time = fourth.AddDate(0, 0, 7*(week-1)-(int(fourth.Weekday())+6)%7+day-1)
-	inYear, inWeek := d.ISOWeek()
-	return d, inYear == year && inWeek == week
+	at := fourth.AddDate(0, 0, 7*(week-1)-(int(fourth.Weekday())+6)%7+day-1)
+	if inYear, inWeek := at.ISOWeek(); inYear != year || inWeek != week {
+		return "", ""
+	}
+	return at.Format(time.DateOnly), period
 }
 
-// withClock adds the time of day that follows a date: 14:30, 2:30 PM, 14:30:00,5 +0200. Without a zone it is UTC. 24:00 is the
-// end of the day, and a leap second is the second after it.
-func withClock(t time.Time, text string) (time.Time, bool) {
-	m := clockParts.FindStringSubmatch(text)
-	if m == nil {
-		return t, false
+// timeOfDay reads what follows a day: 14:30, 2:30 PM, 14:30:00,5 +0200. It returns the time since the day began, in UTC.
+func timeOfDay(text string) (time.Duration, bool) {
+	text = strings.ToUpper(strings.ReplaceAll(text, " ", ""))
+	text = strings.TrimSuffix(strings.TrimSuffix(text, "UTC"), "GMT")
+	if text == "24:00" || text == "24:00:00" {
+		return 24 * time.Hour, true
 	}
-	var n [9]int
-	for i := range m {
-		n[i], _ = strconv.Atoi(m[i])
-	}
-	hour, minute, second := n[1], n[2], n[3]
-	nanos, _ := strconv.Atoi((m[4] + "000000000")[:9])
-	if m[5] != "" {
-		if hour < 1 || hour > 12 {
-			return t, false
-		}
-		if hour %= 12; m[5] == "P" || m[5] == "p" {
-			hour += 12
+	for _, zone := range []string{"", "Z07:00", "Z0700", "Z07"} {
+		for _, clock := range []string{"15:04:05", "15:04", "3:04PM", "3:04:05PM"} {
+			if t, err := time.Parse(clock+zone, text); err == nil {
+				return t.Sub(time.Date(0, time.January, 1, 0, 0, 0, 0, time.UTC)), true
+			}
 		}
 	}
-	east := 60 * (60*n[7] + n[8])
-	if m[6] == "-" {
-		east = -east
-	}
-	t = t.Add(time.Duration(3600*hour+60*minute+second-east)*time.Second + time.Duration(nanos))
-	last := hour == 24 && minute+second+nanos == 0
-	leap := second == 60 && t.Minute() == 0 && t.Second() == 0
-	return t, (hour < 24 || last) && minute < 60 && (second < 60 || leap) && n[7] <= 14 && n[8] < 60
+	return 0, false
 }
 
 // isoTime reads 2006-01-02 and 2006-01-02T15:04:05 with or without a Z, the most common forms, faster than by layouts. For any
@@ -236,37 +205,25 @@ func DecimalYear(t time.Time) float64 {
 	return float64(t.Year()) + t.Sub(start).Seconds()/end.Sub(start).Seconds()
 }
 
-// monthNames are those of each month in English, German, French, Spanish, Italian and Portuguese, without accents.
+// monthNames are those of each month in English, German, French, Spanish, Italian and Portuguese.
 var monthNames = [12]string{
-	"january januar janner jaenner janvier enero gennaio janeiro", "february februar fevrier febrero febbraio fevereiro",
-	"march marz maerz mrz mars marzo marco", "april avril abril aprile", "may mai mayo maggio maio",
-	"june juni juin junio giugno junho",
-	"july juli juillet julio luglio julho", "august aout agosto", "september septembre septiembre setiembre settembre setembro",
-	"october oktober octobre octubre ottobre outubro", "november novembre noviembre novembro",
-	"december dezember decembre diciembre dicembre dezembro",
+	" january januar jänner jaenner janvier enero gennaio janeiro", " february februar février fevrier febrero febbraio fevereiro",
+	" march märz marz maerz mrz mars marzo março marco", " april avril abril aprile", " may mai mayo maggio maio",
+	" june juni juin junio giugno junho", " july juli juillet julio luglio julho", " august août aout agosto",
+	" september septembre septiembre setiembre settembre setembro", " october oktober octobre octubre ottobre outubro",
+	" november novembre noviembre novembro", " december dezember décembre decembre diciembre dicembre dezembro",
 }
 
-// months has the number of the month for each beginning of a name, of three letters or more, that no other month shares.
-var months = sync.OnceValue(func() map[string]int {
-	all := map[string]int{}
+// monthOf returns the month of a name or of its first letters, at least three that no other month shares; else 0.
+func monthOf(name string) (month int) {
+	begin := " " + strings.ToLower(name)
 	for i, names := range monthNames {
-		for _, name := range strings.Fields(names) {
-			for n := 3; n <= len(name); n++ {
-				if month, met := all[name[:n]]; met && month != i+1 {
-					all[name[:n]] = 0
-				} else {
-					all[name[:n]] = i + 1
-				}
+		if len(begin) > 3 && strings.Contains(names, begin) {
+			if month > 0 {
+				return 0
 			}
+			month = i + 1
 		}
 	}
-	return all
-})
-
-// monthOf returns the month of a name, or 0.
-func monthOf(name string) int {
-	if strings.IndexFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
-		name, _, _ = transform.String(transform.Chain(norm.NFD, runes.Remove(runes.In(unicode.Mn))), name)
-	}
-	return months()[strings.ToLower(name)]
+	return month
 }

@@ -30,34 +30,31 @@ type CSVProblem struct {
 }
 
 // Text names line and column, what is wrong and what to do; word names the settings.
-func (p CSVProblem) Text(word func(Setting) string) string {
-	what, hint := p.split(word)
-	return what + hint
+func (p CSVProblem) Text(word func(Setting) string) string { return p.what() + p.do(word) }
+
+func (p CSVProblem) what() string {
+	var where []string
+	if p.Line > 0 {
+		where = append(where, "line "+strconv.Itoa(p.Line))
+	}
+	if p.Column != "" {
+		where = append(where, p.Column)
+	}
+	if len(where) == 0 {
+		return p.Err.Error()
+	}
+	return strings.Join(where, ", ") + ": " + p.Err.Error()
 }
 
-func (p CSVProblem) split(word func(Setting) string) (what, hint string) {
-	what = p.Err.Error()
-	if p.Column != "" {
-		what = p.Column + ": " + what
-	}
-	if p.Line > 0 {
-		between := ": "
-		if p.Column != "" {
-			between = ", "
-		}
-		what = fmt.Sprintf("line %d%s%s", p.Line, between, what)
-	}
+func (p CSVProblem) do(word func(Setting) string) string {
 	if p.Hint == "" {
-		return what, ""
+		return ""
 	}
-	if len(p.Settings) == 0 {
-		return what, " (" + p.Hint + ")"
+	var words []any
+	for _, s := range p.Settings {
+		words = append(words, word(s))
 	}
-	words := make([]any, len(p.Settings))
-	for i, s := range p.Settings {
-		words[i] = word(s)
-	}
-	return what, " (" + fmt.Sprintf(p.Hint, words...) + ")"
+	return " (" + fmt.Sprintf(p.Hint, words...) + ")"
 }
 
 func (p CSVProblem) Error() string { return p.Text(Setting.String) }
@@ -88,12 +85,11 @@ func (e *CSVError) Error() string {
 func (e *CSVError) Lines(word func(Setting) string) (title string, lines []string) {
 	given := map[string]bool{}
 	for _, p := range e.Problems {
-		what, hint := p.split(word)
-		if !given[hint] {
-			what += hint
+		line := p.what()
+		if do := p.do(word); !given[do] {
+			line, given[do] = line+do, true
 		}
-		given[hint] = true
-		lines = append(lines, what)
+		lines = append(lines, line)
 	}
 	if e.More > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", e.More))

@@ -1,8 +1,6 @@
 package dataset
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -10,7 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf16"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // file is one that an office, a logger or a person writes: what is read of it, or what the refusal says.
@@ -32,22 +31,6 @@ func rowsOf(n int, row func(i int) string) string {
 	return b.String()
 }
 
-func utf16Of(text string) string {
-	b := []byte("\xff\xfe")
-	for _, u := range utf16.Encode([]rune(text)) {
-		b = binary.LittleEndian.AppendUint16(b, u)
-	}
-	return string(b)
-}
-
-func gzipOf(text string) string {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	w.Write([]byte(text))
-	w.Close()
-	return b.String()
-}
-
 // alwaysRead are the kinds of files that every release must read, or refuse by what to type.
 var alwaysRead = []file{
 	{name: "thousands in quotes", text: "date,sales\n2015-01-01,\"1,025.10\"\n2015-02-01,980.00\n", x0: "2015-01-01", x1: "2015-02-01", y0: 1025.1, y1: 980},
@@ -56,7 +39,7 @@ var alwaysRead = []file{
 	{name: "a German export", text: "Datum;Umsatz\r\n01.01.2015;1.025,10\r\n02.01.2015;980,00\r\n", x0: "2015-01-01", x1: "2015-01-02", y0: 1025.1, y1: 980},
 	{name: "a French export", text: "Date;Montant\r\n13/01/2015;1 025,10 \x80\r\n14/01/2015;980,00 \x80\r\n", x0: "2015-01-13", x1: "2015-01-14", y0: 1025.1, y1: 980, unit: "€"},
 	{name: "--missing -127", text: "t,y\n0,20.5\n1,-127.0\n2,-127\n3,21\n", opt: CSVOptions{Missing: []string{"-127"}}, x0: "0", x1: "3", y0: 20.5, y1: 21},
-	{name: "UTF-16 of a spreadsheet", text: utf16Of("Datum\tWert\r\n01.01.2015\t5,5\r\n02.01.2015\t6,25\r\n"), x0: "2015-01-01", x1: "2015-01-02", y0: 5.5, y1: 6.25},
+	{name: "UTF-16 of a spreadsheet", text: testkit.UTF16("\ufeffDatum\tWert\r\n01.01.2015\t5,5\r\n02.01.2015\t6,25\r\n", binary.LittleEndian), x0: "2015-01-01", x1: "2015-01-02", y0: 5.5, y1: 6.25},
 	{name: "months as decimal years", text: "year,y\n2015.0417,5\n2015.125,6\n2015.2083,7\n", x0: "2015.0417", x1: "2015.2083", y0: 5, y1: 7},
 	{name: "two digits of the year beside a month", text: "month,y\nDec-99,5\nJan-00,6\n", x0: "1999-12-01", x1: "2000-01-01", y0: 5, y1: 6},
 	{name: "a long table", text: "week,shop,sold\n2015-01-05,Aachen,5\n2015-01-05,Bonn,6\n", refused: []string{`column 2 ("shop"): begins with "Aachen"`, `CSVOptions.Y: "sold"`}},
@@ -118,7 +101,7 @@ var officeFiles = []file{
 	{name: "errors of Excel", text: "t;y\n0;1,5\n1;#NV\n2;2,5\n", refused: []string{"line 3", `CSVOptions.Missing: "#NV"`}},
 	{name: "pandas with its index", text: ",date,y\n0,2015-01-01,5\n1,2015-01-02,6\n", refused: []string{`column 2 ("date")`, `CSVOptions.X: "date" CSVOptions.Y: "y"`}},
 	{name: "R without the first name", text: "\"date\",\"y\"\n\"1\",2015-01-01,5\n\"2\",2015-01-02,6\n\"3\",2015-01-03,7\n", refused: []string{"2 of 3", "sed"}},
-	{name: "gzip", text: gzipOf("t,y\n0,1.5\n1,2.5\n"), x0: "0", x1: "1", y0: 1.5, y1: 2.5},
+	{name: "gzip", text: testkit.Gzip("t,y\n0,1.5\n1,2.5\n"), x0: "0", x1: "1", y0: 1.5, y1: 2.5},
 	{name: "old Mac", text: "t,y\r0,1.5\r1,2.5\r", refused: []string{"tr '\\r' '\\n'"}},
 	{name: "Thai years", text: "date,y\n2558-01-01,5\n2558-01-02,6\n", refused: []string{"2558-01-01", "calendar"}},
 	{name: "Japanese dates", text: "date,y\n2015年1月1日,5\n2015年1月2日,6\n", refused: []string{"2024-01-31"}},

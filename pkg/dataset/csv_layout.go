@@ -1,44 +1,41 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// Bounds of what is read to find out how a file is written: rows of its head, rows of a file that is read whole, and columns.
+// Bounds of the head, which is read to find out how a file is written: its rows and its cells.
 const (
-	headRows    = 1000
-	mostRows    = 4 << 20
-	mostColumns = 1 << 17
+	headRows  = 1000
+	headCells = 1 << 20
 )
 
 // open finds out how a file is written. It returns the rows that it read for that, and what reads the others.
 func (t *table) open(r io.Reader) (head []row, rest *rowReader, err error) {
-	text, err := decoded(r)
+	text, ansi, err := decoded(r)
 	if err != nil {
 		return nil, nil, err
 	}
+	t.ansi = ansi
 	begin, _ := text.Peek(headSize)
 	if end := bytes.LastIndexByte(begin, '\n'); len(begin) > headSize/2 && end >= 0 {
 		begin = begin[:end+1] // whole lines
 	}
-	for _, m := range t.opt.Missing {
-		if v, _, ok := readNumber(m, strings.Contains(m, ",")); ok {
-			t.codes = append(t.codes, v)
-		}
-	}
-	t.utf8 = utf8.Valid(begin)
-	t.findComment(begin)
-	t.opt.Comma = cmp.Or(t.opt.Comma, separator(begin, t.comment))
+	comment := t.comment(begin)
+	t.opt.Comma = cmp.Or(t.opt.Comma, separator(begin, comment))
 	t.rep.Comma = t.opt.Comma
-	rest = newRows(text, t.opt.Comma, t.comment)
-	for cells := 0; len(head) < headRows && cells < headRows*mostColumns/100; cells += len(head[len(head)-1].cells) {
+	rest = newRows(text, t.opt.Comma, comment)
+	for cells := 0; len(head) < headRows && cells < headCells; {
 		row, err := rest.next()
 		if err == io.EOF {
 			break
@@ -46,43 +43,43 @@ func (t *table) open(r io.Reader) (head []row, rest *rowReader, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		if len(row.cells) > mostColumns {
-			return nil, nil, fmt.Errorf("line %d has more than %d columns: write a file with fewer", row.line, mostColumns)
-		}
-		head = append(head, row.clone())
+		head, cells = append(head, row.clone()), cells+len(row.cells)
 	}
-	whole := slices.DeleteFunc(slices.Clone(head), func(r row) bool { return r.wrong != nil })
-	switch {
-	case len(head) == 0:
+	if len(head) == 0 {
 		return nil, nil, errors.New("the file is empty")
-	case len(whole) == 0:
-		return nil, nil, &CSVError{Problems: []CSVProblem{*head[0].wrong}}
 	}
-	if err := t.header(whole); err != nil {
+	first := slices.IndexFunc(head, func(r row) bool { return r.wrong == nil }) // rows above it are problems
+	if first < 0 {
+		return nil, nil, head[0].wrong.whole()
+	}
+	if err := t.header(head[first:]); err != nil {
 		return nil, nil, err
 	}
+	below := head[first:]
 	if t.named {
-		names := whole[0].line // a row above it may be unreadable
-		head, whole = slices.DeleteFunc(head, func(r row) bool { return r.line == names }), whole[1:]
+		below = head[first+1:]
+		head = slices.Concat(head[:first], below)
 	}
-	if err := t.choose(whole); err != nil {
+	if err := t.choose(below); err != nil {
 		return nil, nil, err
 	}
 	head, err = t.prove(head, rest)
 	return head, rest, err
 }
 
-// findComment finds what begins a comment: #, or % if the file begins with it.
-func (t *table) findComment(head []byte) {
-	t.comment = '#'
+// comment returns what begins a comment: #, or % if the file begins with it; 0 for nothing.
+func (t *table) comment(head []byte) rune {
+	comment := '#'
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("%")) {
-		t.comment = '%'
+		comment = '%'
 	}
-	if t.comment == t.opt.Comma {
-		t.comment = 0
-	} else if bytes.Contains(append([]byte("\n"), head...), []byte{'\n', byte(t.comment)}) {
-		t.rep.Comment = t.comment
+	if comment == t.opt.Comma {
+		return 0
 	}
+	if bytes.Contains(append([]byte("\n"), head...), []byte{'\n', byte(comment)}) {
+		t.rep.Comment = comment
+	}
+	return comment
 }
 
 // separator returns what divides the most lines of the head into equally many fields: of several a tab, ;, | or , in this order,
@@ -90,20 +87,29 @@ func (t *table) findComment(head []byte) {
 func separator(head []byte, comment rune) rune {
 	best, most := ' ', 0
 	for _, comma := range "\t;|," {
-		rows := newRows(bytes.NewReader(head), comma, comment)
-		count, fields, total := map[int]int{}, 0, 0
-		for row, err := rows.next(); err == nil && total < headRows; row, err = rows.next() {
-			used := row.used(0)
-			total++
-			if count[used]++; used > 1 && count[used] > count[fields] {
-				fields = used
-			}
+		rows := newRows(bufio.NewReader(bytes.NewReader(head)), comma, comment)
+		var read []row
+		for row, err := rows.next(); err == nil && len(read) < headRows; row, err = rows.next() {
+			row.cells = row.cells[:row.used(0)]
+			read = append(read, row.clone())
 		}
-		if n := count[fields]; fields > 1 && 2*n >= total && n > most {
+		if _, n := usualWidth(read); n > most && 2*n >= len(read) {
 			best, most = comma, n
 		}
 	}
 	return best
+}
+
+// usualWidth is the number of fields, at least two, that the most rows have, and the number of these rows.
+func usualWidth(rows []row) (width, most int) {
+	count := map[int]int{}
+	for _, r := range rows {
+		n := r.used(0)
+		if count[n]++; n > 1 && count[n] > most {
+			width, most = n, count[n]
+		}
+	}
+	return width, most
 }
 
 // sort is what a cell is.
@@ -129,14 +135,18 @@ func (t *table) sortOf(cell string) sort {
 	return word
 }
 
-// sortBelow returns what most of the first cells of a column are.
-func (t *table) sortBelow(rows []row, column int) (most sort) {
-	var count [dated + 1]int
-	for _, row := range rows[:min(len(rows), 50)] {
-		count[t.sortOf(row.at(column))]++
+// findSorts finds what most of the first cells of each column are.
+func (t *table) findSorts(rows []row) {
+	const most = 1000 // columns that are looked at
+	t.sorts = make([]sort, t.width)
+	for at := range t.sorts[:min(t.width, most)] {
+		var count [dated + 1]int
+		for _, row := range rows[:min(len(rows), 50)] {
+			count[t.sortOf(row.at(at))]++
+		}
+		count[blank] = 0
+		t.sorts[at] = sort(slices.Index(count[:], slices.Max(count[:])))
 	}
-	count[blank] = 0
-	return sort(slices.Index(count[:], slices.Max(count[:])))
 }
 
 // header finds whether the first line has the names of the columns: if it has a word above values, or no value.
@@ -147,18 +157,17 @@ func (t *table) header(rows []row) error {
 	for _, row := range rows { // separators at the ends of all lines end no column
 		t.width = max(t.width, min(row.used(1), len(rows[0].cells)))
 	}
-	const most = 1000 // columns that are looked at
+	t.findSorts(rows[1:])
 	words, values := false, false
-	for i := range min(t.width, most) {
-		s := t.sortOf(rows[0].at(i))
-		words = words || s == word && t.sortBelow(rows[1:], i) > word
-		values = values || s > word
+	for at, below := range t.sorts {
+		s := t.sortOf(rows[0].at(at))
+		words, values = words || s == word && below > word, values || s > word
 	}
 	t.rep.Columns = make([]string, t.width)
 	t.named = !t.opt.NoHeader && (words || !values)
 	t.rep.Headless = !t.opt.NoHeader && !t.named
-	for i := range t.rep.Columns {
-		if t.named {
+	if t.named {
+		for i := range t.rep.Columns {
 			t.rep.Columns[i] = strings.Clone(rows[0].at(i))
 		}
 	}
@@ -179,10 +188,10 @@ func (t *table) choose(rows []row) error {
 		return at
 	}
 	for _, k := range t.opt.Keys {
-		t.more.KeyColumns = append(t.more.KeyColumns, find(k, 1))
+		t.rep.Also.KeyColumns = append(t.rep.Also.KeyColumns, find(k, 1))
 	}
 	next := func(from int) int { // the next column, from 1, that tells no series apart
-		for slices.Contains(t.more.KeyColumns, from-1) {
+		for slices.Contains(t.rep.Also.KeyColumns, from-1) {
 			from++
 		}
 		return from
@@ -193,90 +202,58 @@ func (t *table) choose(rows []row) error {
 		y = t.rep.X + 2
 	}
 	t.rep.Y = find(t.opt.Y, next(y))
-	t.cols = []column{{at: t.rep.X}, {at: t.rep.Y}}
+	t.numbers = []column{{at: t.rep.X}, {at: t.rep.Y}}
 	for _, spec := range t.opt.Also {
 		at := find(spec, 1)
-		t.cols = append(t.cols, column{at: at})
-		t.more.Names, t.more.Columns = append(t.more.Names, t.rep.Columns[at]), append(t.more.Columns, at)
+		t.numbers = append(t.numbers, column{at: at})
+		t.rep.Also.Names, t.rep.Also.Columns = append(t.rep.Also.Names, t.rep.Columns[at]), append(t.rep.Also.Columns, at)
 	}
 	if len(wrong.Problems) > 0 {
 		return &wrong
 	}
 	t.watch(rows)
-	if len(rows) == 0 {
-		return nil
-	}
-	if t.opt.Time == TimeAuto {
-		if err := t.refuseParts(rows); err != nil {
-			return err
-		}
-	}
-	return t.refuseColumns(rows)
+	return t.refuseShape(rows)
 }
 
-// prove reads on until the columns show how they are written, and returns all rows that were read. Of a stream the head must show
-// it.
-func (t *table) prove(head []row, rest *rowReader) ([]row, error) {
-	x := newTimeFinder(t.opt, t.rep.Columns[t.rep.X])
-	finders := []*numberFinder{&x.number}
-	for range t.cols[1:] {
-		finders = append(finders, &numberFinder{between: t.opt.Comma})
-	}
-	for i, settled := 0, false; !settled && i < mostRows; i++ {
-		if i == len(head) && !t.whole {
-			break
+// columnOf returns the index of the column that spec names or, if no name fits, numbers from 1; an empty spec is the number
+// otherwise.
+func (t *table) columnOf(spec string, otherwise int) (int, *CSVProblem) {
+	const most = 6 // columns that are listed
+	names := t.rep.Columns
+	if spec == "" {
+		spec = strconv.Itoa(otherwise)
+	} else if i := slices.Index(names, spec); i >= 0 {
+		if slices.Contains(names[i+1:], spec) {
+			return 0, problem("more than one column is named %s: choose it by number", quoted(spec))
 		}
-		if i == len(head) {
-			row, err := rest.next()
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			head = append(head, row.clone())
-		}
-		if t.opt.MaxRows > 0 && i > t.opt.MaxRows {
-			return nil, ErrTooManyRows
-		}
-		settled = true
-		for k, c := range t.cols {
-			cell := head[i].at(c.at)
-			switch {
-			case t.missing(cell, k > 0):
-			case k == 0:
-				x.add(cell, head[i].line)
-			default:
-				finders[k].add(cell, head[i].line)
-			}
-			settled = settled && (k == 0 && x.settled() || k > 0 && finders[k].proof != 0)
-		}
+		return i, nil
 	}
-	var wrong CSVError
-	add := func(at, line int, cell string, p *CSVProblem) {
-		if p != nil {
-			p.Line, p.Column, p.Cell = line, t.column(at), cell
-			wrong.Add(*p)
-		}
+	if n, err := strconv.Atoi(spec); err == nil && 1 <= n && n <= len(names) {
+		return n - 1, nil
 	}
-	var p *CSVProblem
-	t.rep.Time, t.rep.Numbers, p = x.format()
-	add(t.rep.X, x.line, x.cell, p)
-	if t.rep.Dates() {
-		t.rep.Period = x.period
+	if len(names) == 1 {
+		return 0, problem("no column %s; there is %s alone, and x and y are two columns", quoted(spec), t.column(0)).
+			hint(`awk '{print NR ";" $0}' FILE puts numbers 1, 2, 3, … before the lines; %s names another separator`,
+				Setting{Field: "Comma"})
 	}
-	pointed := x.number.count == 0 && strings.Contains(x.cell, ".")
-	for k, f := range finders {
-		if k > 0 || f.count > 0 {
-			t.cols[k].style, p = f.style(t.opt, pointed)
-			add(t.cols[k].at, f.line, f.cell, p)
-		}
+	var have []string
+	for i := range min(len(names), most) {
+		have = append(have, t.column(i))
 	}
-	if len(wrong.Problems) > 0 {
-		return nil, &wrong
+	if len(names) > most {
+		near := text.Nearest(spec, names)
+		have = append(have, fmt.Sprintf("… of %d columns, of which %s is the nearest", len(names), quoted(near)))
 	}
-	t.found = x.cell != ""
-	y := t.cols[1].style
-	t.rep.Unit, t.rep.Guessed, t.rep.DecimalComma = y.unit, y.guess, y.comma && !t.opt.DecimalComma
-	return head, nil
+	return 0, problem("no column %s; there are %s", quoted(spec), strings.Join(have, ", "))
 }
+
+// column is the number and the name of a column.
+func (t *table) column(i int) string {
+	if t.rep.Columns[i] == "" {
+		return fmt.Sprintf("column %d", i+1)
+	}
+	return fmt.Sprintf("column %d (%s)", i+1, quoted(t.rep.Columns[i]))
+}
+
+// name is the name of a column, or its number if it has none.
+func (t *table) name(i int) string { return cmp.Or(t.rep.Columns[i], strconv.Itoa(i+1)) }

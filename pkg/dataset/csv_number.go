@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -18,13 +17,32 @@ type numberStyle struct {
 }
 
 // value reads a number of the style.
-func (s numberStyle) value(text string) (float64, bool) {
+func (s *numberStyle) value(text string) (float64, bool) {
 	v, unit, ok := readNumber(text, s.comma)
 	if ok && s.open && strings.ContainsAny(text, ".,") {
 		other, _, both := readNumber(text, true)
 		ok = !both || other == v
 	}
 	return v, ok && unit == s.unit
+}
+
+// column is one of numbers.
+type column struct {
+	at    int // from 0
+	style numberStyle
+}
+
+// read reads a number whose size is at most limit, unless that is 0.
+func (c *column) read(text string, limit float64) (float64, *CSVProblem) {
+	v, ok := c.style.value(text)
+	switch {
+	case !ok:
+		return 0, c.style.wrong(text)
+	case limit != 0 && math.Abs(v) > limit:
+		return 0, problem("%s is beyond ±%g", quoted(text), limit).
+			hint("if it stands for a missing value: %s; else scale the column", Setting{"Missing", text})
+	}
+	return v, nil
 }
 
 // numberParts are a sign, a unit, a sign, digits that may have marks before groups of three, decimals, an exponent, and a unit.
@@ -49,12 +67,7 @@ func readNumber(text string, comma bool) (v float64, unit string, ok bool) {
 	if m == nil || m[1] != "" && m[3] != "" || m[2] != "" && m[7] != "" || m[4]+m[5] == "" {
 		return 0, "", false
 	}
-	digits := strings.Map(func(r rune) rune {
-		if r < '0' || r > '9' {
-			return -1
-		}
-		return r
-	}, m[4])
+	digits := strings.Join(strings.FieldsFunc(m[4], func(r rune) bool { return r < '0' || r > '9' }), "")
 	v, err := strconv.ParseFloat(digits+"."+m[5]+m[6], 64)
 	if sign := m[1] + m[3]; sign != "" && sign != "+" {
 		v = -v
@@ -65,8 +78,8 @@ func readNumber(text string, comma bool) (v float64, unit string, ok bool) {
 // numberFinder finds the style of a column. A cell that is a number with a decimal point only, or with a decimal comma only,
 // proves the style.
 type numberFinder struct {
-	between      rune   // fields
-	proof        byte   // ',' or '.', the decimal sign; 0 while there is none
+	opt          CSVOptions
+	proof        string // the decimal sign; "" while there is none
 	unit         string // of the first number
 	count        int
 	short, long  bool   // whole numbers without a mark were met, below 1000 and others
@@ -87,19 +100,19 @@ func (f *numberFinder) add(cell string, line int) bool {
 		f.unit = cmp.Or(unit, other)
 	}
 	switch {
-	case byPoint != byComma:
-		if f.proof == 0 {
-			f.proof = map[bool]byte{true: ',', false: '.'}[byComma]
-		}
+	case !byComma:
+		f.proof = cmp.Or(f.proof, ".")
+	case !byPoint:
+		f.proof = cmp.Or(f.proof, ",")
 	case point != comma:
 		if f.marks == "" {
 			f.cell, f.line, f.point, f.comma = cell, line, point, comma
 		}
-		mark := cell[strings.IndexAny(cell, ".,")]
-		if mark == '.' && f.between == ',' && f.proof == 0 {
-			f.proof = '.'
+		mark := cell[strings.IndexAny(cell, ".,"):][:1]
+		if mark == "." && f.opt.Comma == ',' {
+			f.proof = cmp.Or(f.proof, ".")
 		}
-		f.marks = strings.ReplaceAll(f.marks, string(mark), "") + string(mark)
+		f.marks = strings.ReplaceAll(f.marks, mark, "") + mark
 	case math.Abs(point) < 1000:
 		f.short = true
 	case strings.Trim(cell, "0123456789") == "": // a blank between thousands is no decimal sign either
@@ -111,58 +124,55 @@ func (f *numberFinder) add(cell string, line int) bool {
 // style returns the style that the options or the cells prove. Cells with three digits behind their only mark are thousands or
 // decimals: between semicolons a comma is the decimal sign; between commas one stands before thousands if whole numbers below
 // 1000, and no others, stand beside it; a point is the decimal sign unless such numbers, or dates with points, stand beside.
-func (f *numberFinder) style(opt CSVOptions, pointedDates bool) (s numberStyle, wrong *CSVProblem) {
+func (f *numberFinder) style(pointedDates bool) (s numberStyle, wrong *CSVProblem) {
 	s.unit = f.unit
 	thousands := f.short && !f.long
 	switch {
-	case opt.DecimalComma || opt.DecimalPoint:
-		s.comma = opt.DecimalComma
-	case f.proof != 0:
-		s.comma = f.proof == ','
+	case f.opt.DecimalComma || f.opt.DecimalPoint:
+		s.comma = f.opt.DecimalComma
+	case f.proof != "":
+		s.comma = f.proof == ","
 	case f.marks == "":
 		s.open = true
-	case f.marks == "," && opt.Comma == ';' && !thousands:
+	case f.marks == "," && f.opt.Comma == ';' && !thousands:
 		s.comma = true
-	case f.marks == "," && opt.Comma == ',' && thousands:
+	case f.marks == "," && f.opt.Comma == ',' && thousands:
 	case f.marks == "." && !thousands && !pointedDates:
-		if opt.Comma == ';' || opt.Comma == '\t' {
+		if f.opt.Comma == ';' || f.opt.Comma == '\t' {
 			s.guess = f.cell
 		}
 	default:
-		return s, problem("%s may be %s or %s, and no cell of the column tells", quoted(f.cell), plain(f.point),
-			plain(f.comma)).hint("%s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
+		wrong = problem("%s may be %s or %s, and no cell of the column tells", quoted(f.cell), plain(f.point), plain(f.comma)).
+			hint("%s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
+		wrong.Line, wrong.Cell = f.line, f.cell
 	}
-	return s, nil
+	return s, wrong
 }
 
 // wrong says why a text is no number of the style.
-func (s numberStyle) wrong(text string) *CSVProblem {
+func (s *numberStyle) wrong(text string) *CSVProblem {
 	_, unit, byPoint := readNumber(text, false)
 	_, other, byComma := readNumber(text, true)
 	fits, _ := dateFits(text)
-	p := problem("%s is not a finite number", quoted(text))
 	switch unit = cmp.Or(unit, other); {
-	case !byPoint && !byComma && fits != 0:
-		return p.hint("it is a date; %s and %s choose the columns", Setting{Field: "X"}, Setting{Field: "Y"})
+	case fits != 0:
+		return problem("%s is not a finite number", quoted(text)).
+			hint("it is a date: write all in one way, or %s and %s choose the columns", Setting{Field: "X"}, Setting{Field: "Y"})
 	case !byPoint && !byComma:
-		return p.orMissing(text)
+		return problem("%s is not a finite number", quoted(text)).orMissing(text)
 	case unit != s.unit:
-		named := func(unit string) string {
-			return map[bool]string{true: "no unit", false: strconv.Quote(unit)}[unit == ""]
-		}
 		return problem("%s has %s, and the numbers above have %s", quoted(text), named(unit), named(s.unit)).hint("write all alike")
 	}
 	return problem("%s has another decimal sign than the numbers above, or none that they prove", quoted(text)).
 		hint("write all alike, or %s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
 }
 
-func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
-// ParseNumber reads a number with a decimal point: digits, with or without an exponent, and finite.
-func ParseNumber(text string) (float64, error) {
-	v, ok := decimal(text)
-	if !ok {
-		return 0, fmt.Errorf("dataset: %w", problem("%s is not a finite number", quoted(text)).hint(hintOf(text)))
+// named quotes a unit.
+func named(unit string) string {
+	if unit == "" {
+		return "no unit"
 	}
-	return v, nil
+	return strconv.Quote(unit)
 }
+
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

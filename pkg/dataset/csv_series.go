@@ -41,19 +41,20 @@ func (k *keyColumn) number(text string) (id int32, wrong *CSVProblem) {
 // repeat in the sample, y among them if no option names it.
 func (t *table) watch(rows []row) {
 	const most = 6
-	for _, at := range t.more.KeyColumns {
+	for _, at := range t.rep.Also.KeyColumns {
 		t.keys = append(t.keys, keyColumn{at: at, ids: map[string]int32{}, asked: true, filled: at != t.rep.Y})
 	}
-	for at := 0; at < t.width && t.whole && len(t.more.KeyColumns) == 0 && len(t.keys) < most; at++ {
-		if at == t.rep.X || at == t.rep.Y && t.opt.Y != "" || slices.Contains(t.more.Columns, at) {
-			continue
-		}
-		texts, all := map[string]bool{}, true
+	for at := 0; at < t.width && t.whole && len(t.rep.Also.KeyColumns) == 0 && len(t.keys) < most; at++ {
+		texts := map[string]bool{}
 		for _, row := range rows {
-			texts[row.at(at)] = true
-			all = all && (isWhole(row.at(at)) || t.sortOf(row.at(at)) == word)
+			if cell := row.at(at); isWhole(cell) || t.sortOf(cell) == word {
+				texts[cell] = true
+			} else {
+				texts = nil
+				break
+			}
 		}
-		if all && 2*len(texts) <= len(rows) {
+		if texts != nil && t.free(at) && 2*len(texts) <= len(rows) {
 			t.keys = append(t.keys, keyColumn{at: at, ids: map[string]int32{}})
 		}
 	}
@@ -70,61 +71,17 @@ type CSVSeveral struct {
 	Values  int // different values of x
 }
 
-// several looks, if more than a tenth of the x repeat, for the column, or the two, that tell the rows of an x apart: words rather
-// than whole numbers. It takes the numbers of the watched columns from m.
-func (t *table) several(x []float64, m *CSVMore) (s CSVSeveral) {
-	if len(m.KeyColumns) > 0 || len(t.keys) == 0 {
-		return s
+// collect takes the rows of a file with y as a series. Further columns are in the report, with open rows apart.
+func (t *table) collect(b *CSVBlock) (s Series) {
+	m := &t.rep.Also
+	m.Values, m.OpenValues = make([][]float64, len(b.also)), make([][]float64, len(b.also))
+	m.Keys, m.OpenKeys = make([][]int32, len(b.keys)), make([][]int32, len(b.keys))
+	for _, k := range t.keys {
+		m.KeyTexts = append(m.KeyTexts, k.texts)
 	}
-	ids, sorted := m.Keys, slices.Sorted(slices.Values(x))
-	m.Keys, m.OpenKeys, m.KeyTexts = nil, nil, nil
-	for i, v := range sorted {
-		if i == 0 || v != sorted[i-1] {
-			s.Values++
-		} else if i == 1 || v != sorted[i-2] {
-			s.Repeats++
-		}
-	}
-	if 10*s.Repeats <= s.Values {
-		return s
-	}
-	least := math.MaxInt
-	for a := range t.keys {
-		for b := a; b < len(t.keys); b++ {
-			cost := min(b-a, 1) // for a pair, and 2 for numbers
-			if isWhole(strings.Join(slices.Concat(t.keys[a].texts, t.keys[b].texts), "")) {
-				cost += 2
-			}
-			if series := apart(x, ids[a], ids[b], s.Values); series > 1 && cost < least {
-				least, s.Series, s.Columns = cost, series, slices.Compact([]int{t.keys[a].at, t.keys[b].at})
-				s.Texts = t.keys[a].texts[:min(len(t.keys[a].texts), 3)]
-			}
-		}
-	}
-	return s
-}
-
-// apart returns how many series two columns tell apart, by the numbers of their texts; 0 if rows of a series share an x, or if
-// series have a few rows, or a few of the different x.
-func apart(x []float64, a, b []int32, different int) int {
-	const fewest, share, repeats = 3, 0.3, 0.02 // rows of a series; its part of the x; rows with the x of another
-	series, rows := map[[2]int32]bool{}, map[[3]uint64]bool{}
-	for i, v := range x {
-		series[[2]int32{a[i], b[i]}] = true
-		rows[[3]uint64{uint64(a[i]), uint64(b[i]), math.Float64bits(v)}] = true
-	}
-	n, mean := float64(len(x)), float64(len(x))/float64(len(series))
-	if mean < max(fewest, share*float64(different)) || n-float64(len(rows)) > repeats*n {
-		return 0
-	}
-	return len(series)
-}
-
-// add adds a block: the rows with y to s too.
-func (m *CSVMore) add(s *Series, b *CSVBlock) {
-	if m.Values == nil {
-		m.Values, m.OpenValues = make([][]float64, len(b.also)), make([][]float64, len(b.also))
-		m.Keys, m.OpenKeys = make([][]int32, len(b.keys)), make([][]int32, len(b.keys))
+	if len(b.also)+len(b.keys) == 0 { // rows without y have been skipped
+		m.Lines = b.Lines
+		return Series{X: b.X, Y: b.Y}
 	}
 	for i, y := range b.Y {
 		x, lines, values, keys := &s.X, &m.Lines, m.Values, m.Keys
@@ -141,4 +98,54 @@ func (m *CSVMore) add(s *Series, b *CSVBlock) {
 			keys[j] = append(keys[j], b.keys[j][i])
 		}
 	}
+	return s
+}
+
+// several looks, if more than a tenth of the x repeat, for the column, or the two, that tell the rows of an x apart: words rather
+// than whole numbers.
+func (t *table) several(x []float64) {
+	if len(t.rep.Also.KeyColumns) > 0 || len(t.keys) == 0 {
+		return
+	}
+	s, ids, sorted := &t.rep.Several, t.rep.Also.Keys, slices.Sorted(slices.Values(x))
+	t.rep.Also.Keys, t.rep.Also.OpenKeys, t.rep.Also.KeyTexts = nil, nil, nil
+	for i, v := range sorted {
+		if i == 0 || v != sorted[i-1] {
+			s.Values++
+		} else if i == 1 || v != sorted[i-2] {
+			s.Repeats++
+		}
+	}
+	if 10*s.Repeats <= s.Values {
+		return
+	}
+	least := math.MaxInt
+	for a := range t.keys {
+		for b := a; b < len(t.keys); b++ {
+			cost := min(b-a, 1) // for a pair, and 2 for numbers
+			if isWhole(strings.Join(slices.Concat(t.keys[a].texts, t.keys[b].texts), "")) {
+				cost += 2
+			}
+			if series := apart(x, ids[a], ids[b], s.Values); series > 1 && cost < least {
+				least, s.Series, s.Columns = cost, series, slices.Compact([]int{t.keys[a].at, t.keys[b].at})
+				s.Texts = t.keys[a].texts[:min(len(t.keys[a].texts), 3)]
+			}
+		}
+	}
+}
+
+// apart returns how many series two columns tell apart, by the numbers of their texts; 0 if rows of a series share an x, or if
+// series have a few rows, or a few of the different x.
+func apart(x []float64, a, b []int32, different int) int {
+	const fewest, share, repeats = 3, 0.3, 0.02 // rows of a series; its part of the x; rows with the x of another
+	series, rows := map[[2]int32]bool{}, map[[3]uint64]bool{}
+	for i, v := range x {
+		series[[2]int32{a[i], b[i]}] = true
+		rows[[3]uint64{uint64(a[i]), uint64(b[i]), math.Float64bits(v)}] = true
+	}
+	n, mean := float64(len(x)), float64(len(x))/float64(len(series))
+	if mean < max(fewest, share*float64(different)) || n-float64(len(rows)) > repeats*n {
+		return 0
+	}
+	return len(series)
 }

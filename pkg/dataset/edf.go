@@ -11,7 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"golang.org/x/text/transform"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 )
@@ -343,10 +344,7 @@ type edfFields struct {
 func (h *edfFields) text(width int) string {
 	raw := h.rest[:width]
 	h.rest = h.rest[width:]
-	text := string(raw)
-	if !utf8.Valid(raw) {
-		text = utf8Text(text) // the format is ASCII; recorders that leave it write this ("µV")
-	}
+	text, _, _ := transform.String(new(orWindows1252), string(raw)) // the format is ASCII; recorders that leave it write "µV"
 	return strings.Trim(text, " \x00")
 }
 
@@ -361,7 +359,7 @@ func (h *edfFields) int(field string, width int) int {
 }
 
 func (h *edfFields) float(field string, width int) float64 {
-	v, err := parseFinite(h.text(width))
+	v, err := ParseNumber(h.text(width))
 	if err != nil {
 		h.fail(field, "%w", err)
 	}

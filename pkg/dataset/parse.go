@@ -8,8 +8,8 @@ import (
 
 // What the readers share: plain numbers, and text in messages.
 
-// parseFinite reads a decimal number.
-func parseFinite(text string) (float64, error) {
+// ParseNumber reads a number with a decimal point: digits, with or without an exponent, and finite.
+func ParseNumber(text string) (float64, error) {
 	if v, ok := decimal(text); ok {
 		return v, nil
 	}

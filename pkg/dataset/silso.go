@@ -51,7 +51,7 @@ func sunspotSeries(months []silsoMonth) Series {
 // readSILSO returns the rows that have a number; at least one.
 func readSILSO(r io.Reader) ([]silsoMonth, error) {
 	var months []silsoMonth
-	text, err := decoded(r)
+	text, _, err := decoded(r)
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +100,10 @@ func parseSILSO(text string) (silsoMonth, error) {
 	if m.month, err = strconv.Atoi(fields[1]); err != nil || m.month < 1 || m.month > 12 {
 		return m, fmt.Errorf("field 2 (month): %s is not 1 to 12", quoted(fields[1]))
 	}
-	if m.x, err = parseFinite(fields[2]); err != nil {
+	if m.x, err = ParseNumber(fields[2]); err != nil {
 		return m, fmt.Errorf("field 3 (decimal year): %w", err)
 	}
-	if m.y, err = parseFinite(fields[3]); err != nil {
+	if m.y, err = ParseNumber(fields[3]); err != nil {
 		return m, fmt.Errorf("field 4 (sunspot number): %w", err)
 	}
 	if m.y < 0 && m.y != -1 {

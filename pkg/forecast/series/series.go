@@ -16,7 +16,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // ReadOptions choose what Read takes from a csv file. The zero value takes column 1 as x and column 2 as y.
@@ -52,14 +51,6 @@ type ReadOptions struct {
 	Bounds           *Bounds // that y cannot leave; nil for none
 
 	future *futureRows // of one series of a panel; nil: those in Future
-	within [2]float64  // the wanted range of x (dataset.CSVOptions.Within)
-}
-
-// Within returns options for rows that are to be added to sums with the header h: numbers that might stand for dates stay numbers
-// if its range is one of numbers.
-func (o ReadOptions) Within(h sums.Header) ReadOptions {
-	o.within = [2]float64{h.Lo, h.Hi}
-	return o
 }
 
 // Source says where a series comes from.
@@ -362,7 +353,7 @@ func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader,
 		Time: o.Time, Seconds: true, Limit: Largest, SkipMissing: true, Missing: o.Missing,
-		Also: o.also(), Keys: o.By, MaxRows: o.mostRows(), NumberDates: true, Within: o.within,
+		Also: o.also(), Keys: o.By, MaxRows: o.mostRows(), NumberDates: true,
 	}
 }
 

@@ -43,13 +43,8 @@ func remarksOf(rep dataset.CSVReport) (remarks []dataset.Message) {
 	say(rep.Headless, "The file has no header: its first line is a row like the others, and was read as data.")
 	say(rep.DecimalComma, "%s is read with a decimal comma; %v reads it with a point.", y, dataset.Setting{Field: "DecimalPoint"})
 	say(rep.ShortYears, "Years of two digits are read as 1969 to 2068.")
-	if rep.Time == dataset.TimeNumber {
-		say(rep.Numbers != "",
-			"%s looks like %s, but the range of the sums is one of the plain numbers: they stay numbers.", x, rep.Numbers)
-	} else {
-		say(rep.Numbers != "", "%s is read as %s; %v reads it as plain numbers.", x, rep.Numbers,
-			dataset.Setting{Field: "Time", Value: "number"})
-	}
+	say(rep.Numbers != "", "%s is read as %s; %v reads it as plain numbers.", x, rep.Numbers,
+		dataset.Setting{Field: "Time", Value: "number"})
 	say(rep.Comment != 0, "Lines that begin with %c were left out as comments.", rep.Comment)
 	return remarks
 }
