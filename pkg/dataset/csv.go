@@ -151,12 +151,14 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
 	if err != nil {
 		return Series{}, t.rep, err
 	}
+	ahead := readAhead(rest)
+	defer ahead.stop()
 	b := t.newBlock(0, len(head))
 	most := math.MaxInt
 	if opt.MaxRows > 0 {
 		most = opt.MaxRows + 1
 	}
-	_, err = t.fill(b, head, rest, most)
+	_, err = t.fill(b, head, ahead, most)
 	s := t.collect(b)
 	switch {
 	case err != nil && err != io.EOF:

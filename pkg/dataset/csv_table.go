@@ -92,6 +92,8 @@ func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBl
 	if err != nil {
 		return err
 	}
+	ahead := readAhead(rest)
+	defer ahead.stop()
 	var mu sync.Mutex
 	var first error
 	at := 0 // its block
@@ -118,7 +120,7 @@ func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBl
 	}
 	for i := 0; err == nil && !failed(i, nil); i++ {
 		b := t.newBlock(i, blockRows)
-		if head, err = t.fill(b, head, rest, blockRows); err != io.EOF {
+		if head, err = t.fill(b, head, ahead, blockRows); err != io.EOF {
 			failed(i+1, err)
 		}
 		if len(b.X)+len(b.Bad)+b.Skipped > 0 {
@@ -132,7 +134,7 @@ func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBl
 
 // fill reads rows into a block, first those of the head, of which it returns the others, and at most most. The error is io.EOF
 // behind the last row.
-func (t *table) fill(b *CSVBlock, head []row, rest *rowReader, most int) (_ []row, err error) {
+func (t *table) fill(b *CSVBlock, head []row, rest *rowsAhead, most int) (_ []row, err error) {
 	for n := 0; n < most; n++ {
 		var next row
 		if len(head) > 0 {
