@@ -58,7 +58,7 @@ func fiveLines(ctx context.Context) (*forecast.Forecast, *forecast.Decomposition
 	if err != nil {
 		return nil, nil, err
 	}
-	ahead, err := a.Forecast(104) // the next 104 steps: two years of weeks
+	ahead, err := a.Forecast(ctx, 104) // the next 104 steps: two years of weeks
 	if err != nil {
 		return nil, nil, err
 	}

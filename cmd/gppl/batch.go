@@ -237,7 +237,7 @@ func batchSeries(ctx context.Context, c *cli.Command, files, columns []string) (
 			if err != nil {
 				return nil, err
 			}
-			members, err := interruptible(ctx, func() ([]series.Member, error) { return series.ReadPanelContext(ctx, file, o) })
+			members, err := interruptible(ctx, func() ([]series.Member, error) { return series.ReadPanel(ctx, file, o) })
 			if err != nil {
 				return nil, memoryHint(c, err)
 			}

@@ -477,7 +477,7 @@ func readSeries(ctx context.Context, c *cli.Command, path, y string) (*series.Se
 	if err != nil {
 		return nil, err
 	}
-	return interruptible(ctx, func() (*series.Series, error) { return series.ReadContext(ctx, path, o) })
+	return interruptible(ctx, func() (*series.Series, error) { return series.Read(ctx, path, o) })
 }
 
 // seriesOptions returns the options for reading a column of a file from the flags.

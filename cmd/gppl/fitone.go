@@ -146,7 +146,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		out.trust.Calibrate(out.a)
 	}
 	if out.levels = levels(c); steps > 0 {
-		out.f, err = interruptible(ctx, func() (*forecast.Forecast, error) { return out.a.ForecastContext(ctx, steps) })
+		out.f, err = interruptible(ctx, func() (*forecast.Forecast, error) { return out.a.Forecast(ctx, steps) })
 		if err != nil {
 			return out, err
 		}
@@ -174,7 +174,7 @@ var loadProgram = liveProgram
 // report writes the page, without a live figure if one is impossible.
 func (o *fitted) report(ctx context.Context, w io.Writer) error {
 	if o.program != nil {
-		if _, err := o.a.Learnt(); errors.Is(err, forecast.ErrNotPlain) {
+		if _, err := o.a.Learnt(ctx); errors.Is(err, forecast.ErrNotPlain) {
 			o.program, o.notes = nil, append(o.notes, "no live figure in the report: "+message(err))
 		} else if err != nil {
 			return err

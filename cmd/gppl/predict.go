@@ -78,9 +78,9 @@ func predictCommand() *cli.Command {
 			}
 			f, err := interruptible(ctx, func() (*forecast.Forecast, error) {
 				if x == nil {
-					return a.ForecastContext(ctx, steps)
+					return a.Forecast(ctx, steps)
 				}
-				return a.PredictContext(ctx, x)
+				return a.Predict(ctx, x)
 			})
 			if err != nil {
 				return err

@@ -232,7 +232,7 @@ func TestSumNumberDates(t *testing.T) {
 			fmt.Fprintf(&b, "%s,%d\n", x(day.AddDate(0, 0, i)), i%7)
 		}
 		file, out := put(t, dir, name+".csv", b.String()), filepath.Join(dir, name+".sums")
-		s, err := series.Read(file, series.ReadOptions{})
+		s, err := series.Read(t.Context(), file, series.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,9 +16,9 @@ import (
 var ctx = context.Background()
 
 func Example_sales() {
-	data := viz.Must(series.Read("sales.csv", series.ReadOptions{X: "date", Y: "sold", Holidays: "GB"}))
+	data := viz.Must(series.Read(ctx, "sales.csv", series.ReadOptions{X: "date", Y: "sold", Holidays: "GB"}))
 	model := viz.Must(forecast.Fit(ctx, data, forecast.Options{Budget: 5 * time.Second}))
-	for _, effect := range viz.Must(model.Effects()) {
+	for _, effect := range viz.Must(model.Effects(ctx)) {
 		if effect.Name == "Christmas Day" {
 			fmt.Printf("%s: %+.1f in log sales\n", effect.Name, effect.Value)
 		}
@@ -28,17 +28,17 @@ func Example_sales() {
 }
 
 func Example_sensor() {
-	data := viz.Must(series.Read("sensor.csv", series.ReadOptions{X: "time", Y: "water_C"}))
+	data := viz.Must(series.Read(ctx, "sensor.csv", series.ReadOptions{X: "time", Y: "water_C"}))
 	model := viz.Must(forecast.Fit(ctx, data, forecast.Options{Budget: 5 * time.Second}))
 	gap := viz.Must(data.Axis.Parse("2025-06-06 00:00"))
-	there := viz.Must(model.Predict([]float64{gap}))
+	there := viz.Must(model.Predict(ctx, []float64{gap}))
 	fmt.Printf("%s: %.1f °C, between %.1f and %.1f\n", there.When[0], there.Mean[0], there.Lower[0], there.Upper[0])
 	// Output:
 	// 2025-06-06T00:00:00Z: 14.7 °C, between 14.2 and 15.2
 }
 
 func Example_star() {
-	data := viz.Must(series.Read("star.csv", series.ReadOptions{X: "day", Y: "flux_ppt", YError: "error_ppt"}))
+	data := viz.Must(series.Read(ctx, "star.csv", series.ReadOptions{X: "day", Y: "flux_ppt", YError: "error_ppt"}))
 	difference, mix := viz.Must(search.ParsePrior("difference=within(0.1, 3)")), viz.Must(search.ParsePrior("mix=within(0.1, 3)"))
 	model := viz.Must(forecast.Fit(ctx, data, forecast.Options{Kernels: []string{"Rotation"}, Priors: []gppl.ParamPrior{difference, mix}}))
 	for _, p := range model.Result.Params {

@@ -99,7 +99,7 @@ func compareRule(ctx context.Context, each int) error {
 
 // ahead forecasts the held-out counts, and reports whether they were modelled as counts.
 func ahead(ctx context.Context, path, likelihood string) (p judge.Predictive, counted bool, err error) {
-	s, err := series.Read(path, series.ReadOptions{Likelihood: likelihood})
+	s, err := series.Read(ctx, path, series.ReadOptions{Likelihood: likelihood})
 	if err != nil {
 		return nil, false, err
 	}
@@ -111,7 +111,7 @@ func ahead(ctx context.Context, path, likelihood string) (p judge.Predictive, co
 	for i := range x {
 		x[i] = float64(learnt + i)
 	}
-	f, err := a.PredictContext(ctx, x)
+	f, err := a.Predict(ctx, x)
 	if err != nil {
 		return nil, false, err
 	}

@@ -126,13 +126,13 @@ func one(ctx context.Context, g competition.Group, s competition.Series, options
 			}
 			o.trust.Calibrate(a)
 		}
-		f, err := a.Forecast(len(s.Test))
+		f, err := a.Forecast(ctx, len(s.Test))
 		if err != nil {
 			return err
 		}
 		o.model = a.Name()
-		o.own = score(f.Quantile, s.Train, s.Test, g.Season)
-		o.loss[0] = quantileLoss(f.Quantile, s.Test)
+		o.own = score(judge.PredictiveOf(f).Quantile, s.Train, s.Test, g.Season)
+		o.loss[0] = quantileLoss(judge.PredictiveOf(f).Quantile, s.Test)
 		return nil
 	}()
 	o.seconds = time.Since(began).Seconds()

@@ -162,7 +162,7 @@ func (m *maker) figure(name string, steps int) (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	ahead, err := model.Forecast(steps)
+	ahead, err := model.Forecast(context.Background(), steps)
 	if err != nil {
 		return nil, err
 	}

@@ -342,7 +342,7 @@ func forecastAgain(ctx context.Context, d competition.Detail) (v picture, err er
 		return v, err
 	}
 	trust.Calibrate(a)
-	p, err := a.Predict(x[n:])
+	p, err := a.Predict(ctx, x[n:])
 	if err != nil {
 		return v, err
 	}

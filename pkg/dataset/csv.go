@@ -100,18 +100,13 @@ func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 // ReadCSVFile is [ReadCSV] on a file, or on standard input for the path [StandardInput]. The base name of path becomes the
 // series' Name, and path its Source; both are "standard input" there.
 func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
-	s, _, err := ReadCSVReport(path, opt)
+	s, _, err := ReadCSVReport(context.Background(), path, opt)
 	return s, err
 }
 
 // ReadCSVReport is [ReadCSVFile] with a report. With problems of rows, the further columns in it are those of the rows that can
 // be read.
-func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
-	return ReadCSVReportContext(context.Background(), path, opt)
-}
-
-// ReadCSVReportContext is [ReadCSVReport] that ends soon after ctx has, with an error that wraps ctx's.
-func ReadCSVReportContext(ctx context.Context, path string, opt CSVOptions) (Series, CSVReport, error) {
+func ReadCSVReport(ctx context.Context, path string, opt CSVOptions) (Series, CSVReport, error) {
 	f, err := Open(path)
 	if err != nil {
 		return Series{}, CSVReport{}, fmt.Errorf("dataset: %w", err)

@@ -73,11 +73,11 @@ func TestReadCSVEnds(t *testing.T) {
 	}
 	for _, end := range []int64{1, 5, 20} {
 		ctx := &testkit.Looked{Context: t.Context(), End: end}
-		if s, _, err := ReadCSVReportContext(ctx, path, CSVOptions{}); !errors.Is(err, context.Canceled) || s.X != nil {
+		if s, _, err := ReadCSVReport(ctx, path, CSVOptions{}); !errors.Is(err, context.Canceled) || s.X != nil {
 			t.Errorf("look %d: %d rows, %v", end, s.Len(), err)
 		}
 	}
-	if s, _, err := ReadCSVReportContext(t.Context(), path, CSVOptions{}); err != nil || s.Len() != 200_000 {
+	if s, _, err := ReadCSVReport(t.Context(), path, CSVOptions{}); err != nil || s.Len() != 200_000 {
 		t.Errorf("%d rows, %v", s.Len(), err)
 	}
 }

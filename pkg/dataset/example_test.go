@@ -69,7 +69,7 @@ func ExampleReadCSVReport() {
 		fmt.Println(err)
 		return
 	}
-	log, report, err := dataset.ReadCSVReport(path, dataset.CSVOptions{Time: dataset.TimeUnix, Missing: []string{"n/a"}, SkipMissing: true})
+	log, report, err := dataset.ReadCSVReport(context.Background(), path, dataset.CSVOptions{Time: dataset.TimeUnix, Missing: []string{"n/a"}, SkipMissing: true})
 	if err != nil {
 		fmt.Println(err)
 		return

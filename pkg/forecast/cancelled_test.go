@@ -35,19 +35,19 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		calls = append(calls, testkit.Call{Name: name, Run: run})
 	}
 	add("Analysis.Forecast", func(ctx context.Context) error {
-		_, err := fresh().ForecastContext(ctx, 12)
+		_, err := fresh().Forecast(ctx, 12)
 		return err
 	})
 	add("Analysis.Predict", func(ctx context.Context) error {
-		_, err := fresh().PredictContext(ctx, ahead)
+		_, err := fresh().Predict(ctx, ahead)
 		return err
 	})
 	add("Analysis.Fitted", func(ctx context.Context) error {
-		_, err := fresh().FittedContext(ctx, x[0], x[n-1], n)
+		_, err := fresh().Fitted(ctx, x[0], x[n-1], n)
 		return err
 	})
 	add("Analysis.Components", func(ctx context.Context) error {
-		_, err := fresh().ComponentsContext(ctx, ahead)
+		_, err := fresh().Components(ctx, ahead)
 		return err
 	})
 	add("Analysis.Decompose", func(ctx context.Context) error {
@@ -59,11 +59,11 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		return err
 	})
 	add("Analysis.WithNoise", func(ctx context.Context) error {
-		_, _, err := fresh().WithNoiseContext(ctx, 0.1)
+		_, _, err := fresh().WithNoise(ctx, 0.1)
 		return err
 	})
 	add("Analysis.Periodogram", func(ctx context.Context) error {
-		_, err := fresh().PeriodogramContext(ctx)
+		_, err := fresh().Periodogram(ctx)
 		return err
 	})
 	add("Analysis.Outliers", func(ctx context.Context) error {
@@ -86,13 +86,13 @@ func BenchmarkCancelledAnalysis(b *testing.B) {
 // TestCancelledAndAgain: what a context has ended leaves nothing behind in the analysis, and a context that ends after a forecast
 // does not end the next.
 func TestCancelledAndAgain(t *testing.T) {
-	s, err := series.Read(file(t, monthly(120)), series.ReadOptions{})
+	s, err := series.Read(t.Context(), file(t, monthly(120)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := automatic(t, s, Options{Shifts: "never"})
 	whole := reloaded(t, a)
-	want, err := whole.Forecast(12)
+	want, err := whole.Forecast(t.Context(), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,16 +100,16 @@ func TestCancelledAndAgain(t *testing.T) {
 	for end := int64(1); end < 400; end += 1 + end/4 {
 		b := reloaded(t, a)
 		ctx := &testkit.Looked{Context: t.Context(), End: end}
-		if _, err := b.ForecastContext(ctx, 12); err == nil && ctx.Looks.Load() >= end {
+		if _, err := b.Forecast(ctx, 12); err == nil && ctx.Looks.Load() >= end {
 			t.Errorf("look %d: no error", end)
 		}
 		ended, stop := context.WithCancel(t.Context())
-		first, err := b.ForecastContext(ended, 12)
+		first, err := b.Forecast(ended, 12)
 		stop()
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := b.Forecast(12)
+		second, err := b.Forecast(t.Context(), 12)
 		if err != nil {
 			t.Fatal(err)
 		}

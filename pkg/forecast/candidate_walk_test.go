@@ -54,7 +54,7 @@ func TestWalk(t *testing.T) {
 	if math.Abs(total-1) > 1e-9 {
 		t.Errorf("the weights add up to %v", total)
 	}
-	f, err := a.Forecast(9)
+	f, err := a.Forecast(t.Context(), 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestWalk(t *testing.T) {
 		t.Errorf("the walk is at %v after nine steps, want %v", got, want)
 	}
 	loaded := reloaded(t, a)
-	again, err := loaded.Forecast(9)
+	again, err := loaded.Forecast(t.Context(), 9)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestSeasonalWalk(t *testing.T) {
 	if !slices.ContainsFunc(a.Candidates, func(c search.Candidate) bool { return c.Kernel == "RandomWalk + LocPer" }) {
 		t.Errorf("no walk with a season: %+v", a.Candidates)
 	}
-	f, err := a.Forecast(period)
+	f, err := a.Forecast(t.Context(), period)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestSeasonalWalk(t *testing.T) {
 	if got := walk.NoisyVar[period-1] / walk.NoisyVar[0]; got < 4 {
 		t.Errorf("after %d steps its variance is %v times that of the first", period, got)
 	}
-	again, err := reloaded(t, a).Forecast(period)
+	again, err := reloaded(t, a).Forecast(t.Context(), period)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestPredictFailure(t *testing.T) {
 	}
 	a.members[0].Draws = append(a.members[0].Draws, gppl.Model{Kernel: gppl.SE{Variance: -1, Lengthscale: 1}, Noise: 1})
 	for range 2 {
-		if _, err := a.Forecast(3); err == nil || !strings.Contains(err.Error(), "conditioning on the data") {
+		if _, err := a.Forecast(t.Context(), 3); err == nil || !strings.Contains(err.Error(), "conditioning on the data") {
 			t.Error(err)
 		}
 	}

@@ -42,7 +42,7 @@ func TestWiener(t *testing.T) {
 			if w := wanderWeight(a); w < 0.5 || a.Log != ofLog {
 				t.Errorf("walk %d %s: %s, which wanders with a weight of %v", seed, name, a.Name(), w)
 			}
-			f, err := a.Forecast(100)
+			f, err := a.Forecast(t.Context(), 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -53,7 +53,7 @@ func TestWiener(t *testing.T) {
 			if got := math.Sqrt(f.NoisyVar[99] / f.NoisyVar[24]); got < 1.8 || got > 2.4 {
 				t.Errorf("walk %d %s: after four times as many steps the band is %.2f times as wide", seed, name, got)
 			}
-			again, err := reloaded(t, a).Forecast(100)
+			again, err := reloaded(t, a).Forecast(t.Context(), 100)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,11 +89,11 @@ func TestLately(t *testing.T) {
 	if a.TrainedOn() >= n-changed {
 		t.Fatalf("trained on %d observations", a.TrainedOn())
 	}
-	one, err := a.Forecast(50)
+	one, err := a.Forecast(t.Context(), 50)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := other.Forecast(50)
+	two, err := other.Forecast(t.Context(), 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestLately(t *testing.T) {
 	}
 	// Both sides of the place agree with each other where the data decide, and early x are predicted from early observations.
 	x := []float64{300, 1000, float64(n - a.TrainedOn()/2 - 1), float64(n - a.TrainedOn()/2), 2000, float64(n + 3)}
-	p, err := other.Predict(x)
+	p, err := other.Predict(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestLately(t *testing.T) {
 			t.Errorf("the prediction at %v is %v, the observation %v", v, p.Mean[i], other.Series.Y[int(v)])
 		}
 	}
-	alone, err := other.Predict(x[5:])
+	alone, err := other.Predict(t.Context(), x[5:])
 	if err != nil || alone.Mean[0] != p.Mean[5] || alone.NoisyVar[0] != p.NoisyVar[5] {
 		t.Errorf("a prediction depends on the others: %v and %v (%v)", alone.Mean, p.Mean[5], err)
 	}

@@ -15,14 +15,14 @@ func questions(ctx context.Context, a *Analysis) []func() (any, error) {
 	return []func() (any, error){
 		func() (any, error) { return a.Outliers(ctx) },
 		func() (any, error) { return a.Shifts(ctx) },
-		func() (any, error) { return a.Forecast(6) },
+		func() (any, error) { return a.Forecast(ctx, 6) },
 		func() (any, error) { _, e, err := a.Innovations(ctx, 2500); return e, err },
 		func() (any, error) { _, e, err := a.Innovations(ctx, 50); return e, err },
-		func() (any, error) { return a.Components(x) },
-		func() (any, error) { return a.Learnt() },
+		func() (any, error) { return a.Components(ctx, x) },
+		func() (any, error) { return a.Learnt(ctx) },
 		func() (any, error) { return a.Decompose(ctx, 3) },
 		func() (any, error) { return a.Until(ctx, 3, []float64{150, 151, 152}, 1) },
-		func() (any, error) { _ = a.Note(); return a.Effects() },
+		func() (any, error) { _ = a.Note(); return a.Effects(ctx) },
 	}
 }
 
@@ -79,12 +79,12 @@ func TestAnalysisConcurrent(t *testing.T) {
 		})
 	}
 	// A model with other noise is conditioned on as many observations before it is asked for a forecast as after.
-	a, _, err := automatic(t, s, Options{Shifts: "never", Log: "never", NoSeason: true}).WithNoise(0.1)
+	a, _, err := automatic(t, s, Options{Shifts: "never", Log: "never", NoSeason: true}).WithNoise(t.Context(), 0.1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := a.conditionsOn()
-	if _, err := a.Forecast(1); err != nil || a.conditionsOn() != before {
+	if _, err := a.Forecast(t.Context(), 1); err != nil || a.conditionsOn() != before {
 		t.Errorf("conditioned on %d observations, then on %d (%v)", before, a.conditionsOn(), err)
 	}
 }

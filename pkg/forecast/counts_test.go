@@ -64,7 +64,7 @@ func TestCountForecastsCalibrated(t *testing.T) {
 				t.Fatal(err)
 			}
 			a.sizes = sizes[n:]
-			f, err := a.Forecast(ahead)
+			f, err := a.Forecast(t.Context(), ahead)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +137,7 @@ func TestSizesScale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := a.Forecast(3)
+		f, err := a.Forecast(t.Context(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -70,7 +70,7 @@ func TestCrowded(t *testing.T) {
 				t.Errorf("learnt from x = %v on, of %v", first, s.X[0])
 			}
 			at := slices.Compact(slices.Clone(x))
-			f, err := a.Predict(at)
+			f, err := a.Predict(t.Context(), at)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestCrowded(t *testing.T) {
 			if rmse := math.Sqrt(squares / float64(len(at))); !(rmse < noise) {
 				t.Errorf("predictions are off by %.2f, the noise is %.2f", rmse, noise)
 			}
-			if _, err := a.Forecast(5); err != nil {
+			if _, err := a.Forecast(t.Context(), 5); err != nil {
 				t.Error(err)
 			}
 			if _, err := a.Shifts(context.Background()); err != nil {

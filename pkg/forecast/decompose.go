@@ -51,12 +51,7 @@ func (a *Analysis) trendName() string {
 // the data. If y is modelled on another scale, such as log y or a log rate, both are on that scale (Decompose adds up in the unit
 // of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000 observations, or the model has one
 // term, the error is ErrNoComponents.
-func (a *Analysis) Components(x []float64) ([]Component, error) {
-	return a.ComponentsContext(context.Background(), x)
-}
-
-// ComponentsContext is Components that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) ComponentsContext(ctx context.Context, x []float64) (out []Component, err error) {
+func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component, err error) {
 	defer parallel.Stopped(&err)
 	terms := search.SumTerms(a.Result.Model.Kernel)
 	most := a.conditionsOn()
@@ -201,7 +196,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 		return nil, fmt.Errorf("%w: forecasts are conditioned on %d observations, and at most %d can be taken apart",
 			ErrNoComponents, k, maxDense)
 	}
-	ahead, err := a.ForecastContext(ctx, steps)
+	ahead, err := a.Forecast(ctx, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +204,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	if k < n {
 		from = n - k/2
 	}
-	f, err := a.PredictContext(ctx, append(slices.Clone(s.X[from:]), ahead.X...))
+	f, err := a.Predict(ctx, append(slices.Clone(s.X[from:]), ahead.X...))
 	if err != nil {
 		return nil, err
 	}

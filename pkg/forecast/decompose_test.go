@@ -28,7 +28,7 @@ func TestDecompose(t *testing.T) {
 		"several":       {Options{Periods: []float64{period}}, true},
 	} {
 		a := automatic(t, s, test.o)
-		f, err := a.Forecast(ahead)
+		f, err := a.Forecast(t.Context(), ahead)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,12 +33,12 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 		fmt.Fprintf(&b, "%s,%.2f,%d\n", d.Format(time.DateOnly), math.Exp(log), christmas)
 	}
 	path := file(t, b.String())
-	s, err := series.Read(path, series.ReadOptions{Holidays: "DE"})
+	s, err := series.Read(t.Context(), path, series.ReadOptions{Holidays: "DE"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := automatic(t, s, Options{Log: "always", Shifts: "never"}.WithEffort(search.Efforts[0]))
-	effects, err := a.Effects()
+	effects, err := a.Effects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 		t.Errorf("%d of 2 days have an effect: %+v", found, effects)
 	}
 	// A column of the file that is 1 on Christmas Day takes the place of that holiday.
-	s, err = series.Read(path, series.ReadOptions{Holidays: "DE", Regressors: []string{"xmas"}})
+	s, err = series.Read(t.Context(), path, series.ReadOptions{Holidays: "DE", Regressors: []string{"xmas"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestDependentRegressors(t *testing.T) {
 		{[]string{"price", "a", "b", "rest"}, []string{"price", "a", "b"}, []float64{3, 4, -2}, "rest follows"},
 		{[]string{"price", "a", "b"}, []string{"price", "a", "b"}, []float64{3, 4, -2}, ""},
 	} {
-		s, err := series.Read(path, series.ReadOptions{Regressors: c.regressors})
+		s, err := series.Read(t.Context(), path, series.ReadOptions{Regressors: c.regressors})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestDependentRegressors(t *testing.T) {
 			t.Errorf("%q: %s", c.regressors, notes)
 		}
 		a := automatic(t, s, Options{Kernels: []string{"Matern32"}, Trend: "none"})
-		effects, err := a.Effects()
+		effects, err := a.Effects(t.Context())
 		if err != nil || len(effects) != len(c.names) {
 			t.Fatalf("%q: %+v, %v", c.regressors, effects, err)
 		}
@@ -122,12 +122,12 @@ func TestPeriodogramLessMean(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d,%.4f,%d\n", i, 8*float64(promo)+math.Sin(float64(i)/30)+0.5*rnd.NormFloat64(), promo)
 	}
-	s, err := series.Read(file(t, b.String()), series.ReadOptions{Regressors: []string{"promo"}})
+	s, err := series.Read(t.Context(), file(t, b.String()), series.ReadOptions{Regressors: []string{"promo"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := automatic(t, s, Options{Kernels: []string{"Matern32"}, Trend: "linear"})
-	p, err := a.Periodogram()
+	p, err := a.Periodogram(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

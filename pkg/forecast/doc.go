@@ -1,8 +1,8 @@
 // Package forecast takes a time series to a model and a forecast.
 //
-//	s, err := series.Read("tide.csv", series.ReadOptions{X: "date", Y: "level"})
+//	s, err := series.Read(ctx, "tide.csv", series.ReadOptions{X: "date", Y: "level"})
 //	a, err := forecast.Fit(ctx, s, forecast.Options{})               // finds a model
-//	ahead, err := a.Forecast(24)                                     // 24 steps ahead, in the unit of the file
+//	ahead, err := a.Forecast(ctx, 24)                                // 24 steps ahead, in the unit of the file
 //	trust, err := judge.TestPast(ctx, a, judge.BacktestOptions{})    // can the forecast be used?
 //	err = a.Save("tide-model.json")                                  // forecast.Load predicts from it again
 //

@@ -8,10 +8,7 @@ import (
 )
 
 // Effects returns the coefficients of regressors and holidays in the best model, in the units of the file; nil if there are none.
-func (a *Analysis) Effects() ([]Effect, error) { return a.EffectsContext(context.Background()) }
-
-// EffectsContext is Effects that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) EffectsContext(ctx context.Context) ([]Effect, error) {
+func (a *Analysis) Effects(ctx context.Context) ([]Effect, error) {
 	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {
 		for _, group := range k.AllGroups() {

@@ -85,7 +85,7 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 	if got := a.TrainedOn(); got <= plan.Trained {
 		t.Errorf("learnt from %d observations, the plan has %d", got, plan.Trained)
 	}
-	f, err := a.Forecast(10)
+	f, err := a.Forecast(t.Context(), 10)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,10 +166,10 @@ func (f *Forecast) LogDensity(y []float64) []float64 {
 
 // banded sets the ends of the 95 % band.
 func (f *Forecast) banded(ctx context.Context) (banded *Forecast, err error) {
-	if f.Lower, err = f.QuantileContext(ctx, 0.025); err != nil {
+	if f.Lower, err = f.Quantile(ctx, 0.025); err != nil {
 		return nil, err
 	}
-	if f.Upper, err = f.QuantileContext(ctx, 0.975); err != nil {
+	if f.Upper, err = f.Quantile(ctx, 0.975); err != nil {
 		return nil, err
 	}
 	return f, nil

@@ -32,7 +32,7 @@ func ExampleFitValues() {
 	x, y := months()
 	a, err := forecast.FitValues(ctx, x, y, nil, forecast.Options{Kernels: []string{"SE + Periodic"}})
 	check(err)
-	ahead, err := a.Forecast(12)
+	ahead, err := a.Forecast(ctx, 12)
 	check(err)
 	fmt.Printf("%s; month %v: %.1f, between %.1f and %.1f\n", a.Kernel(), ahead.X[3], ahead.Mean[3], ahead.Lower[3], ahead.Upper[3])
 	// Output:
@@ -46,7 +46,7 @@ func ExampleAnalysis_Components() {
 	x, y := months()
 	a, err := forecast.FitValues(ctx, x, y, nil, forecast.Options{Kernels: []string{"SE + Periodic"}})
 	check(err)
-	components, err := a.Components([]float64{3, 9})
+	components, err := a.Components(ctx, []float64{3, 9})
 	check(err)
 	for _, c := range components {
 		if c.Name != "SE" { // of almost no variance here

@@ -53,7 +53,7 @@ func TestFitProjected(t *testing.T) {
 		x, walk = x+step, walk+math.Sqrt(0.02*step)*rnd.NormFloat64()
 		fmt.Fprintf(&rows, "%v,%v\n", x, walk+0.1*rnd.NormFloat64())
 	}
-	s, err := series.Read(file(t, rows.String()), series.ReadOptions{})
+	s, err := series.Read(t.Context(), file(t, rows.String()), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestFitProjected(t *testing.T) {
 	if a.Projections != 400 {
 		t.Errorf("%d projections, %+v", a.Projections, a.Candidates)
 	}
-	f, err := a.Forecast(2)
+	f, err := a.Forecast(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestFitLong(t *testing.T) {
 		level = 0.95*level + 0.3*rnd.NormFloat64()
 		fmt.Fprintf(&rows, "%d,%v\n", i, 0.05*float64(i)+level+0.2*rnd.NormFloat64())
 	}
-	s, err := series.Read(file(t, rows.String()), series.ReadOptions{})
+	s, err := series.Read(t.Context(), file(t, rows.String()), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestFitLong(t *testing.T) {
 }
 
 func TestFitCancelled(t *testing.T) {
-	s, err := series.Read(file(t, monthly(60)), series.ReadOptions{})
+	s, err := series.Read(t.Context(), file(t, monthly(60)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestFitNamedOnTheLogarithm(t *testing.T) {
 				t.Errorf("the NLL of y is %v, reported as %v and %v", want, c.NLL, a.NLL())
 			}
 		}
-		f, err := a.Forecast(3)
+		f, err := a.Forecast(t.Context(), 3)
 		if err != nil {
 			t.Fatal(err)
 		}

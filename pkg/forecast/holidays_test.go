@@ -40,7 +40,7 @@ func shop(t *testing.T, x []time.Time, y []float64) string {
 func TestHolidays(t *testing.T) {
 	const n, steps = 1055, 40 // to 21 November 2023
 	x, y := shopping(1, n+steps, 1)
-	s, err := series.Read(shop(t, x[:n], y[:n]), series.ReadOptions{Holidays: "us"})
+	s, err := series.Read(t.Context(), shop(t, x[:n], y[:n]), series.ReadOptions{Holidays: "us"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestHolidays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	effects, err := a.Effects()
+	effects, err := a.Effects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestHolidays(t *testing.T) {
 			t.Errorf("%s: %+v, want %v", name, e, want)
 		}
 	}
-	f, err := a.Forecast(steps)
+	f, err := a.Forecast(t.Context(), steps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestHolidays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := again.Forecast(steps)
+	g, err := again.Forecast(t.Context(), steps)
 	if diff := cmp.Diff(f.Mean, g.Mean); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}

@@ -28,10 +28,7 @@ var ErrNotPlain = errors.New("forecast: not of plain observations")
 // Learnt returns the models that forecasts average, the best first, without the draws of their parameters. The error is
 // ErrNotPlain for counts, bounds, noise with heavy tails, regressors, holidays and changes of level, and if the likelihood is
 // predicted to take 50 ms or more.
-func (a *Analysis) Learnt() ([]Learnt, error) { return a.LearntContext(context.Background()) }
-
-// LearntContext is Learnt that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) LearntContext(ctx context.Context) ([]Learnt, error) {
+func (a *Analysis) Learnt(ctx context.Context) ([]Learnt, error) {
 	s := a.Series
 	for _, more := range []struct {
 		there bool
@@ -114,12 +111,7 @@ func (a *Analysis) quick(ctx context.Context, limit time.Duration) bool {
 }
 
 // Periodogram compares the standardised series with what the model expects, frequency by frequency.
-func (a *Analysis) Periodogram() (*gppl.Periodogram, error) {
-	return a.PeriodogramContext(context.Background())
-}
-
-// PeriodogramContext is Periodogram that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) PeriodogramContext(ctx context.Context) (*gppl.Periodogram, error) {
+func (a *Analysis) Periodogram(ctx context.Context) (*gppl.Periodogram, error) {
 	data, err := a.standardised(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)

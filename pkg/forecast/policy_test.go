@@ -73,7 +73,7 @@ func TestPolicyExact(t *testing.T) {
 		"season": func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 12) },
 	} {
 		s := steps(t, 60, 0, f)
-		future, err := automatic(t, s, Options{}).Forecast(12)
+		future, err := automatic(t, s, Options{}).Forecast(t.Context(), 12)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestPolicyNoise(t *testing.T) {
 	if a.Log {
 		t.Error("the logarithm of values below zero")
 	}
-	f, err := a.Forecast(10)
+	f, err := a.Forecast(t.Context(), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestPolicyNoise(t *testing.T) {
 // TestPolicyShort: five observations are enough, and their bands are wide.
 func TestPolicyShort(t *testing.T) {
 	s := steps(t, 5, 0.1, func(i int) float64 { return float64(i % 3) })
-	f, err := automatic(t, s, Options{}).Forecast(3)
+	f, err := automatic(t, s, Options{}).Forecast(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestFitFindsTheWeekInTheDay(t *testing.T) {
 	if !strings.Contains(a.Kernel(), "LocPer * Periodic") {
 		t.Errorf("%s was chosen", a.Name())
 	}
-	f, err := a.Forecast(ahead)
+	f, err := a.Forecast(t.Context(), ahead)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,12 +111,7 @@ type Forecast struct {
 }
 
 // Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
-func (a *Analysis) Predict(x []float64) (*Forecast, error) {
-	return a.PredictContext(context.Background(), x)
-}
-
-// PredictContext is like Predict, and returns the error of ctx if ctx ends first.
-func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, error) {
+func (a *Analysis) Predict(ctx context.Context, x []float64) (*Forecast, error) {
 	if err := a.Condition(ctx); err != nil {
 		return nil, err
 	}
@@ -125,7 +120,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	}
 	const many = 1000 // predictions leave the range first at the ends, which are computed first for more x than this
 	if n := len(x); n > many {
-		if _, err := a.PredictContext(ctx, []float64{x[0], x[n-1]}); err != nil {
+		if _, err := a.Predict(ctx, []float64{x[0], x[n-1]}); err != nil {
 			return nil, err
 		}
 	}
@@ -166,12 +161,7 @@ const MostSteps = 1_000_000
 // Forecast predicts the given number of steps beyond the last observation. A step is a calendar month in a monthly series
 // (likewise for quarters and years), otherwise the median distance between observations, skipping the times of the week or day at
 // which the series never has one.
-func (a *Analysis) Forecast(steps int) (*Forecast, error) {
-	return a.ForecastContext(context.Background(), steps)
-}
-
-// ForecastContext is Forecast that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) ForecastContext(ctx context.Context, steps int) (*Forecast, error) {
+func (a *Analysis) Forecast(ctx context.Context, steps int) (*Forecast, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("forecast: a forecast of %d steps: at least one is needed", steps)
 	}
@@ -182,17 +172,12 @@ func (a *Analysis) ForecastContext(ctx context.Context, steps int) (*Forecast, e
 	if err != nil {
 		return nil, err
 	}
-	return a.PredictContext(ctx, x)
+	return a.Predict(ctx, x)
 }
 
 // Fitted predicts on an even grid of the given size between two places of the axis.
-func (a *Analysis) Fitted(from, to float64, points int) (*Forecast, error) {
-	return a.FittedContext(context.Background(), from, to, points)
-}
-
-// FittedContext is Fitted that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) FittedContext(ctx context.Context, from, to float64, points int) (*Forecast, error) {
-	return a.PredictContext(ctx, floats.Span(make([]float64, points), from, to))
+func (a *Analysis) Fitted(ctx context.Context, from, to float64, points int) (*Forecast, error) {
+	return a.Predict(ctx, floats.Span(make([]float64, points), from, to))
 }
 
 // Quantile95 is the half width of a 95 % band in standard deviations.
@@ -202,13 +187,7 @@ const Quantile95 = 1.959963984540054
 func (f *Forecast) Band(i int) (lo, hi float64) { return f.Lower[i], f.Upper[i] }
 
 // Quantile returns the quantile of a new observation at each x, at level p, 0 < p < 1.
-func (f *Forecast) Quantile(p float64) []float64 {
-	quantiles, _ := f.QuantileContext(context.Background(), p)
-	return quantiles
-}
-
-// QuantileContext is Quantile that ends soon after ctx has, with an error that wraps ctx's.
-func (f *Forecast) QuantileContext(ctx context.Context, p float64) (quantiles []float64, err error) {
+func (f *Forecast) Quantile(ctx context.Context, p float64) (quantiles []float64, err error) {
 	defer parallel.Stopped(&err)
 	if f.Counts != nil {
 		return f.Counts.Quantile(ctx, p)
@@ -249,12 +228,22 @@ func (f *Forecast) WriteCSV(w io.Writer, a series.Axis, levels ...float64) error
 	var medians, zeros []float64
 	if f.Counts != nil {
 		rows[0] = append(rows[0], "median", "p_zero")
-		medians, zeros = f.Quantile(0.5), f.Zeros()
+		var err error
+		if medians, err = f.Quantile(context.Background(), 0.5); err != nil {
+			return err
+		}
+		zeros = f.Zeros()
 	}
 	var ends [][]float64
 	rows[0], levels = withBands(rows[0], levels)
 	for _, level := range levels {
-		ends = append(ends, f.Quantile(0.5*(1-level)), f.Quantile(0.5*(1+level)))
+		for _, p := range []float64{0.5 * (1 - level), 0.5 * (1 + level)} {
+			end, err := f.Quantile(context.Background(), p)
+			if err != nil {
+				return err
+			}
+			ends = append(ends, end)
+		}
 	}
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
@@ -296,12 +285,7 @@ func (a *Analysis) Note() string {
 }
 
 // WithNoise returns the analysis with another noise variance (of the standardised series), and the rise of the exact NLL in nats.
-func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, err error) {
-	return a.WithNoiseContext(context.Background(), noise)
-}
-
-// WithNoiseContext is WithNoise that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) WithNoiseContext(ctx context.Context, noise float64) (other *Analysis, excess float64, err error) {
+func (a *Analysis) WithNoise(ctx context.Context, noise float64) (other *Analysis, excess float64, err error) {
 	m := a.Result.Model
 	m.Noise = noise
 	data, err := a.standardised(ctx)

@@ -82,11 +82,11 @@ func TestModelBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := before.Forecast(5)
+	got, err := before.Forecast(t.Context(), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := a.Forecast(5)
+	want, err := a.Forecast(t.Context(), 5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func TestStudent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := a.Predict(x)
+			f, err := a.Predict(t.Context(), x)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,7 +70,7 @@ func TestStudent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := loaded.Predict(x); err != nil || !slices.Equal(again.Upper, f.Upper) ||
+			if again, err := loaded.Predict(t.Context(), x); err != nil || !slices.Equal(again.Upper, f.Upper) ||
 				loaded.Likelihood() != a.Likelihood() {
 				t.Errorf("saved and loaded: %v, %v, was %v", err, loaded.Likelihood(), a.Likelihood())
 			}
@@ -96,7 +96,7 @@ func TestStudent(t *testing.T) {
 // TestStudentAlone: what Student-t noise is not combined with is an error.
 func TestStudentAlone(t *testing.T) {
 	t.Parallel()
-	s, err := series.Read(updateFile(t, 0, 48, 48), series.ReadOptions{X: "date", Y: "sold", Likelihood: "student"})
+	s, err := series.Read(t.Context(), updateFile(t, 0, 48, 48), series.ReadOptions{X: "date", Y: "sold", Likelihood: "student"})
 	if err != nil || s.Student == nil {
 		t.Fatal(err)
 	}

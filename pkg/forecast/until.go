@@ -55,7 +55,7 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 		last = v
 	}
 	// This checks the range too.
-	now, err := a.PredictContext(ctx, append([]float64{a.Series.X[len(a.Series.X)-1]}, x[len(x)-1]))
+	now, err := a.Predict(ctx, append([]float64{a.Series.X[len(a.Series.X)-1]}, x[len(x)-1]))
 	if err != nil {
 		return nil, err
 	}

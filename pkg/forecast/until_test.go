@@ -69,7 +69,7 @@ func TestUntil(t *testing.T) {
 		"regressor": {"regressor", 33, 1e6},
 	} {
 		kind := updateKinds[c.kind]
-		s, err := series.Read(updateFile(t, 0, 48, 60), kind.read)
+		s, err := series.Read(t.Context(), updateFile(t, 0, 48, 60), kind.read)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -165,7 +165,7 @@ func TestUpdatedPredictions(t *testing.T) {
 	}
 	at := []float64{x[3], x[before], x[59] + 1, x[59] + 20}
 	mean, variances := testkit.Must2(p.Noisy(t.Context(), gppl.Scalars(at)))(t)
-	f, err := u.Predict(at)
+	f, err := u.Predict(t.Context(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestUpdateFromFiles(t *testing.T) {
 	for name, kind := range updateKinds {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, err := series.Read(updateFile(t, 0, before, before+2), kind.read)
+			s, err := series.Read(t.Context(), updateFile(t, 0, before, before+2), kind.read)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +238,7 @@ func TestUpdateFromFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			whole, err := series.Read(updateFile(t, 0, all, ahead), kind.read)
+			whole, err := series.Read(t.Context(), updateFile(t, 0, all, ahead), kind.read)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -249,13 +249,13 @@ func TestUpdateFromFiles(t *testing.T) {
 			want := a.with(&series.Further{}, 0)
 			want.Series = whole
 			at := []float64{whole.X[3], whole.X[all-1], whole.X[all-1] + 1./12, whole.X[all-1] + 0.25}
-			wantForecast, err := want.Predict(at)
+			wantForecast, err := want.Predict(t.Context(), at)
 			if err != nil {
 				t.Fatal(err)
 			}
 			check := func(what string, u *Analysis) {
 				t.Helper()
-				f, err := u.Predict(at)
+				f, err := u.Predict(t.Context(), at)
 				if err != nil {
 					t.Fatalf("%s: %v", what, err)
 				}
@@ -280,7 +280,7 @@ func TestUpdateFromFiles(t *testing.T) {
 				// A forecast does not know the number of trials to come; what arrives is predicted without the factor on bands further ahead.
 				widen := a.Widen
 				a.Widen = 0
-				first, err := a.Predict(u.Series.X[before : before+1])
+				first, err := a.Predict(t.Context(), u.Series.X[before:before+1])
 				a.Widen = widen
 				if err == nil && name != "shares" && (math.Abs(first.Mean[0]-arrivals.Forecast.Mean[0]) > 1e-6*math.Abs(first.Mean[0])) {
 					t.Errorf("the first new observation is predicted as %v, by the analysis as %v", arrivals.Forecast.Mean[0], first.Mean[0])
@@ -322,7 +322,7 @@ func TestUpdateErrors(t *testing.T) {
 		"headless":   {"errors", "2019-01-01,1,1\n", "needs a header"},
 	} {
 		kind := updateKinds[c.kind]
-		s, err := series.Read(updateFile(t, 0, before, before+1), kind.read)
+		s, err := series.Read(t.Context(), updateFile(t, 0, before, before+1), kind.read)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func TestWhiteOnce(t *testing.T) {
 			m.Model.Kernel = gppl.Add(m.Model.Kernel, gppl.White{Variance: white})
 		}
 		m.posterior, m.posteriors, a.computed = nil, nil, new(computed)
-		f, err := a.Predict([]float64{60, 65})
+		f, err := a.Predict(t.Context(), []float64{60, 65})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -47,12 +48,12 @@ func TestBounds(t *testing.T) {
 		}
 		leaves := 0
 		for k, a := range []*forecast.Analysis{free, a, loaded} {
-			f, err := a.Forecast(20)
+			f, err := a.Forecast(t.Context(), 20)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range []float64{1e-6, 0.025, 0.5, 0.975, 1 - 1e-6} {
-				for _, q := range f.Quantile(p) {
+				for _, q := range testkit.Must(f.Quantile(t.Context(), p))(t) {
 					if k == 0 && q > 100 {
 						leaves++
 					}

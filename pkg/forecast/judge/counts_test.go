@@ -38,11 +38,11 @@ func TestCountsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := a.Forecast(6)
+		want, err := a.Forecast(t.Context(), 6)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := loaded.Forecast(6)
+		got, err := loaded.Forecast(t.Context(), 6)
 		if err != nil {
 			t.Fatal(err)
 		}

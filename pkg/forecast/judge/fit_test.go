@@ -24,7 +24,7 @@ import (
 // learn fits a monthly rhythm once for several tests.
 func learn(t *testing.T) *forecast.Analysis {
 	t.Helper()
-	s, err := series.Read(file(t, monthly(120)), series.ReadOptions{})
+	s, err := series.Read(t.Context(), file(t, monthly(120)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestFit(t *testing.T) {
 	if want := 2*best.NLL + 6*math.Log(120); math.Abs(best.BIC-want) > 1e-9 {
 		t.Errorf("BIC %v, want %v", best.BIC, want)
 	}
-	learnt, err := a.Learnt()
+	learnt, err := a.Learnt(t.Context())
 	if err != nil || a.Log {
 		t.Fatal(a.Log, err)
 	}
@@ -64,7 +64,7 @@ func TestFit(t *testing.T) {
 		t.Errorf("exact NLL of y %v (%v), the candidate says %v", v+offset, err, best.NLL)
 	}
 
-	f, err := a.Forecast(24)
+	f, err := a.Forecast(t.Context(), 24)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,11 +80,11 @@ func TestFit(t *testing.T) {
 
 	t.Run("components add up", func(t *testing.T) {
 		x := []float64{a.Series.X[3], a.Series.X[50] + 0.01, f.X[5]}
-		terms, err := a.Components(x)
+		terms, err := a.Components(t.Context(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := a.Predict(x)
+		p, err := a.Predict(t.Context(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +125,7 @@ func TestFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, err := b.Forecast(24)
+		g, err := b.Forecast(t.Context(), 24)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +161,7 @@ func TestFit(t *testing.T) {
 // TestTrend: a series that rises has a trend, in the components as well, and a forecast that rises with it; one that does not
 // has none.
 func TestTrend(t *testing.T) {
-	s, err := series.Read(file(t, monthly(120)), series.ReadOptions{})
+	s, err := series.Read(t.Context(), file(t, monthly(120)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestTrend(t *testing.T) {
 	if len(a.Candidates) != 5 || a.Candidates[0].Name() != "Periodic, linear trend" { // three trends, the other kernel, and the logarithm
 		t.Errorf("%+v", a.Candidates)
 	}
-	f, err := a.Forecast(120)
+	f, err := a.Forecast(t.Context(), 120)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,11 +183,11 @@ func TestTrend(t *testing.T) {
 		}
 	}
 	x := []float64{a.Series.X[3], f.X[90]}
-	terms, err := a.Components(x)
+	terms, err := a.Components(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := a.Predict(x)
+	p, err := a.Predict(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}

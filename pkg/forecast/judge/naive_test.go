@@ -63,7 +63,7 @@ func TestYardsticks(t *testing.T) {
 			return level + 4*math.Sin(2*math.Pi*float64(i)/float64(max(1, period)))
 		}
 	}
-	months, err := series.Read(file(t, monthly(60)), series.ReadOptions{})
+	months, err := series.Read(t.Context(), file(t, monthly(60)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

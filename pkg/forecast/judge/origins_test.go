@@ -40,7 +40,7 @@ func TestNothingLeaks(t *testing.T) {
 			}
 			rows += fmt.Sprintf("%d,%v,%v\n", i, v, r)
 		}
-		s, err := series.Read(file(t, rows), series.ReadOptions{Regressors: []string{"r"}})
+		s, err := series.Read(t.Context(), file(t, rows), series.ReadOptions{Regressors: []string{"r"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestNothingLeaks(t *testing.T) {
 		t.Errorf("%s %v and %s %v", past[0].Name(), past[0].Result.Model, past[1].Name(), past[1].Result.Model)
 	}
 	x := past[0].Series.X[:known]
-	one, two := testkit.Must(past[0].Predict(x))(t), testkit.Must(past[1].Predict(x))(t)
+	one, two := testkit.Must(past[0].Predict(t.Context(), x))(t), testkit.Must(past[1].Predict(t.Context(), x))(t)
 	if !floats.Equal(one.Mean, two.Mean) || !floats.Equal(one.NoisyVar, two.NoisyVar) || len(one.Parts) != len(two.Parts) {
 		t.Errorf("they predict\n%v and\n%v", one.Mean, two.Mean)
 	}

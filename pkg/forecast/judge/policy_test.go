@@ -24,7 +24,7 @@ func TestPolicyGrowth(t *testing.T) {
 	if !a.Log || !strings.Contains(a.Kernel(), "LocPer") {
 		t.Errorf("%s was chosen", a.Name())
 	}
-	future, err := a.Forecast(24)
+	future, err := a.Forecast(t.Context(), 24)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestPolicyGrowth(t *testing.T) {
 		if err := a.Encode(&file); err != nil {
 			t.Fatal(err)
 		}
-		want, err := a.Forecast(24)
+		want, err := a.Forecast(t.Context(), 24)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestPolicyGrowth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := b.Forecast(24)
+		got, err := b.Forecast(t.Context(), 24)
 		if err != nil {
 			t.Fatal(err)
 		}

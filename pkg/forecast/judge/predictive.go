@@ -67,7 +67,10 @@ var _ Predictive = predicted{}
 // Mean returns the point forecast: of a mixture, the median.
 func (p predicted) Mean() []float64 { return slices.Clone(p.f.Mean) }
 
-func (p predicted) Quantile(level float64) []float64 { return p.f.Quantile(level) }
+func (p predicted) Quantile(level float64) []float64 {
+	quantiles, _ := p.f.Quantile(context.Background(), level) // there is no error but a context's
+	return quantiles
+}
 
 func (p predicted) LogDensity(y []float64) []float64 {
 	if forecast.PlainGaussian(p.f.Parts) {

@@ -35,7 +35,7 @@ func driven(n int) string {
 
 func TestRegressor(t *testing.T) {
 	path := file(t, driven(60))
-	s, err := series.Read(path, series.ReadOptions{Regressors: []string{"price"}})
+	s, err := series.Read(t.Context(), path, series.ReadOptions{Regressors: []string{"price"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestRegressor(t *testing.T) {
 	for name, o := range map[string]forecast.Options{"automatic": {}, "named": {Kernels: []string{"SE"}, Trend: "none"}} {
 		t.Run(name, func(t *testing.T) {
 			a := automatic(t, s, o)
-			effects, err := a.Effects()
+			effects, err := a.Effects(t.Context())
 			if err != nil || len(effects) != 1 {
 				t.Fatal(effects, err)
 			}
@@ -57,7 +57,7 @@ func TestRegressor(t *testing.T) {
 			if e := effects[0]; math.Abs(e.Value-want) > 4*e.StdErr || e.StdErr > 0.02*want || e.StdErr <= 0 {
 				t.Errorf("%+v, want %v", e, want)
 			}
-			f, err := a.Forecast(6)
+			f, err := a.Forecast(t.Context(), 6)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestRegressor(t *testing.T) {
 					t.Errorf("%s: %.2f in [%.2f, %.2f], want %.2f", f.When[i], mean, f.Lower[i], f.Upper[i], want)
 				}
 			}
-			if _, err := a.Forecast(7); err == nil || !strings.Contains(err.Error(),
+			if _, err := a.Forecast(t.Context(), 7); err == nil || !strings.Contains(err.Error(),
 				"price is known from 2010-01 to 2015-06, not at 2015-07") || !strings.Contains(err.Error(), "ReadOptions.Future") {
 				t.Errorf("beyond what is known: %v", err)
 			}
@@ -84,7 +84,7 @@ func TestRegressor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := loaded.Forecast(6)
+			again, err := loaded.Forecast(t.Context(), 6)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,20 +113,20 @@ func TestKnownErrors(t *testing.T) {
 	path := file(t, b.String())
 	var s *series.Series
 	var err error
-	if s, err = series.Read(path, series.ReadOptions{YError: "se"}); err != nil {
+	if s, err = series.Read(t.Context(), path, series.ReadOptions{YError: "se"}); err != nil {
 		t.Fatal(err)
 	}
 	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes,
 		"se has the standard deviations of the observations, from 0.1 to 1") {
 		t.Error(notes)
 	}
-	plain, err := series.Read(path, series.ReadOptions{})
+	plain, err := series.Read(t.Context(), path, series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []forecast.Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {
 		off := func(s *series.Series) (worst, width float64) {
-			f, err := automatic(t, s, o).Predict([]float64{20.5, 40.5, 60.5})
+			f, err := automatic(t, s, o).Predict(t.Context(), []float64{20.5, 40.5, 60.5})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestKnownErrors(t *testing.T) {
 		}
 	}
 	a := automatic(t, s, forecast.Options{Log: "never"})
-	f, err := a.Predict([]float64{40.5})
+	f, err := a.Predict(t.Context(), []float64{40.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestRelativeErrors(t *testing.T) {
 			e := []float64{1, 1, 8}[i%3]
 			fmt.Fprintf(&b, "%d,%.5f,%g\n", i, 20+2*math.Sin(0.15*float64(i))+scale*e*rnd.NormFloat64(), unit*e)
 		}
-		s, err := series.Read(file(t, b.String()), series.ReadOptions{YError: "e", RelativeErrors: true})
+		s, err := series.Read(t.Context(), file(t, b.String()), series.ReadOptions{YError: "e", RelativeErrors: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestRelativeErrors(t *testing.T) {
 			if got := unit * a.ErrorScale(); math.Abs(got-scale) > 0.25*scale {
 				t.Errorf("%+v: the noise was learnt to be %.3g times the errors, it is %v times", o, got, scale)
 			}
-			f, err := a.Predict([]float64{30.5, 60.5, 122})
+			f, err := a.Predict(t.Context(), []float64{30.5, 60.5, 122})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +219,7 @@ func TestRelativeErrors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, err := back.Predict(f.X)
+			again, err := back.Predict(t.Context(), f.X)
 			if err != nil || back.ErrorScale() != a.ErrorScale() {
 				t.Fatalf("saved and loaded: %v", err)
 			}

@@ -25,7 +25,7 @@ func TestShortBands(t *testing.T) {
 			o.Kernels = []string{kernels}
 		}
 		a := testkit.Must(forecast.Fit(t.Context(), s, o))(t)
-		ahead := func(x float64) float64 { return testkit.Must(a.Predict([]float64{x}))(t).NoisyVar[0] }
+		ahead := func(x float64) float64 { return testkit.Must(a.Predict(t.Context(), []float64{x}))(t).NoisyVar[0] }
 		wide, within := ahead(float64(n)+3), ahead(3.5)
 		a.Widen = 1
 		if got := math.Sqrt(wide / ahead(float64(n)+3)); math.Abs(got-want) > 0.1*(want-1)+1e-12 || ahead(3.5) != within {

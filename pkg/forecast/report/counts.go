@@ -1,10 +1,12 @@
 package report
 
 import (
+	"context"
 	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -71,7 +73,7 @@ func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (
 			between = append(between, v)
 		}
 	}
-	others, err := a.Predict(between)
+	others, err := a.Predict(context.Background(), between)
 	if err != nil {
 		return drawn, err
 	}
@@ -134,7 +136,8 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: " +
 			"from 0 to 1 means that both are likely."
 	}
-	medians, zeros := f.Quantile(0.5), f.Zeros()
+	medians := judge.PredictiveOf(f).Quantile(0.5)
+	zeros := f.Zeros()
 	addSteps(t, f, func(i int) []any {
 		return []any{f.When[i], f.Mean[i], medians[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
 	})

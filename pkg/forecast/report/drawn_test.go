@@ -82,7 +82,7 @@ func (c stamped) read(t *testing.T) *series.Series {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := series.Read(path, series.ReadOptions{})
+	s, err := series.Read(t.Context(), path, series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestDrawnAsPredicted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f, err := a.Forecast(12)
+			f, err := a.Forecast(t.Context(), 12)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +126,7 @@ func TestDrawnAsPredicted(t *testing.T) {
 				at = append(at, v)
 			}
 			slices.Sort(at)
-			want, err := a.Predict(at)
+			want, err := a.Predict(t.Context(), at)
 			if err != nil {
 				t.Fatal(err)
 			}

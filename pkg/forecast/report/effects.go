@@ -1,13 +1,15 @@
 package report
 
 import (
+	"context"
+
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // effectsTable returns a table of the coefficients of the regressors; nil if there are none.
-func effectsTable(a *forecast.Analysis) (*viz.Table, error) {
-	effects, err := a.Effects()
+func effectsTable(ctx context.Context, a *forecast.Analysis) (*viz.Table, error) {
+	effects, err := a.Effects(ctx)
 	if err != nil || effects == nil {
 		return nil, err
 	}

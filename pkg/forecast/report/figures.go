@@ -201,16 +201,11 @@ func Residuals(a *forecast.Analysis, r *judge.Residuals) ([]*viz.Figure, error) 
 }
 
 // Components draws the terms of a sum over the observations and the forecast. For other kernels it is forecast.ErrNoComponents.
-func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
-	return ComponentsContext(context.Background(), a, f)
-}
-
-// ComponentsContext is Components that ends soon after ctx has, with an error that wraps ctx's.
-func ComponentsContext(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
+func Components(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	s := a.Series
 	last, end := s.X[len(s.X)-1], f.X[len(f.X)-1]
 	x := append(s.Drawn(s.X[recent(s, f)], last), s.DrawnAhead(f.X, f.Mean, f.Lower, f.Upper)...)
-	terms, err := a.ComponentsContext(ctx, x)
+	terms, err := a.Components(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -637,17 +632,12 @@ func Doubt(a *forecast.Analysis) string {
 
 // WithNoise draws the forecast with another noise variance (of the standardised series) and all else unchanged. The title gives
 // the increase of the NLL.
-func WithNoise(a *forecast.Analysis, noise float64, steps int) (*viz.Figure, error) {
-	return WithNoiseContext(context.Background(), a, noise, steps)
-}
-
-// WithNoiseContext is WithNoise that ends soon after ctx has, with an error that wraps ctx's.
-func WithNoiseContext(ctx context.Context, a *forecast.Analysis, noise float64, steps int) (*viz.Figure, error) {
-	other, excess, err := a.WithNoiseContext(ctx, noise)
+func WithNoise(ctx context.Context, a *forecast.Analysis, noise float64, steps int) (*viz.Figure, error) {
+	other, excess, err := a.WithNoise(ctx, noise)
 	if err != nil {
 		return nil, err
 	}
-	f, err := other.ForecastContext(ctx, steps)
+	f, err := other.Forecast(ctx, steps)
 	if err != nil {
 		return nil, err
 	}

@@ -88,7 +88,7 @@ func Describe(
 		value, se, unit := inUnits(a, p)
 		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, knownError(p.StdErrLog), value, se, unit})
 	}
-	if effects, err := a.Effects(); err == nil { // an error of conditioning is reported with the forecast
+	if effects, err := a.Effects(context.Background()); err == nil { // an error of conditioning is reported with the forecast
 		j.Regressors = effects
 	}
 	var err error
@@ -118,7 +118,7 @@ func Points(f *forecast.Forecast) (points []PointJSON) {
 		})
 	}
 	if f.Counts != nil {
-		medians, zeros := f.Quantile(0.5), f.Zeros()
+		medians, zeros := judge.PredictiveOf(f).Quantile(0.5), f.Zeros()
 		for i := range points {
 			points[i].Median, points[i].Zero = &medians[i], &zeros[i]
 		}

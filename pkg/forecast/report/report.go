@@ -116,7 +116,7 @@ func HTML(
 	c.All = figure(observationsFigure(a.Series, errorsFrom(a, 0), changed, off))
 	c.Comparison = table(Comparison(a))
 	c.Parameters = table(Parameters(a))
-	if effects, problem := effectsTable(a); problem != nil {
+	if effects, problem := effectsTable(ctx, a); problem != nil {
 		return problem
 	} else if effects != nil {
 		c.Effects = table(effects)
@@ -134,17 +134,17 @@ func HTML(
 		c.Along, c.Histogram, c.Correlogram = figure(figs[0], nil), figure(figs[1], nil), figure(figs[2], nil)
 	}
 	if a.Series.Counting == nil { // the periodogram of counts is not that of their log rate
-		periodogram, problem := a.PeriodogramContext(ctx)
+		periodogram, problem := a.Periodogram(ctx)
 		if problem != nil {
 			return problem
 		}
 		c.Spectrum = figure(Spectrum(a, periodogram))
 	}
-	if fig, problem := ComponentsContext(ctx, a, f); !errors.Is(problem, forecast.ErrNoComponents) {
+	if fig, problem := Components(ctx, a, f); !errors.Is(problem, forecast.ErrNoComponents) {
 		c.Components = figure(fig, problem)
 	}
 	if program != nil {
-		fig, again, problem := tryFigure(a, f)
+		fig, again, problem := tryFigure(ctx, a, f)
 		if problem != nil {
 			return problem
 		}

@@ -44,7 +44,7 @@ func fitted(t *testing.T) (*forecast.Analysis, *forecast.Forecast) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := series.Read(path, series.ReadOptions{})
+	s, err := series.Read(t.Context(), path, series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func fitted(t *testing.T) (*forecast.Analysis, *forecast.Forecast) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := a.Forecast(12)
+	f, err := a.Forecast(t.Context(), 12)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestShow(t *testing.T) {
 				t.Errorf("%q is not on the page once", want)
 			}
 		}
-		_, again, err := tryFigure(a, f)
+		_, again, err := tryFigure(t.Context(), a, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestShow(t *testing.T) {
 		}
 	})
 	t.Run("noise", func(t *testing.T) {
-		fig, err := WithNoise(a, 10*a.Result.Model.Noise, 12)
+		fig, err := WithNoise(t.Context(), a, 10*a.Result.Model.Noise, 12)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestWeeks(t *testing.T) {
 		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := series.Read(path, series.ReadOptions{})
+		s, err := series.Read(t.Context(), path, series.ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,11 +242,11 @@ func TestBoundedComponents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := a.Forecast(5)
+	f, err := a.Forecast(t.Context(), 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fig, err := Components(a, f)
+	fig, err := Components(t.Context(), a, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestPageTimes(t *testing.T) {
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := series.Read(path, series.ReadOptions{})
+	s, err := series.Read(t.Context(), path, series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -368,7 +368,7 @@ func TestPageTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := a.Forecast(3)
+	f, err := a.Forecast(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func Text(
 	lines("Outliers", allBrief(outliers))
 	fmt.Fprintf(&b, "\n%s\n%s", Comparison(a), Parameters(a))
 	lines("Priors", priorLines(a))
-	if t, err := effectsTable(a); err != nil {
+	if t, err := effectsTable(context.Background(), a); err != nil {
 		return err
 	} else if t != nil {
 		fmt.Fprintf(&b, "\n%s", t)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -15,8 +16,8 @@ import (
 // reader can try others (viz.Figure.LiveHTML): the kernels that the forecast averages, rougher and smoother ones, other
 // lengthscales and seasons, another horizon, the series without one observation. The error is forecast.ErrNotPlain if a page
 // cannot compute it.
-func tryFigure(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.Page, error) {
-	models, err := a.Learnt()
+func tryFigure(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.Page, error) {
+	models, err := a.Learnt(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,7 +41,7 @@ func TestSpectrumOfLogs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := a.Periodogram()
+		p, err := a.Periodogram(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestSpectrumOfLogs(t *testing.T) {
 		if got := fig.YLabel; got != want {
 			t.Errorf("%s: the axis of power is %q, want %q", log, got, want)
 		}
-		parts, err := Components(a, &forecast.Forecast{X: []float64{61}})
+		parts, err := Components(t.Context(), a, &forecast.Forecast{X: []float64{61}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +72,7 @@ func TestPageOfPart(t *testing.T) {
 	if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	members, err := series.ReadPanel(path, series.ReadOptions{X: "day", Y: "sold", By: []string{"shop"}, Likelihood: "gaussian"})
+	members, err := series.ReadPanel(t.Context(), path, series.ReadOptions{X: "day", Y: "sold", By: []string{"shop"}, Likelihood: "gaussian"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestPageOfPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := a.Forecast(3)
+	f, err := a.Forecast(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}

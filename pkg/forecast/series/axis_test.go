@@ -50,7 +50,7 @@ func TestRegularMonths(t *testing.T) {
 				dates = append(dates, d)
 				fmt.Fprintf(&b, "%s,%d\n", form(d), i%5)
 			}
-			s, err := Read(file(t, b.String()), ReadOptions{})
+			s, err := Read(t.Context(), file(t, b.String()), ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestParsePeriod(t *testing.T) {
-	months, err := Read(file(t, monthly(40)), ReadOptions{})
+	months, err := Read(t.Context(), file(t, monthly(40)), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func TestLeadThousands(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	s, err := series.Read(path, series.ReadOptions{})
+	s, err := series.Read(t.Context(), path, series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package series
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -40,7 +41,7 @@ func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, er
 	}
 	opt := o.csv()
 	opt.NumberDates = s.Axis.Dates
-	d, rep, err := dataset.ReadCSVReport(path, opt)
+	d, rep, err := dataset.ReadCSVReport(context.Background(), path, opt)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

@@ -21,7 +21,7 @@ func TestNoHolidays(t *testing.T) {
 					y[i] += tails.Rand()
 				}
 			}
-			s, err := Read(shop(t, x, y), ReadOptions{Holidays: "US"})
+			s, err := Read(t.Context(), shop(t, x, y), ReadOptions{Holidays: "US"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestNoHolidays(t *testing.T) {
 		if test.text != "" {
 			path = file(t, test.text)
 		}
-		if _, err := Read(path, ReadOptions{Holidays: test.country}); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := Read(t.Context(), path, ReadOptions{Holidays: test.country}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.country, err)
 		}
 	}

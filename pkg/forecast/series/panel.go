@@ -23,12 +23,7 @@ type Member struct {
 // Each is read as Read reads a file with its rows alone, except that all rows decide how numbers and dates are written.
 // Regressors in ReadOptions.Future have the same columns there. Rows that do not form a series become a member with an error; the
 // error of ReadPanel is about the file.
-func ReadPanel(path string, o ReadOptions) ([]Member, error) {
-	return ReadPanelContext(context.Background(), path, o)
-}
-
-// ReadPanelContext is ReadPanel that ends soon after ctx has, with an error that wraps ctx's.
-func ReadPanelContext(ctx context.Context, path string, o ReadOptions) ([]Member, error) {
+func ReadPanel(ctx context.Context, path string, o ReadOptions) ([]Member, error) {
 	if len(o.By) == 0 {
 		panic("forecast: ReadPanel: ReadOptions.By is empty")
 	}

@@ -43,7 +43,7 @@ func TestReadPanel(t *testing.T) {
 	long = append(long, "2024-01-01,few,1,2", "2024-01-01,none,,2")
 	path := write("long.csv", long)
 	o := series.ReadOptions{Y: "y", Regressors: []string{"p"}, By: []string{"store"}, Future: write("ahead.csv", ahead)}
-	members, err := series.ReadPanel(path, o)
+	members, err := series.ReadPanel(t.Context(), path, o)
 	if err != nil || len(members) != len(stores)+2 {
 		t.Fatalf("%d members: %v", len(members), err)
 	}
@@ -52,7 +52,7 @@ func TestReadPanel(t *testing.T) {
 		if m.Err != nil || m.Key[0] != store {
 			t.Fatalf("%q: %v", m.Key, m.Err)
 		}
-		want, err := series.Read(write("own.csv", append([]string{"day,y,p"}, own[store]...)),
+		want, err := series.Read(t.Context(), write("own.csv", append([]string{"day,y,p"}, own[store]...)),
 			series.ReadOptions{Regressors: []string{"p"}, Future: write("future.csv", append([]string{"day,p"}, future[store]...))})
 		if err != nil {
 			t.Fatal(err)
@@ -71,15 +71,15 @@ func TestReadPanel(t *testing.T) {
 		}
 	}
 	// Read refuses the table, unless it is told to pool.
-	_, err = series.Read(path, series.ReadOptions{Y: "y"})
+	_, err = series.Read(t.Context(), path, series.ReadOptions{Y: "y"})
 	if err == nil || !strings.Contains(err.Error(), `tells their rows apart ("north", "../south", "=1+1\x1b", …). ReadOptions.By: "store" makes a series of each`) {
 		t.Error(err)
 	}
-	if s, err := series.Read(path, series.ReadOptions{Y: "y", Pooled: true}); err != nil || len(s.X) != 3*30+1 {
+	if s, err := series.Read(t.Context(), path, series.ReadOptions{Y: "y", Pooled: true}); err != nil || len(s.X) != 3*30+1 {
 		t.Errorf("%v: %v", s, err)
 	}
 	o.By = []string{"y"}
-	if _, err := series.ReadPanel(path, o); err == nil ||
+	if _, err := series.ReadPanel(t.Context(), path, o); err == nil ||
 		!strings.Contains(err.Error(), `column 3 ("y") is y and cannot tell series apart too`) {
 		t.Error(err)
 	}
@@ -100,10 +100,10 @@ func TestTwoKeysAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `the columns 1 and 3 tell their rows apart ("US1", "US2", …). ReadOptions.By: "1" ReadOptions.By: "3" makes a series of each`
-	if _, err := series.Read(path, series.ReadOptions{X: "2", Y: "4"}); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := series.Read(t.Context(), path, series.ReadOptions{X: "2", Y: "4"}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
-	if members, err := series.ReadPanel(path, series.ReadOptions{By: []string{"1", "3"}}); err != nil || len(members) != 4 ||
+	if members, err := series.ReadPanel(t.Context(), path, series.ReadOptions{By: []string{"1", "3"}}); err != nil || len(members) != 4 ||
 		members[3].Series.Y[8] != 29 {
 		t.Errorf("%v: %v", members, err)
 	}

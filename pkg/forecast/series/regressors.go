@@ -2,6 +2,7 @@ package series
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -453,7 +454,7 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates 
 		names = o.Regressors
 	}
 	opt.Y, opt.Also, opt.Time, opt.NumberDates = names[0], names, format, dates
-	s, rep, err := dataset.ReadCSVReport(o.Future, opt)
+	s, rep, err := dataset.ReadCSVReport(context.Background(), o.Future, opt)
 	if err != nil {
 		return futureRows{}, errors.New(strings.TrimPrefix(err.Error(), "dataset: "))
 	}

@@ -21,7 +21,7 @@ func TestFuture(t *testing.T) {
 	}
 	write("11,2015-02", "12,2015-01")
 	o := ReadOptions{Regressors: []string{"price"}, Future: future} // whose column month is another than here
-	s, err := Read(past, o)
+	s, err := Read(t.Context(), past, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,17 +29,17 @@ func TestFuture(t *testing.T) {
 		t.Errorf("%v", s.Known)
 	}
 	write("11,2015-02", "13,2014-12")
-	_, err = Read(past, o)
+	_, err = Read(t.Context(), past, o)
 	if err == nil || !strings.Contains(err.Error(), "line 61") || !strings.Contains(err.Error(), "future.csv") ||
 		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "one value at each") {
 		t.Errorf("two values at one x: %v", err)
 	}
 	write("bad,2015-02")
-	if _, err = Read(past, o); err == nil || !strings.HasPrefix(err.Error(), "forecast: "+future+": line 2") {
+	if _, err = Read(t.Context(), past, o); err == nil || !strings.HasPrefix(err.Error(), "forecast: "+future+": line 2") {
 		t.Errorf("a bad value ahead: %v", err)
 	}
 	write("11,31/1/2015")
-	if _, err = Read(past, o); err == nil || !strings.Contains(err.Error(),
+	if _, err = Read(t.Context(), past, o); err == nil || !strings.Contains(err.Error(),
 		`"31/1/2015" is not a date written as 2000-01-31 (it is one written as 31/1/2000`) {
 		t.Errorf("other dates ahead: %v", err)
 	}
@@ -82,7 +82,7 @@ func TestColumnErrors(t *testing.T) {
 		"two values at an x": {rows("3,1,1,0.5"), ReadOptions{Regressors: []string{"z"}}, "z is 0 in line 5 and 1 in line 6"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Read(file(t, test.text), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := Read(t.Context(), file(t, test.text), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q in it", err, test.want)
 			}
 		})

@@ -130,18 +130,13 @@ const (
 //
 // A table of several series, in which the x repeat and a column tells the rows of an x apart, is an error that names the column,
 // unless ReadOptions.Pooled is set.
-func Read(path string, o ReadOptions) (*Series, error) {
-	return ReadContext(context.Background(), path, o)
-}
-
-// ReadContext is Read that ends soon after ctx has, with an error that wraps ctx's.
-func ReadContext(ctx context.Context, path string, o ReadOptions) (*Series, error) {
+func Read(ctx context.Context, path string, o ReadOptions) (*Series, error) {
 	o.By = nil
 	s, rep, err := read(ctx, path, o)
 	if y := valueColumn(err); y != "" && path != dataset.StandardInput {
 		of := o
 		of.Y = y
-		if _, again := ReadContext(ctx, path, of); errors.As(again, new(panelError)) {
+		if _, again := Read(ctx, path, of); errors.As(again, new(panelError)) {
 			return nil, again // which names all columns that tell series apart
 		}
 	}
@@ -333,7 +328,7 @@ func read(ctx context.Context, path string, o ReadOptions) (s dataset.Series, re
 	if err := o.fits(path); err != nil {
 		return s, rep, err
 	}
-	s, rep, err = dataset.ReadCSVReportContext(ctx, path, o.csv())
+	s, rep, err = dataset.ReadCSVReport(ctx, path, o.csv())
 	if bad := (*dataset.CSVError)(nil); errors.As(err, &bad) && len(rep.Also.Lines) > 0 {
 		if more := (*dataset.CSVError)(nil); errors.As(o.wrongCells(rep.Also, nil), &more) {
 			bad.Add(more.Problems...)

@@ -26,7 +26,7 @@ func TestRead(t *testing.T) {
 	}
 	rows[3], rows[4] = rows[4], rows[3]
 	rows = append(rows, "2024-01-20,5", "2024-01-21,")
-	s, err := Read(file(t, "day,level\n"+strings.Join(rows, "\n")), ReadOptions{YUnit: "m"})
+	s, err := Read(t.Context(), file(t, "day,level\n"+strings.Join(rows, "\n")), ReadOptions{YUnit: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,17 +48,17 @@ func TestRead(t *testing.T) {
 // TestReadMissing leaves out what programs write for a missing value, and refuses other texts by what to type.
 func TestReadMissing(t *testing.T) {
 	for _, text := range []string{"", "NA", "nan", "NULL", "N/a", "-nan"} {
-		s, err := Read(file(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2\n5;4\n"), ReadOptions{})
+		s, err := Read(t.Context(), file(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2\n5;4\n"), ReadOptions{})
 		if err != nil || len(s.X) != 5 || s.Source.Skipped != 1 {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	for _, text := range []string{"n.a.", "unavailable", `\N`, "M", "***", "(D)", "#N/A N/A", "#BEZUG!", "-"} {
 		table := file(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2\n5;4\n")
-		if _, err := Read(table, ReadOptions{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line 3, column 2 (\"y\"): %q", text)) {
+		if _, err := Read(t.Context(), table, ReadOptions{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line 3, column 2 (\"y\"): %q", text)) {
 			t.Errorf("%q: %v", text, err)
 		}
-		if s, err := Read(table, ReadOptions{Missing: []string{text}}); err != nil || s.Source.Skipped != 1 {
+		if s, err := Read(t.Context(), table, ReadOptions{Missing: []string{text}}); err != nil || s.Source.Skipped != 1 {
 			t.Errorf("%q, told: %v", text, err)
 		}
 	}
@@ -89,7 +89,7 @@ func TestReadDoubts(t *testing.T) {
 		"zeros":      {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y+100, 0)) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Read(file(t, rhythm(40, test.row)), ReadOptions{})
+			s, err := Read(t.Context(), file(t, rhythm(40, test.row)), ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestReadErrors(t *testing.T) {
 			[]string{"y is 5 in all 20 rows"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Read(file(t, test.text), test.o)
+			_, err := Read(t.Context(), file(t, test.text), test.o)
 			for _, w := range test.want {
 				if err == nil || !strings.Contains(err.Error(), w) {
 					t.Errorf("error %v, want %q in it", err, w)
@@ -135,7 +135,7 @@ func TestReadErrors(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Read(filepath.Join(t.TempDir(), "none.csv"), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Read(t.Context(), filepath.Join(t.TempDir(), "none.csv"), ReadOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func TestSplitUnit(t *testing.T) {
 	text := strings.Replace(rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, y) }), ",level\n",
 		",level (m)\n", 1)
 	for _, o := range []ReadOptions{{}, {YUnit: "cm"}} {
-		s, err := Read(file(t, text), o)
+		s, err := Read(t.Context(), file(t, text), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestSplitUnit(t *testing.T) {
 func TestUnixTimes(t *testing.T) {
 	text := rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", 1_700_000_000+3600*i, y) })
 	for _, name := range []string{"unix_time,", "t,", "x,"} {
-		s, err := Read(file(t, strings.Replace(text, "t,", name, 1)), ReadOptions{})
+		s, err := Read(t.Context(), file(t, strings.Replace(text, "t,", name, 1)), ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestReadRemarks(t *testing.T) {
 		"no compact dates":  {times("t", "", 2024_01_20, 1), ReadOptions{}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Read(file(t, test.text), test.o)
+			s, err := Read(t.Context(), file(t, test.text), test.o)
 			if err != nil {
 				t.Fatal(err)
 			}

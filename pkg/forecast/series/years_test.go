@@ -19,7 +19,7 @@ func TestWholeYears(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Read(path, ReadOptions{})
+		s, err := Read(t.Context(), path, ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
