@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -86,7 +87,7 @@ func BenchmarkCancelledAnalysis(b *testing.B) {
 // TestCancelledAndAgain: what a context has ended leaves nothing behind in the analysis, and a context that ends after a forecast
 // does not end the next.
 func TestCancelledAndAgain(t *testing.T) {
-	s, err := series.Read(t.Context(), file(t, monthly(120)), series.ReadOptions{})
+	s, err := series.Read(t.Context(), testdraws.File(t, testdraws.Monthly(120)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

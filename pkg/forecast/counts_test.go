@@ -10,30 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
-
-// countsOfKind draws n counts whose log rate, or log odds, is a season of 12 steps.
-func drawnCounts(rnd *rand.Rand, likelihood string, n int) (x, y, sizes []float64) {
-	for i := range n {
-		g := 0.8 + 0.6*math.Sin(2*math.Pi*float64(i)/12)
-		var v, size float64 = 0, 1
-		switch likelihood {
-		case "negbinomial":
-			g += math.Log(distuv.Gamma{Alpha: 2, Beta: 2, Src: rnd}.Rand())
-			fallthrough
-		case "poisson":
-			v = distuv.Poisson{Lambda: math.Exp(g), Src: rnd}.Rand()
-		case "binomial":
-			size = float64(5 + rnd.IntN(10))
-			fallthrough
-		case "bernoulli":
-			v = distuv.Binomial{N: size, P: 1 / (1 + math.Exp(-g)), Src: rnd}.Rand()
-		}
-		x, y, sizes = append(x, float64(i)), append(y, v), append(sizes, size)
-	}
-	return x, y, sizes
-}
 
 func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *series.Series {
 	t.Helper()
@@ -57,7 +36,7 @@ func TestCountForecastsCalibrated(t *testing.T) {
 		inside := 0
 		for i := range data {
 			rnd := rand.New(rand.NewPCG(uint64(i), uint64(k)))
-			x, y, sizes := drawnCounts(rnd, likelihood, n+ahead)
+			x, y, sizes := testdraws.Counts(rnd, likelihood, n+ahead)
 			s := testkit.Must(countSeries(t, likelihood, x, y, sizes).KnownIn(0, n))(t)
 			a, err := Fit(t.Context(), s, Options{Budget: 1})
 			if err != nil {
@@ -113,7 +92,7 @@ func uniformDistance(values []float64) (d float64) {
 
 // TestCountsNamed trains the kernels that are named for counts, and no others.
 func TestCountsNamed(t *testing.T) {
-	x, y, _ := drawnCounts(rand.New(rand.NewPCG(6, 6)), "poisson", 72)
+	x, y, _ := testdraws.Counts(rand.New(rand.NewPCG(6, 6)), "poisson", 72)
 	a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, nil),
 		Options{Kernels: []string{"Matern32", "Matern32 + Periodic"}, Periods: []float64{12}, Trend: "none"})
 	if err != nil {
@@ -126,7 +105,7 @@ func TestCountsNamed(t *testing.T) {
 
 // TestSizesScale multiplies all exposures by ten: the rates divide by ten, and the forecast of counts stays.
 func TestSizesScale(t *testing.T) {
-	x, y, sizes := drawnCounts(rand.New(rand.NewPCG(7, 7)), "poisson", 40)
+	x, y, sizes := testdraws.Counts(rand.New(rand.NewPCG(7, 7)), "poisson", 40)
 	var means [2][]float64
 	for k, by := range []float64{1, 10} {
 		of := slices.Clone(sizes)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
@@ -32,7 +33,7 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s,%.2f,%d\n", d.Format(time.DateOnly), math.Exp(log), christmas)
 	}
-	path := file(t, b.String())
+	path := testdraws.File(t, b.String())
 	s, err := series.Read(t.Context(), path, series.ReadOptions{Holidays: "DE"})
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +78,7 @@ func TestDependentRegressors(t *testing.T) {
 		y := 50 + 3*price + 4*float64(one) - 2*float64(two) + 0.3*rnd.NormFloat64()
 		fmt.Fprintf(&b, "%d,%.4f,%.4f,%.4f,%.4f,%d,%d,%d,%d\n", i, y, price, price, 2*price, one, two, one+two, 1-one)
 	}
-	path := file(t, b.String())
+	path := testdraws.File(t, b.String())
 	for _, c := range []struct {
 		regressors, names []string
 		values            []float64
@@ -122,7 +123,7 @@ func TestPeriodogramLessMean(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d,%.4f,%d\n", i, 8*float64(promo)+math.Sin(float64(i)/30)+0.5*rnd.NormFloat64(), promo)
 	}
-	s, err := series.Read(t.Context(), file(t, b.String()), series.ReadOptions{Regressors: []string{"promo"}})
+	s, err := series.Read(t.Context(), testdraws.File(t, b.String()), series.ReadOptions{Regressors: []string{"promo"}})
 	if err != nil {
 		t.Fatal(err)
 	}

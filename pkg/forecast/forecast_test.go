@@ -6,40 +6,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-func file(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "data.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// rhythm is a noisy rhythm of 12 steps on a trend: rows of step and value.
-func rhythm(n int, row func(i int, y float64) string) string {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	var b strings.Builder
-	b.WriteString("t,level\n")
-	for i := range n {
-		x := float64(i)
-		b.WriteString(row(i, 10+0.02*x+math.Sin(2*math.Pi*x/12)+0.1*rnd.NormFloat64()))
-	}
-	return b.String()
-}
-
-func monthly(n int) string {
-	return rhythm(n, func(i int, y float64) string { return fmt.Sprintf("%d-%02d-01,%.4f\n", 2000+i/12, i%12+1, y) })
-}
 
 // TestFitProjected: above MaxExact, a kernel that neither a state space nor a Toeplitz factor takes is learnt from projections,
 // with a trend like the others.
@@ -53,7 +27,7 @@ func TestFitProjected(t *testing.T) {
 		x, walk = x+step, walk+math.Sqrt(0.02*step)*rnd.NormFloat64()
 		fmt.Fprintf(&rows, "%v,%v\n", x, walk+0.1*rnd.NormFloat64())
 	}
-	s, err := series.Read(t.Context(), file(t, rows.String()), series.ReadOptions{})
+	s, err := series.Read(t.Context(), testdraws.File(t, rows.String()), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +59,7 @@ func TestFitLong(t *testing.T) {
 		level = 0.95*level + 0.3*rnd.NormFloat64()
 		fmt.Fprintf(&rows, "%d,%v\n", i, 0.05*float64(i)+level+0.2*rnd.NormFloat64())
 	}
-	s, err := series.Read(t.Context(), file(t, rows.String()), series.ReadOptions{})
+	s, err := series.Read(t.Context(), testdraws.File(t, rows.String()), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +82,7 @@ func TestFitLong(t *testing.T) {
 }
 
 func TestFitCancelled(t *testing.T) {
-	s, err := series.Read(t.Context(), file(t, monthly(60)), series.ReadOptions{})
+	s, err := series.Read(t.Context(), testdraws.File(t, testdraws.Monthly(60)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

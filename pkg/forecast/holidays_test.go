@@ -2,45 +2,22 @@ package forecast
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
-
-// shopping draws a daily series of n days from 2021 on: a week, noise, and the effects of days, by month and day, times a size.
-func shopping(seed uint64, n int, size float64) (x []time.Time, y []float64) {
-	r := rand.New(rand.NewPCG(seed, 28))
-	effects := map[string]float64{"12-24": 15, "12-25": -30, "07-04": -20}
-	for i := range n {
-		day := time.Date(2021, 1, 1+i, 0, 0, 0, 0, time.UTC)
-		x = append(x, day)
-		y = append(y, 100+5*math.Sin(2*math.Pi*float64(i)/7)+2*r.NormFloat64()+size*effects[day.Format("01-02")])
-	}
-	return x, y
-}
-
-func shop(t *testing.T, x []time.Time, y []float64) string {
-	t.Helper()
-	lines := []string{"day,y"}
-	for i, day := range x {
-		lines = append(lines, fmt.Sprintf("%s,%.3f", day.Format(time.DateOnly), y[i]))
-	}
-	return file(t, strings.Join(lines, "\n"))
-}
 
 // TestHolidays learns known effects, forecasts with them, saves and loads them, and takes the mean apart by holiday.
 func TestHolidays(t *testing.T) {
 	const n, steps = 1055, 40 // to 21 November 2023
-	x, y := shopping(1, n+steps, 1)
-	s, err := series.Read(t.Context(), shop(t, x[:n], y[:n]), series.ReadOptions{Holidays: "us"})
+	x, y := testdraws.Shopping(1, n+steps, 1)
+	s, err := series.Read(t.Context(), testdraws.Shop(t, x[:n], y[:n]), series.ReadOptions{Holidays: "us"})
 	if err != nil {
 		t.Fatal(err)
 	}

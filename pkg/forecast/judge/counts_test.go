@@ -8,13 +8,14 @@ import (
 	"gonum.org/v1/gonum/floats/scalar"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestCountsStored fits, tests, saves and loads a series of each kind: the loaded one predicts the same.
 func TestCountsStored(t *testing.T) {
 	for k, likelihood := range series.Likelihoods[3:] {
-		x, y, sizes := drawnCounts(rand.New(rand.NewPCG(5, uint64(k))), likelihood, 60)
+		x, y, sizes := testdraws.Counts(rand.New(rand.NewPCG(5, uint64(k))), likelihood, 60)
 		if likelihood == "bernoulli" {
 			sizes = nil
 		}

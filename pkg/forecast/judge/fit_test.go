@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -24,7 +25,7 @@ import (
 // learn fits a monthly rhythm once for several tests.
 func learn(t *testing.T) *forecast.Analysis {
 	t.Helper()
-	s, err := series.Read(t.Context(), file(t, monthly(120)), series.ReadOptions{})
+	s, err := series.Read(t.Context(), testdraws.File(t, testdraws.Monthly(120)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestFit(t *testing.T) {
 // TestTrend: a series that rises has a trend, in the components as well, and a forecast that rises with it; one that does not
 // has none.
 func TestTrend(t *testing.T) {
-	s, err := series.Read(t.Context(), file(t, monthly(120)), series.ReadOptions{})
+	s, err := series.Read(t.Context(), testdraws.File(t, testdraws.Monthly(120)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,17 +3,14 @@ package judge
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -89,31 +86,6 @@ func share(t *testing.T, full bool) *series.Series {
 	return s
 }
 
-func file(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "data.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// rhythm is a noisy rhythm of 12 steps on a trend: rows of step and value.
-func rhythm(n int, row func(i int, y float64) string) string {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	var b strings.Builder
-	b.WriteString("t,level\n")
-	for i := range n {
-		x := float64(i)
-		b.WriteString(row(i, 10+0.02*x+math.Sin(2*math.Pi*x/12)+0.1*rnd.NormFloat64()))
-	}
-	return b.String()
-}
-
-func monthly(n int) string {
-	return rhythm(n, func(i int, y float64) string { return fmt.Sprintf("%d-%02d-01,%.4f\n", 2000+i/12, i%12+1, y) })
-}
-
 // dated returns the series of y at the given times, read as dates are.
 func dated(t *testing.T, at []time.Time, y func(time.Time) float64) *series.Series {
 	t.Helper()
@@ -130,28 +102,6 @@ func dated(t *testing.T, at []time.Time, y func(time.Time) float64) *series.Seri
 		t.Fatal(err)
 	}
 	return s
-}
-
-// countsOfKind draws n counts whose log rate, or log odds, is a season of 12 steps.
-func drawnCounts(rnd *rand.Rand, likelihood string, n int) (x, y, sizes []float64) {
-	for i := range n {
-		g := 0.8 + 0.6*math.Sin(2*math.Pi*float64(i)/12)
-		var v, size float64 = 0, 1
-		switch likelihood {
-		case "negbinomial":
-			g += math.Log(distuv.Gamma{Alpha: 2, Beta: 2, Src: rnd}.Rand())
-			fallthrough
-		case "poisson":
-			v = distuv.Poisson{Lambda: math.Exp(g), Src: rnd}.Rand()
-		case "binomial":
-			size = float64(5 + rnd.IntN(10))
-			fallthrough
-		case "bernoulli":
-			v = distuv.Binomial{N: size, P: 1 / (1 + math.Exp(-g)), Src: rnd}.Rand()
-		}
-		x, y, sizes = append(x, float64(i)), append(y, v), append(sizes, size)
-	}
-	return x, y, sizes
 }
 
 func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *series.Series {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -63,7 +64,7 @@ func TestYardsticks(t *testing.T) {
 			return level + 4*math.Sin(2*math.Pi*float64(i)/float64(max(1, period)))
 		}
 	}
-	months, err := series.Read(t.Context(), file(t, monthly(60)), series.ReadOptions{})
+	months, err := series.Read(t.Context(), testdraws.File(t, testdraws.Monthly(60)), series.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
@@ -40,7 +41,7 @@ func TestNothingLeaks(t *testing.T) {
 			}
 			rows += fmt.Sprintf("%d,%v,%v\n", i, v, r)
 		}
-		s, err := series.Read(t.Context(), file(t, rows), series.ReadOptions{Regressors: []string{"r"}})
+		s, err := series.Read(t.Context(), testdraws.File(t, rows), series.ReadOptions{Regressors: []string{"r"}})
 		if err != nil {
 			t.Fatal(err)
 		}

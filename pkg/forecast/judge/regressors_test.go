@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -34,7 +35,7 @@ func driven(n int) string {
 }
 
 func TestRegressor(t *testing.T) {
-	path := file(t, driven(60))
+	path := testdraws.File(t, driven(60))
 	s, err := series.Read(t.Context(), path, series.ReadOptions{Regressors: []string{"price"}})
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestKnownErrors(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%d,%.4f,%g\n", i, 20+math.Sin(0.2*float64(i))+se*rnd.NormFloat64(), se)
 	}
-	path := file(t, b.String())
+	path := testdraws.File(t, b.String())
 	var s *series.Series
 	var err error
 	if s, err = series.Read(t.Context(), path, series.ReadOptions{YError: "se"}); err != nil {
@@ -168,7 +169,7 @@ func TestRelativeErrors(t *testing.T) {
 			e := []float64{1, 1, 8}[i%3]
 			fmt.Fprintf(&b, "%d,%.5f,%g\n", i, 20+2*math.Sin(0.15*float64(i))+scale*e*rnd.NormFloat64(), unit*e)
 		}
-		s, err := series.Read(t.Context(), file(t, b.String()), series.ReadOptions{YError: "e", RelativeErrors: true})
+		s, err := series.Read(t.Context(), testdraws.File(t, b.String()), series.ReadOptions{YError: "e", RelativeErrors: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -12,7 +13,7 @@ import (
 // alone.
 func TestApproximated(t *testing.T) {
 	const n, k = 60, 40
-	x, y, _ := drawnCounts(rand.New(rand.NewPCG(10, 10)), "poisson", n)
+	x, y, _ := testdraws.Counts(rand.New(rand.NewPCG(10, 10)), "poisson", n)
 	v, err := NewYScale(countSeries(t, "poisson", x, y, nil), 0, n, false)
 	if err != nil {
 		t.Fatal(err)

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -105,28 +103,6 @@ func walked(t *testing.T, n int) *series.Series {
 		at += 1 + rng.NormFloat64()
 		return 100 + at
 	})
-}
-
-// countsOfKind draws n counts whose log rate, or log odds, is a season of 12 steps.
-func drawnCounts(rnd *rand.Rand, likelihood string, n int) (x, y, sizes []float64) {
-	for i := range n {
-		g := 0.8 + 0.6*math.Sin(2*math.Pi*float64(i)/12)
-		var v, size float64 = 0, 1
-		switch likelihood {
-		case "negbinomial":
-			g += math.Log(distuv.Gamma{Alpha: 2, Beta: 2, Src: rnd}.Rand())
-			fallthrough
-		case "poisson":
-			v = distuv.Poisson{Lambda: math.Exp(g), Src: rnd}.Rand()
-		case "binomial":
-			size = float64(5 + rnd.IntN(10))
-			fallthrough
-		case "bernoulli":
-			v = distuv.Binomial{N: size, P: 1 / (1 + math.Exp(-g)), Src: rnd}.Rand()
-		}
-		x, y, sizes = append(x, float64(i)), append(y, v), append(sizes, size)
-	}
-	return x, y, sizes
 }
 
 func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *series.Series {

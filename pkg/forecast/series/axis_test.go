@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 )
 
 // TestRegularMonths reads dates by month: equal steps on the axis, from whatever day of the month, and back to the same dates.
@@ -50,7 +52,7 @@ func TestRegularMonths(t *testing.T) {
 				dates = append(dates, d)
 				fmt.Fprintf(&b, "%s,%d\n", form(d), i%5)
 			}
-			s, err := Read(t.Context(), file(t, b.String()), ReadOptions{})
+			s, err := Read(t.Context(), testdraws.File(t, b.String()), ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,10 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 )
 
 func TestParsePeriod(t *testing.T) {
-	months, err := Read(t.Context(), file(t, monthly(40)), ReadOptions{})
+	months, err := Read(t.Context(), testdraws.File(t, testdraws.Monthly(40)), ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

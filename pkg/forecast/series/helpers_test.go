@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -88,50 +86,4 @@ func driven(n int) string {
 		fmt.Fprintf(&b, "%d-%02d,%s,%.5f,0.3\n", 2010+i/12, 1+i%12, y, price)
 	}
 	return b.String()
-}
-
-func file(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "data.csv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// rhythm is a noisy rhythm of 12 steps on a trend: rows of step and value.
-func rhythm(n int, row func(i int, y float64) string) string {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	var b strings.Builder
-	b.WriteString("t,level\n")
-	for i := range n {
-		x := float64(i)
-		b.WriteString(row(i, 10+0.02*x+math.Sin(2*math.Pi*x/12)+0.1*rnd.NormFloat64()))
-	}
-	return b.String()
-}
-
-func monthly(n int) string {
-	return rhythm(n, func(i int, y float64) string { return fmt.Sprintf("%d-%02d-01,%.4f\n", 2000+i/12, i%12+1, y) })
-}
-
-// shopping draws a daily series of n days from 2021 on: a week, noise, and the effects of days, by month and day, times a size.
-func shopping(seed uint64, n int, size float64) (x []time.Time, y []float64) {
-	r := rand.New(rand.NewPCG(seed, 28))
-	effects := map[string]float64{"12-24": 15, "12-25": -30, "07-04": -20}
-	for i := range n {
-		day := time.Date(2021, 1, 1+i, 0, 0, 0, 0, time.UTC)
-		x = append(x, day)
-		y = append(y, 100+5*math.Sin(2*math.Pi*float64(i)/7)+2*r.NormFloat64()+size*effects[day.Format("01-02")])
-	}
-	return x, y
-}
-
-func shop(t *testing.T, x []time.Time, y []float64) string {
-	t.Helper()
-	lines := []string{"day,y"}
-	for i, day := range x {
-		lines = append(lines, fmt.Sprintf("%s,%.3f", day.Format(time.DateOnly), y[i]))
-	}
-	return file(t, strings.Join(lines, "\n"))
 }

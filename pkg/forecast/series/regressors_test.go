@@ -6,13 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 )
 
 // TestFuture takes the values ahead from another file.
 func TestFuture(t *testing.T) {
 	text := driven(60)
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	past := file(t, strings.Join(lines[:61], "\n"))
+	past := testdraws.File(t, strings.Join(lines[:61], "\n"))
 	future := filepath.Join(t.TempDir(), "future.csv")
 	write := func(rows ...string) {
 		if err := os.WriteFile(future, []byte("price,month\n"+strings.Join(rows, "\n")+"\n"), 0o600); err != nil {
@@ -82,7 +84,7 @@ func TestColumnErrors(t *testing.T) {
 		"two values at an x": {rows("3,1,1,0.5"), ReadOptions{Regressors: []string{"z"}}, "z is 0 in line 5 and 1 in line 6"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Read(t.Context(), file(t, test.text), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := Read(t.Context(), testdraws.File(t, test.text), test.o); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q in it", err, test.want)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -26,7 +27,7 @@ func TestRead(t *testing.T) {
 	}
 	rows[3], rows[4] = rows[4], rows[3]
 	rows = append(rows, "2024-01-20,5", "2024-01-21,")
-	s, err := Read(t.Context(), file(t, "day,level\n"+strings.Join(rows, "\n")), ReadOptions{YUnit: "m"})
+	s, err := Read(t.Context(), testdraws.File(t, "day,level\n"+strings.Join(rows, "\n")), ReadOptions{YUnit: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +49,13 @@ func TestRead(t *testing.T) {
 // TestReadMissing leaves out what programs write for a missing value, and refuses other texts by what to type.
 func TestReadMissing(t *testing.T) {
 	for _, text := range []string{"", "NA", "nan", "NULL", "N/a", "-nan"} {
-		s, err := Read(t.Context(), file(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2\n5;4\n"), ReadOptions{})
+		s, err := Read(t.Context(), testdraws.File(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2\n5;4\n"), ReadOptions{})
 		if err != nil || len(s.X) != 5 || s.Source.Skipped != 1 {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 	for _, text := range []string{"n.a.", "unavailable", `\N`, "M", "***", "(D)", "#N/A N/A", "#BEZUG!", "-"} {
-		table := file(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2\n5;4\n")
+		table := testdraws.File(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2\n5;4\n")
 		if _, err := Read(t.Context(), table, ReadOptions{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line 3, column 2 (\"y\"): %q", text)) {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -89,7 +90,7 @@ func TestReadDoubts(t *testing.T) {
 		"zeros":      {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y+100, 0)) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Read(t.Context(), file(t, rhythm(40, test.row)), ReadOptions{})
+			s, err := Read(t.Context(), testdraws.File(t, testdraws.Rhythm(40, test.row)), ReadOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,11 +124,11 @@ func TestReadErrors(t *testing.T) {
 		"text":         {"t,y\n0,1\n1,two\n", ReadOptions{}, []string{"data.csv", "line 3", "column 2", `"two"`}},
 		"few":          {"t,y\n0,1\n1,2\n", ReadOptions{}, []string{"2 observations", "at least 5"}},
 		"one x":        {"t,y\n" + many, ReadOptions{}, []string{"1 different x"}},
-		"constant": {rhythm(20, func(i int, _ float64) string { return fmt.Sprintf("%d,5\n", i) }), ReadOptions{},
+		"constant": {testdraws.Rhythm(20, func(i int, _ float64) string { return fmt.Sprintf("%d,5\n", i) }), ReadOptions{},
 			[]string{"y is 5 in all 20 rows"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Read(t.Context(), file(t, test.text), test.o)
+			_, err := Read(t.Context(), testdraws.File(t, test.text), test.o)
 			for _, w := range test.want {
 				if err == nil || !strings.Contains(err.Error(), w) {
 					t.Errorf("error %v, want %q in it", err, w)
@@ -151,10 +152,10 @@ func TestSplitUnit(t *testing.T) {
 			t.Errorf("%q: %q in %q", column, name, unit)
 		}
 	}
-	text := strings.Replace(rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, y) }), ",level\n",
+	text := strings.Replace(testdraws.Rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, y) }), ",level\n",
 		",level (m)\n", 1)
 	for _, o := range []ReadOptions{{}, {YUnit: "cm"}} {
-		s, err := Read(t.Context(), file(t, text), o)
+		s, err := Read(t.Context(), testdraws.File(t, text), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,9 +166,9 @@ func TestSplitUnit(t *testing.T) {
 }
 
 func TestUnixTimes(t *testing.T) {
-	text := rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", 1_700_000_000+3600*i, y) })
+	text := testdraws.Rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", 1_700_000_000+3600*i, y) })
 	for _, name := range []string{"unix_time,", "t,", "x,"} {
-		s, err := Read(t.Context(), file(t, strings.Replace(text, "t,", name, 1)), ReadOptions{})
+		s, err := Read(t.Context(), testdraws.File(t, strings.Replace(text, "t,", name, 1)), ReadOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,7 +180,7 @@ func TestUnixTimes(t *testing.T) {
 
 func TestReadRemarks(t *testing.T) {
 	times := func(name, unit string, origin, step int) string {
-		text := rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d%s,%.3f\n", origin+step*i, unit, y) })
+		text := testdraws.Rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d%s,%.3f\n", origin+step*i, unit, y) })
 		return strings.Replace(text, "t,", name+",", 1)
 	}
 	for name, test := range map[string]struct {
@@ -202,7 +203,7 @@ func TestReadRemarks(t *testing.T) {
 		"no compact dates":  {times("t", "", 2024_01_20, 1), ReadOptions{}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Read(t.Context(), file(t, test.text), test.o)
+			s, err := Read(t.Context(), testdraws.File(t, test.text), test.o)
 			if err != nil {
 				t.Fatal(err)
 			}
