@@ -2,34 +2,14 @@ package forecast
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
-
-// share is a series of per cent that comes close to 100, with some values there if full is set.
-func share(t *testing.T, full bool) *series.Series {
-	t.Helper()
-	rnd := rand.New(rand.NewPCG(9, 9))
-	x, y := make([]float64, 80), make([]float64, 80)
-	for i := range x {
-		x[i] = float64(i)
-		y[i] = 100 / (1 + math.Exp(-2.5-1.5*math.Sin(float64(i)/6)-0.4*rnd.NormFloat64()))
-		if full && i%17 == 5 {
-			y[i] = 100
-		}
-	}
-	s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // TestBoundedDistribution integrates the density between bounds: it is that of the distribution.
 func TestBoundedDistribution(t *testing.T) {
-	s := share(t, false)
+	s := testseries.Share(t, false)
 	if err := s.Bound(0, 100); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -33,7 +34,7 @@ func walked(t *testing.T, n int) *series.Series {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 0))
 	var at float64
-	return steps(t, n, 0, func(i int) float64 {
+	return testseries.Steps(t, n, 0, func(i int) float64 {
 		at += 1 + rng.NormFloat64()
 		return 100 + at
 	})
@@ -89,7 +90,7 @@ func TestWalk(t *testing.T) {
 		o Options
 	}{
 		"long":   {walked(t, 401), Options{Log: "never", Trend: "linear"}},
-		"white":  {steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
+		"white":  {testseries.Steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
 		"priors": {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: gppl.LogNormalWithin(0.1, 10)}}}},
 	} {
 		if a := automatic(t, none.s, none.o); walkWeight(a.Candidates) != 0 {
@@ -103,7 +104,7 @@ func TestSeasonalWalk(t *testing.T) {
 	const n, period = 96, 12
 	season := func(i int) float64 { return 8 * math.Sin(2*math.Pi*float64(i)/period) }
 	levels := walked(t, n+period).Y
-	a := automatic(t, steps(t, n, 0.3, func(i int) float64 { return levels[i] + season(i) }), Options{Periods: []float64{period}})
+	a := automatic(t, testseries.Steps(t, n, 0.3, func(i int) float64 { return levels[i] + season(i) }), Options{Periods: []float64{period}})
 	if got, want := walkWeight(a.Candidates), walkShare(n); got != want {
 		t.Fatalf("the walk has a weight of %v, want %v: %+v", got, want, a.Candidates)
 	}

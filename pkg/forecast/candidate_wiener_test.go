@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -31,7 +32,7 @@ func TestWiener(t *testing.T) {
 		for name, ofLog := range map[string]bool{"of y": false, "of log y": true} {
 			rng := rand.New(rand.NewPCG(seed, 4))
 			level := 0.0
-			s := steps(t, 1200, 0, func(int) float64 {
+			s := testseries.Steps(t, 1200, 0, func(int) float64 {
 				level += rng.NormFloat64()
 				if ofLog {
 					return 100 * math.Exp(0.02*level)
@@ -64,7 +65,7 @@ func TestWiener(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(6, 0))
 	level := 0.0
-	returns := automatic(t, steps(t, 1000, 0, func(int) float64 { level = 0.9*level + rng.NormFloat64(); return level }), Options{})
+	returns := automatic(t, testseries.Steps(t, 1000, 0, func(int) float64 { level = 0.9*level + rng.NormFloat64(); return level }), Options{})
 	if w := wanderWeight(returns); w > 0.2 {
 		t.Errorf("%s of what returns to its level wanders with a weight of %v", returns.Name(), w)
 	}
@@ -77,7 +78,7 @@ func TestLately(t *testing.T) {
 	series := func(jump float64) *series.Series {
 		rng := rand.New(rand.NewPCG(8, 0))
 		level := 0.0
-		return steps(t, n, 0, func(i int) float64 {
+		return testseries.Steps(t, n, 0, func(i int) float64 {
 			level = 0.98*level + rng.NormFloat64()
 			if i < changed {
 				return level + jump

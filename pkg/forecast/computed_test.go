@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
 // questions are the answers of an analysis, by what is asked.
@@ -29,7 +31,7 @@ func questions(ctx context.Context, a *Analysis) []func() (any, error) {
 // TestAnalysisConcurrent: several goroutines may use one analysis, and its answers do not depend on earlier questions.
 func TestAnalysisConcurrent(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 41))
-	s := steps(t, 120, 0.3, func(i int) float64 {
+	s := testseries.Steps(t, 120, 0.3, func(i int) float64 {
 		y := math.Sin(2*math.Pi*float64(i)/12) + 0.1*rnd.NormFloat64()
 		if i >= 80 {
 			y += 5

@@ -11,20 +11,9 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
-
-func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *series.Series {
-	t.Helper()
-	s, err := series.NewSeries(series.Axis{Name: "t"}, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Count(likelihood, sizes); err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // TestCountForecastsCalibrated forecasts simulated counts from models that Fit finds, one step and several steps ahead: the
 // randomised probability integral transforms are uniform by the Kolmogorov–Smirnov test at the level 1e-3.
@@ -37,7 +26,7 @@ func TestCountForecastsCalibrated(t *testing.T) {
 		for i := range data {
 			rnd := rand.New(rand.NewPCG(uint64(i), uint64(k)))
 			x, y, sizes := testdraws.Counts(rnd, likelihood, n+ahead)
-			s := testkit.Must(countSeries(t, likelihood, x, y, sizes).KnownIn(0, n))(t)
+			s := testkit.Must(testseries.OfCounts(t, likelihood, x, y, sizes).KnownIn(0, n))(t)
 			a, err := Fit(t.Context(), s, Options{Budget: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -93,7 +82,7 @@ func uniformDistance(values []float64) (d float64) {
 // TestCountsNamed trains the kernels that are named for counts, and no others.
 func TestCountsNamed(t *testing.T) {
 	x, y, _ := testdraws.Counts(rand.New(rand.NewPCG(6, 6)), "poisson", 72)
-	a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, nil),
+	a, err := Fit(t.Context(), testseries.OfCounts(t, "poisson", x, y, nil),
 		Options{Kernels: []string{"Matern32", "Matern32 + Periodic"}, Periods: []float64{12}, Trend: "none"})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +101,7 @@ func TestSizesScale(t *testing.T) {
 		for i := range of {
 			of[i] *= by
 		}
-		a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, of), Options{Budget: 1})
+		a, err := Fit(t.Context(), testseries.OfCounts(t, "poisson", x, y, of), Options{Budget: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -18,7 +19,7 @@ func TestDecompose(t *testing.T) {
 	const n, period, ahead = 120, 12, 18
 	season := func(i int) float64 { return 6 * math.Sin(2*math.Pi*float64(i)/period) }
 	rng := rand.New(rand.NewPCG(4, 0))
-	s := steps(t, n, 0, func(i int) float64 { return 50 + 0.3*float64(i) + season(i) + 0.3*rng.NormFloat64() })
+	s := testseries.Steps(t, n, 0, func(i int) float64 { return 50 + 0.3*float64(i) + season(i) + 0.3*rng.NormFloat64() })
 	for name, test := range map[string]struct {
 		o    Options
 		rest bool
@@ -61,7 +62,7 @@ func TestDecompose(t *testing.T) {
 			}
 		}
 	}
-	long := automatic(t, steps(t, maxDense+1, 0, func(int) float64 { return rng.NormFloat64() }),
+	long := automatic(t, testseries.Steps(t, maxDense+1, 0, func(int) float64 { return rng.NormFloat64() }),
 		Options{Kernels: []string{"Matern32"}, Trend: "none"})
 	if _, err := long.Decompose(context.Background(), 1); !errors.Is(err, ErrNoComponents) {
 		t.Errorf("of %d observations: %v", maxDense+1, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
@@ -37,7 +38,7 @@ func TestThinned(t *testing.T) {
 			at = append(at, time.Date(2024, 1, 1, 0, 5*i, 0, 0, time.UTC))
 		}
 	}
-	s := dated(t, at, func(at time.Time) float64 {
+	s := testseries.Dated(t, at, func(at time.Time) float64 {
 		hour := float64(at.Hour()) + float64(at.Minute())/60
 		height := 3.0
 		if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {

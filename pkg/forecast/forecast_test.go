@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -138,8 +139,8 @@ func TestProductFit(t *testing.T) {
 // A named kernel is also tried on the logarithm if Options.Log allows it. Growth by a share is likelier there, growth by a step
 // is not, and both likelihoods are those of y.
 func TestFitNamedOnTheLogarithm(t *testing.T) {
-	multiplied := steps(t, 60, 0, func(i int) float64 { return float64(i) })
-	added := steps(t, 60, 0, func(i int) float64 { return float64(i) })
+	multiplied := testseries.Steps(t, 60, 0, func(i int) float64 { return float64(i) })
+	added := testseries.Steps(t, 60, 0, func(i int) float64 { return float64(i) })
 	rng := rand.New(rand.NewPCG(5, 0))
 	for i := range multiplied.Y {
 		e := rng.NormFloat64()

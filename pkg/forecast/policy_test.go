@@ -13,24 +13,10 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-// steps returns the series of f at 0, 1, …, with noise.
-func steps(t testing.TB, n int, noise float64, f func(i int) float64) *series.Series {
-	t.Helper()
-	rnd := rand.New(rand.NewPCG(3, 3))
-	x, y := make([]float64, n), make([]float64, n)
-	for i := range x {
-		x[i], y[i] = float64(i), f(i)+noise*rnd.NormFloat64()
-	}
-	s, err := series.NewSeries(series.Axis{Name: "step"}, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 func automatic(t *testing.T, s *series.Series, o Options) *Analysis {
 	t.Helper()
@@ -72,7 +58,7 @@ func TestPolicyExact(t *testing.T) {
 		"line":   func(i int) float64 { return 2*float64(i) + 5 },
 		"season": func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 12) },
 	} {
-		s := steps(t, 60, 0, f)
+		s := testseries.Steps(t, 60, 0, f)
 		future, err := automatic(t, s, Options{}).Forecast(t.Context(), 12)
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +74,7 @@ func TestPolicyExact(t *testing.T) {
 
 // TestPolicyNoise: of white noise nothing is forecast but its mean, with bands that hold what they say.
 func TestPolicyNoise(t *testing.T) {
-	s := steps(t, 80, 1, func(int) float64 { return -5 })
+	s := testseries.Steps(t, 80, 1, func(int) float64 { return -5 })
 	a := automatic(t, s, Options{})
 	if a.Log {
 		t.Error("the logarithm of values below zero")
@@ -113,7 +99,7 @@ func TestPolicyNoise(t *testing.T) {
 
 // TestPolicyShort: five observations are enough, and their bands are wide.
 func TestPolicyShort(t *testing.T) {
-	s := steps(t, 5, 0.1, func(i int) float64 { return float64(i % 3) })
+	s := testseries.Steps(t, 5, 0.1, func(i int) float64 { return float64(i % 3) })
 	f, err := automatic(t, s, Options{}).Forecast(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +128,7 @@ func TestQuantile(t *testing.T) {
 
 // TestPeriodGiven: a period that is given is not trained, with kernels that are named and without.
 func TestPeriodGiven(t *testing.T) {
-	s := steps(t, 60, 0.3, func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 11.8) })
+	s := testseries.Steps(t, 60, 0.3, func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 11.8) })
 	for _, o := range []Options{{Kernels: []string{"SE + LocPer"}, Periods: []float64{12}}, {Periods: []float64{12}}} {
 		a := automatic(t, s, o)
 		for _, p := range a.Result.Params {

@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // TestPriors gives priors that overrule the data, in units of the file, and reads likelihood and prior apart.
 func TestPriors(t *testing.T) {
-	s := steps(t, 80, 5, func(i int) float64 { return 100 * math.Sin(0.1*float64(i)) })
+	s := testseries.Steps(t, 80, 5, func(i int) float64 { return 100 * math.Sin(0.1*float64(i)) })
 	for _, test := range []struct {
 		prior  string
 		lo, hi float64
@@ -83,7 +84,7 @@ func TestPriors(t *testing.T) {
 
 // TestPolicyPriors: the automatic choice takes the given priors, in units of the file, wherever a candidate has the parameter.
 func TestPolicyPriors(t *testing.T) {
-	s := steps(t, 80, 5, func(i int) float64 { return 1000 + 100*math.Sin(0.1*float64(i)) + 30*math.Sin(2*math.Pi*float64(i)/7) })
+	s := testseries.Steps(t, 80, 5, func(i int) float64 { return 1000 + 100*math.Sin(0.1*float64(i)) + 30*math.Sin(2*math.Pi*float64(i)/7) })
 	prior := func(text string) gppl.ParamPrior {
 		p, err := search.ParsePrior(text)
 		if err != nil {

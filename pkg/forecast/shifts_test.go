@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -71,7 +72,7 @@ func unchanged(kind string, n int, rng *rand.Rand) []float64 {
 // found returns the changes that a fit of values at 0, 1, … finds.
 func found(t *testing.T, y []float64) []ShiftSize {
 	t.Helper()
-	shifts, err := automatic(t, steps(t, len(y), 0, func(i int) float64 { return y[i] }),
+	shifts, err := automatic(t, testseries.Steps(t, len(y), 0, func(i int) float64 { return y[i] }),
 		Options{Log: "never", Shifts: shiftsReported}).Shifts(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +183,7 @@ func TestShiftsStuck(t *testing.T) {
 
 // TestShiftsMissed: a search that failed is no series without changes.
 func TestShiftsMissed(t *testing.T) {
-	a := automatic(t, steps(t, 60, 1, func(int) float64 { return 50 }), Options{})
+	a := automatic(t, testseries.Steps(t, 60, 1, func(int) float64 { return 50 }), Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := a.withFound(ctx); !errors.Is(err, context.Canceled) {
@@ -199,7 +200,7 @@ func TestShiftsTrainLate(t *testing.T) {
 	const n = cheapShifts + 100
 	for _, step := range []float64{0, 9} {
 		y := unchanged("noise", n, rand.New(rand.NewPCG(3, 3)))
-		a := testkit.Must(Fit(t.Context(), steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }),
+		a := testkit.Must(Fit(t.Context(), testseries.Steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }),
 			Options{Log: "never"}))(t)
 		_, best, err := a.searchShifts(t.Context())
 		if err != nil || math.IsNaN(best.value) != (step == 0) || len(best.shifts) != map[bool]int{true: 1}[step > 0] {
@@ -216,7 +217,7 @@ func BenchmarkFitShifts(b *testing.B) {
 			for i := n / 2; i < n; i++ {
 				y[i] += step
 			}
-			s := steps(b, n, 0, func(i int) float64 { return y[i] })
+			s := testseries.Steps(b, n, 0, func(i int) float64 { return y[i] })
 			for _, mode := range []string{"never", shiftsReported, ShiftsUsed} {
 				b.Run(fmt.Sprintf("n=%d/%s/%s", n, name, mode), func(b *testing.B) {
 					for b.Loop() {
@@ -238,7 +239,7 @@ func BenchmarkFitShifts(b *testing.B) {
 // Student-t noise they are those that count for less.
 func TestOutliers(t *testing.T) {
 	far := map[int]bool{40: true, 70: true}
-	s := steps(t, 120, 1, func(i int) float64 {
+	s := testseries.Steps(t, 120, 1, func(i int) float64 {
 		if far[i] {
 			return 75
 		}

@@ -8,12 +8,13 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
 // TestBounds forecasts per cent with and without bounds: bands do not leave 0 to 100, nor do those of a saved model, and without bounds they do.
 func TestBounds(t *testing.T) {
 	for _, full := range []bool{false, true} {
-		s := share(t, full)
+		s := testseries.Share(t, full)
 		free, err := forecast.Fit(t.Context(), s, forecast.Options{Budget: 1, Log: "never"})
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -19,7 +20,7 @@ func TestCountsStored(t *testing.T) {
 		if likelihood == "bernoulli" {
 			sizes = nil
 		}
-		a, err := forecast.Fit(t.Context(), countSeries(t, likelihood, x, y, sizes), forecast.Options{Budget: 1})
+		a, err := forecast.Fit(t.Context(), testseries.OfCounts(t, likelihood, x, y, sizes), forecast.Options{Budget: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -28,7 +29,7 @@ func workdays(n int) (at []time.Time) {
 func TestNaiveByDate(t *testing.T) {
 	for _, n := range []int{40, 600} { // an axis of days, and one of years
 		at := workdays(n + 5)
-		s := dated(t, at, func(d time.Time) float64 {
+		s := testseries.Dated(t, at, func(d time.Time) float64 {
 			return 10*float64(d.Weekday()) + float64(len(at))/1e3*float64(d.YearDay()%2)
 		})
 		week, err := s.ParsePeriod("7d")
@@ -41,7 +42,7 @@ func TestNaiveByDate(t *testing.T) {
 			}
 		}
 	}
-	s := steps(t, 6, 0, func(i int) float64 { return float64(i * i) })
+	s := testseries.Steps(t, 6, 0, func(i int) float64 { return float64(i * i) })
 	if got := naiveOf(s, []float64{4, 5, 6, 7}, 4, 3); !slices.Equal(got, []float64{1, 4, 9, 1}) {
 		t.Errorf("the latest season of three goes on as %v", got)
 	}
@@ -68,8 +69,8 @@ func TestYardsticks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seven := steps(t, 300, 0, wander(7))
-	years := steps(t, 300, 0, wander(7))
+	seven := testseries.Steps(t, 300, 0, wander(7))
+	years := testseries.Steps(t, 300, 0, wander(7))
 	years.Axis.Unit = "year"
 	learnt := gppl.LocPer{Variance: 1, Lengthscale: 50, Period: 93, PeriodicLengthscale: 1}
 	for name, test := range map[string]struct {
@@ -85,7 +86,7 @@ func TestYardsticks(t *testing.T) {
 		"same":     {months, []float64{1.001}, 50, []string{"repeating the last year"}, []int{12}},
 		"data":     {seven, nil, 200, []string{"repeating the last 7 steps", "repeating the last 14 steps"}, []int{7, 14}},
 		"years":    {years, nil, 200, []string{"repeating the last 7 years", "repeating the last 14 years"}, []int{7, 14}},
-		"none":     {steps(t, 300, 0, wander(0)), nil, 200, nil, nil},
+		"none":     {testseries.Steps(t, 300, 0, wander(0)), nil, 200, nil, nil},
 		"too long": {seven, []float64{250}, 200, nil, nil},
 	} {
 		a := &forecast.Analysis{Series: test.s, Periods: test.named, Result: &gppl.Result{Model: gppl.Model{Kernel: learnt, Noise: 0.1}}}
@@ -100,8 +101,8 @@ func TestYardsticks(t *testing.T) {
 		}
 	}
 	// What they forecast, with variances that grow.
-	line := steps(t, 20, 0, func(i int) float64 { return 3 + 2*float64(i) })
-	ahead := steps(t, 24, 0, func(i int) float64 { return 3 + 2*float64(i) })
+	line := testseries.Steps(t, 20, 0, func(i int) float64 { return 3 + 2*float64(i) })
+	ahead := testseries.Steps(t, 24, 0, func(i int) float64 { return 3 + 2*float64(i) })
 	if g := drifting(line, ahead.X[20:]); !slices.Equal(g.Mu, ahead.Y[20:]) ||
 		math.Abs(g.Variance[3]/g.Variance[0]-4*(1+4./19)/(1+1./19)) > 1e-12 {
 		t.Errorf("a line goes on as %v", g)

@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
@@ -34,7 +35,7 @@ func TestNothingLeaks(t *testing.T) {
 		func(i int) float64 { return 100 + 50*math.Sin(float64(i)) + float64(i) }, // other structure and scale
 	} {
 		rows := "x,y,r\n"
-		for i, v := range steps(t, n, 0, y(after)).Y {
+		for i, v := range testseries.Steps(t, n, 0, y(after)).Y {
 			r := math.Cos(float64(i))
 			if i >= known {
 				r = float64(i) + 5*after(i)
@@ -75,7 +76,7 @@ func TestOriginPlans(t *testing.T) {
 		effort            string
 	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "short"}, {2000, 0, 5, "short"},
 		{2000, 1, 1, "standard"}} {
-		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
+		s := testseries.Steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
 		told := ""
 		progress := func(p forecast.Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }
 		a := &forecast.Analysis{Series: s, Chosen: search.ByEvidence, Effort: "standard", Options: &forecast.Options{Progress: progress}}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
 // TestPolicyGrowth: a season that grows with its level is multiplicative, and the forecast goes on with it. Judged on what the
@@ -19,7 +20,7 @@ func TestPolicyGrowth(t *testing.T) {
 	f := func(i int) float64 {
 		return math.Exp(0.02*float64(i)) * (1 + 0.3*math.Sin(2*math.Pi*float64(i)/12))
 	}
-	s := steps(t, 96, 0, func(i int) float64 { return 100 * f(i) * math.Exp(0.03*math.Sin(float64(i*i))) })
+	s := testseries.Steps(t, 96, 0, func(i int) float64 { return 100 * f(i) * math.Exp(0.03*math.Sin(float64(i*i))) })
 	a := automatic(t, s, forecast.Options{Periods: []float64{12}})
 	if !a.Log || !strings.Contains(a.Kernel(), "LocPer") {
 		t.Errorf("%s was chosen", a.Name())
@@ -83,7 +84,7 @@ func TestPolicyGrowth(t *testing.T) {
 func TestBacktest(t *testing.T) {
 	season := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/12) }
 	o := forecast.Options{Periods: []float64{12}}
-	a := automatic(t, steps(t, 96, 0.5, season), o)
+	a := automatic(t, testseries.Steps(t, 96, 0.5, season), o)
 	good, err := TestPast(context.Background(), a, BacktestOptions{Horizon: 12, Origins: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +97,7 @@ func TestBacktest(t *testing.T) {
 	if err != nil || few.Origins != 2 || few.Known != 72 {
 		t.Errorf("%+v, %v", few, err)
 	}
-	named, err := TestPast(context.Background(), automatic(t, steps(t, 96, 0.5, season), forecast.Options{Kernels: []string{"SE"}}),
+	named, err := TestPast(context.Background(), automatic(t, testseries.Steps(t, 96, 0.5, season), forecast.Options{Kernels: []string{"SE"}}),
 		BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +107,7 @@ func TestBacktest(t *testing.T) {
 	}
 	// The level rests, and then jumps once a season.
 	jump := func(i int) float64 { return season(i) + 8*math.Floor(max(0, float64(i-60))/12) }
-	a = automatic(t, steps(t, 120, 0.5, jump), o)
+	a = automatic(t, testseries.Steps(t, 120, 0.5, jump), o)
 	bad, err := TestPast(context.Background(), a, BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestBacktest(t *testing.T) {
 	if bad.Widen <= good.Widen {
 		t.Errorf("bands are widened by %v and %v", good.Widen, bad.Widen)
 	}
-	short, err := TestPast(context.Background(), automatic(t, steps(t, 20, 0.5, season), forecast.Options{}), BacktestOptions{Horizon: 12})
+	short, err := TestPast(context.Background(), automatic(t, testseries.Steps(t, 20, 0.5, season), forecast.Options{}), BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
 	}

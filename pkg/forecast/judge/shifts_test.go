@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestShiftsUsed: a forecast has the found or given changes, in its components, in a file, and at origins that know of them.
 func TestShiftsUsed(t *testing.T) {
 	const n, at, size = 150, 90, 12
-	s := steps(t, n, 1, func(i int) float64 {
+	s := testseries.Steps(t, n, 1, func(i int) float64 {
 		if i >= at {
 			return 50 + size
 		}
@@ -75,7 +76,7 @@ func TestShiftsUsed(t *testing.T) {
 // and origins have the mode of the whole series.
 func TestShiftsAuto(t *testing.T) {
 	changed := func(n int) *series.Series {
-		return steps(t, n, 1, func(i int) float64 {
+		return testseries.Steps(t, n, 1, func(i int) float64 {
 			if i >= n/2 {
 				return 62
 			}

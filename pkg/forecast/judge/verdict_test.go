@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
 // TestJudge: each rule alone is enough, and what chance may do is no reason.
@@ -187,7 +188,7 @@ func TestVerdicts(t *testing.T) {
 		{"a constant with one jump", 100, func(i int) float64 { return math.Floor(float64(i) / 90) }, nil, 12, Untested},
 		// which nothing before foretold
 	} {
-		a := automatic(t, steps(t, test.n, 0, test.y), forecast.Options{Periods: test.periods})
+		a := automatic(t, testseries.Steps(t, test.n, 0, test.y), forecast.Options{Periods: test.periods})
 		v, err := TestPast(t.Context(), a, BacktestOptions{Horizon: test.horizon})
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
@@ -206,7 +207,7 @@ func TestExactSeason(t *testing.T) {
 	if testing.Short() {
 		t.Skip("without noise, training takes dense algebra")
 	}
-	a := automatic(t, steps(t, 200, 0, func(i int) float64 { return 1.5 * float64(i%13) }),
+	a := automatic(t, testseries.Steps(t, 200, 0, func(i int) float64 { return 1.5 * float64(i%13) }),
 		forecast.Options{Log: "never", Trend: "none", Periods: []float64{13}, Budget: time.Second})
 	trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 26})
 	if err != nil {

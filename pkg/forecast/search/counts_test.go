@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestApproximated(t *testing.T) {
 	const n, k = 60, 40
 	x, y, _ := testdraws.Counts(rand.New(rand.NewPCG(10, 10)), "poisson", n)
-	v, err := NewYScale(countSeries(t, "poisson", x, y, nil), 0, n, false)
+	v, err := NewYScale(testseries.OfCounts(t, "poisson", x, y, nil), 0, n, false)
 	if err != nil {
 		t.Fatal(err)
 	}

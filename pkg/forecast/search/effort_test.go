@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -28,7 +29,7 @@ func TestTwoWeeks(t *testing.T) {
 				at = append(at, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i)*step))
 			}
 		}
-		return dated(t, at, func(at time.Time) float64 { return float64(at.Weekday()) + float64(at.Minute()%7) })
+		return testseries.Dated(t, at, func(at time.Time) float64 { return float64(at.Weekday()) + float64(at.Minute()%7) })
 	}
 	for _, c := range []struct {
 		step             time.Duration

@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // TestEvidence: of one parameter, the variance of noise, the evidence is an integral that quadrature can do.
 func TestEvidence(t *testing.T) {
-	s := steps(t, 200, 1, func(int) float64 { return 0 })
+	s := testseries.Steps(t, 200, 1, func(int) float64 { return 0 })
 	v, err := NewYScale(s, 0, len(s.X), false)
 	if err != nil {
 		t.Fatal(err)

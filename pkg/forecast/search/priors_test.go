@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -42,7 +43,7 @@ func TestParsePrior(t *testing.T) {
 
 // TestReachable: every candidate of a search is among the models that priors are checked against.
 func TestReachable(t *testing.T) {
-	s := steps(t, 200, 0.5, func(i int) float64 {
+	s := testseries.Steps(t, 200, 0.5, func(i int) float64 {
 		return math.Sin(0.02*float64(i)) + math.Sin(2*math.Pi*float64(i)/7) + math.Sin(2*math.Pi*float64(i)/28)
 	})
 	o := Options{Periods: []float64{7, 28}, Log: "never", Trend: "none"}
@@ -82,7 +83,7 @@ func TestReachable(t *testing.T) {
 // TestEvidenceOfGivenPriors compares the evidence by Laplace's method with a sum over a grid, for priors that are not log-normal,
 // and for the log-normal one both as a weak and as a given prior, which have different modes and the same evidence.
 func TestEvidenceOfGivenPriors(t *testing.T) {
-	s := steps(t, 60, 1, func(int) float64 { return 0 })
+	s := testseries.Steps(t, 60, 1, func(int) float64 { return 0 })
 	v, err := NewYScale(s, 0, 60, false)
 	if err != nil {
 		t.Fatal(err)
