@@ -37,7 +37,10 @@ func (p *Posterior) Update(ctx context.Context, d Data) (post *Posterior, err er
 	}
 	if !p.takesMore() && p.inOrder != nil {
 		of, err := p.inOrder.get(ctx)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return nil, fmt.Errorf("gppl: Posterior.Update: interrupted: %w", ctx.Err())
+		case err != nil:
 			return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further"+
 				" one: NewPosterior conditions on all of them. No state space does so in order: %w", p.engine, err)
 		}

@@ -278,3 +278,18 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*more), "ns/update")
 }
+
+// TestUpdateInterrupted: an update that makes a state space first ends with its context, and the next one makes it anew.
+func TestUpdateInterrupted(t *testing.T) {
+	d := Data{X: Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 0, 1, 2}}
+	p := testkit.Must(NewPosterior(t.Context(), Model{Kernel: Matern32{1, 5}, Noise: 0.1}, d, WithEngine(EngineDense)))(t)
+	next := Data{X: Scalars([]float64{4}), Y: []float64{1}}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := p.Update(ended, next); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "No state space") {
+		t.Errorf("interrupted: %v", err)
+	}
+	if _, err := p.Update(t.Context(), next); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
