@@ -35,7 +35,7 @@ func TestWord(t *testing.T) {
 }
 
 // TestSettings walks through all settings that the packages can name: each is a field of the options, and a flag of the command.
-// No message names a setting or a flag in its text; of the latter, those of pkg/forecast/report may, whose readers have the command.
+// No message names a setting in its text. Only messages of pkg/forecast/report, whose readers have the command, may name flags.
 func TestSettings(t *testing.T) {
 	options := map[string][]reflect.Type{
 		"dataset": {reflect.TypeFor[dataset.CSVOptions]()},

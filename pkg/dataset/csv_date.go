@@ -123,7 +123,7 @@ func quarterMonth(text string) (again, period string) {
 	return fmt.Sprintf("%s-%d", m[1]+m[4], 3*strings.Index("1234", m[2]+m[3])+1), "quarter"
 }
 
-// weekDay writes a week of ISO 8601, of which the first has 4 January, as its first day, and a day of it as a date.
+// weekDay writes a week of ISO 8601 as the date of its first day, and a day of a week as its date. Week 1 contains 4 January.
 func weekDay(text string) (again, period string) {
 	m := weekParts.FindStringSubmatch(text)
 	if m == nil {
@@ -205,7 +205,7 @@ func DecimalYear(t time.Time) float64 {
 	return float64(t.Year()) + t.Sub(start).Seconds()/end.Sub(start).Seconds()
 }
 
-// monthNames are those of each month in English, German, French, Spanish, Italian and Portuguese.
+// monthNames lists the names of each month in English, German, French, Spanish, Italian and Portuguese.
 var monthNames = [12]string{
 	" january januar jänner jaenner janvier enero gennaio janeiro", " february februar février fevrier febrero febbraio fevereiro",
 	" march märz marz maerz mrz mars marzo março marco", " april avril abril aprile", " may mai mayo maggio maio",

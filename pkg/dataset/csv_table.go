@@ -132,8 +132,8 @@ func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBl
 	return first
 }
 
-// fill reads rows into a block, first those of the head, of which it returns the others, and at most most. The error is io.EOF
-// behind the last row.
+// fill reads at most most rows into a block: first the rows of the head, then further ones. It returns the rows of the head
+// that it did not read, and io.EOF behind the last row.
 func (t *table) fill(b *CSVBlock, head []row, rest *rowsAhead, most int) (_ []row, err error) {
 	for n := 0; n < most; n++ {
 		var next row

@@ -35,7 +35,7 @@ var TimeFormats = []TimeFormat{TimeISO, TimeYMD, TimeDMY, TimeMDY, TimeNamed, Ti
 
 func (f TimeFormat) bit() uint { return 1 << slices.Index(TimeFormats, f) }
 
-// unixUnits are those of the formats of Unix times.
+// unixUnits names the unit in which each format counts Unix time.
 var unixUnits = map[TimeFormat]struct {
 	name      string
 	perSecond float64

@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// member is one of the models that forecasts average, with what it is of the data once these are conditioned on.
+// member is one of the models that forecasts average, with its scale of y and its posteriors once it is conditioned on the data.
 type member struct {
 	search.Averaged
 	scale      *search.YScale
@@ -34,7 +34,7 @@ func (m *member) given() []conditioned {
 // NoisyVar. LatentVar is the variance of f.
 type Part struct {
 	Weight    float64
-	warp      series.Warp // from y to what the model is of; nil for y itself
+	warp      series.Warp // maps y to the scale of the model; nil for y itself
 	Mean      []float64
 	LatentVar []float64
 	NoisyVar  []float64

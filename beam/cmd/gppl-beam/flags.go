@@ -42,7 +42,7 @@ func newHeader(set *flag.FlagSet) *headerFlags {
 	return f
 }
 
-// Header is that of Range, within --memory.
+// Header returns the header of the sums that the flags describe, whose workers stay within --memory.
 func (f *headerFlags) Header(look func() (sums.Range, error)) (sums.Header, error) {
 	return f.Range.Header(func() (*sums.Sums, error) {
 		limit, err := f.Memory()
