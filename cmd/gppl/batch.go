@@ -24,7 +24,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
-	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -158,10 +157,7 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	}
 	best := o.a.Candidates[0]
 	r.Y, r.N, r.Kernel, r.Model = o.a.Series.YName, len(o.a.Series.X), best.Kernel, best.Name()
-	r.NLL, r.BIC = &best.NLL, &best.BIC
-	if o.a.Chosen == search.ByEvidence {
-		r.Score, r.BIC = &best.Score, nil
-	}
+	r.NLL, r.Score, r.BIC = &best.NLL, &best.Score, &best.BIC
 	if t := o.trust; t != nil {
 		r.Use, r.Coverage, r.Relative, r.Verdict = t.Word, &t.Coverage, &t.Relative, t.Verdict
 	}

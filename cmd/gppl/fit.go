@@ -88,17 +88,11 @@ func inputFlags() []cli.Flag {
 			Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role " +
 				"(variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to " +
 				"every candidate that has the parameter; may be repeated; " + search.Distributions, Category: model},
-		&cli.IntFlag{Name: "starts",
-			Usage:    "`N` random starts of a named kernel around the best that the search finds, beside those of the search",
-			Category: model},
-		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
+		&cli.IntFlag{Name: "starts", Usage: "for sums: `N` further random starts of each kernel", Category: model},
+		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of random starts and draws", Category: model},
 		&cli.DurationFlag{Name: "budget",
-			Usage: "predicted `TIME` of training at most, such as 10s or 5m, shared by the kernels of --kernel; predictions use no " +
-				"clock, so the search is the same on every machine; if not given, a minute for the automatic search and no more than a " +
-				"day for a named kernel", HideDefault: true, Category: model},
-		&cli.IntFlag{Name: "max-exact", Value: 6000,
-			Usage: "up to `N` observations the likelihood of named kernels is exact; above, it is projected unless an engine of O(n) " +
-				"or a constant step makes the exact one cheap", Category: model},
+			Usage: "predicted `TIME` of training at most, such as 10s or 5m; predictions use no clock, so the search is the same on " +
+				"every machine; if not given, a minute", HideDefault: true, Category: model},
 		memoryFlag(), jsonFlag(), quietFlag(),
 	}
 }
@@ -186,7 +180,7 @@ func forecastSteps(c *cli.Command, n int) int {
 func fitCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv … | FILE.sums",
-		Description: `Finds structure and parameters by their evidence, or compares named kernels (--kernel) by BIC. ` +
+		Description: `Finds structure and parameters by their evidence, among all sums or among named kernels (--kernel). ` +
 			`Then it forecasts, tests the
 model on the most recent observations at the same horizon, says whether to use the forecast, and checks the residuals.
 "-" reads standard input. From sums (gppl sum) it compares kernels, learns, and forecasts at --at or for --forecast steps; ` +
@@ -277,7 +271,7 @@ func yColumn(c *cli.Command) string {
 
 func compareCommand() *cli.Command {
 	return &cli.Command{
-		Name: "compare", Usage: "compare kernels by exact likelihood and BIC", ArgsUsage: "FILE.csv",
+		Name: "compare", Usage: "compare kernels by evidence and BIC", ArgsUsage: "FILE.csv",
 		Description: `   gppl compare co2-weekly.csv --x date --y co2_ppm
    gppl compare data.csv --kernel "SE, Matern32, SE + Periodic, SE + LocPer" --json`,
 		Flags: inputFlags(),
@@ -429,8 +423,8 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
 		}
 	}
-	o = forecast.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"),
-		Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	o = forecast.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"),
+		Seed: uint64(c.Uint("seed"))}
 	if logit(c) {
 		o.Log = "auto" // the bounds imply log odds
 	}
@@ -441,8 +435,8 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 		}
 		o.Priors = append(o.Priors, p)
 	}
-	if err := checkStarts(c); err != nil {
-		return o, err
+	if c.IsSet("starts") {
+		return o, usageError{errors.New("--starts is for sums: a search of a csv file begins where it finds optima")}
 	}
 	if origins, held := c.Int("origins"), c.Int("holdout"); origins < 0 || held < 0 {
 		return o, usageError{fmt.Errorf("--origins %d --holdout %d: neither may be negative", origins, held)}
@@ -460,12 +454,10 @@ func logit(c *cli.Command) bool { return strings.EqualFold(c.String("log"), "log
 const mostStarts = 1000
 
 func checkStarts(c *cli.Command) error {
-	for _, name := range []string{"starts", "max-exact"} {
-		if n := c.Int(name); n < 0 {
-			return usageError{fmt.Errorf("--%s %d: it takes a whole number from 0", name, n)}
-		}
-	}
-	if n := c.Int("starts"); n > mostStarts {
+	switch n := c.Int("starts"); {
+	case n < 0:
+		return usageError{fmt.Errorf("--starts %d: it takes a whole number from 0", n)}
+	case n > mostStarts:
 		return usageError{fmt.Errorf("--starts %d: at most %d", n, mostStarts)}
 	}
 	return nil
@@ -628,13 +620,12 @@ func (b *pastBar) end(err error) {
 func trainSeries(
 	ctx context.Context, c *cli.Command, s *series.Series, settings forecast.Options, tell bool,
 ) (*forecast.Analysis, error) {
-	if plan := search.PlanFit(s, settings); settings.Kernels == nil {
-		if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
-			plan = judge.WithTests(plan, s, settings, tests)
-		}
-		if tell && !c.Bool("quiet") && (plan.Seconds+plan.Tests >= announced || plan.Over) {
-			say(c, "%v.", plan)
-		}
+	plan := search.PlanFit(s, settings)
+	if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
+		plan = judge.WithTests(plan, s, settings, tests)
+	}
+	if tell && !c.Bool("quiet") && (plan.Seconds+plan.Tests >= announced || plan.Over) {
+		say(c, "%v.", plan)
 	}
 	if !tell {
 		return interruptible(ctx, func() (*forecast.Analysis, error) { return fitWithin(ctx, c, s, settings) })
@@ -678,10 +669,6 @@ func fitWithin(ctx context.Context, c *cli.Command, s *series.Series, settings f
 		machine.CollectFor(len(s.X))
 	}
 	a, err := forecast.Fit(ctx, s, settings)
-	if budget := (*search.BudgetError)(nil); errors.As(err, &budget) {
-		remedy := "--budget allows more, and --last N takes fewer observations"
-		return nil, fmt.Errorf("%s: %s", message(budget), remedy)
-	}
 	return a, memoryHint(c, err)
 }
 

@@ -29,7 +29,7 @@ import (
 // forCSV are the flags of gppl fit that sums do not support, since they need observations.
 var forCSV = []string{
 	"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "decimal-point", "no-header", "missing", "by", "last",
-	"max-exact", "report", "live", "figure", "levels", "components", "y-error", "relative-errors", "prior", "regressor", "future",
+	"report", "live", "figure", "levels", "components", "y-error", "relative-errors", "prior", "regressor", "future",
 	"holidays", "log", "likelihood", "size", "bounds", "trend", "period", "holdout", "origins",
 }
 

@@ -305,7 +305,8 @@ func checkHostile(t *testing.T, path string, args, want []string) {
 // TestHostileModels: predict answers, with a warning where the answer is not to be relied on, or says in one line why not.
 func TestHostileModels(t *testing.T) {
 	model := filepath.Join(filepath.Dir(neutral(t, "")), "model.json")
-	if code, _, stderr := gppl("fit", neutral(t, plain), "--kernel", "Matern32", "-q", "--model", model); code != exitOK {
+	if code, _, stderr := gppl("fit", neutral(t, plain), "--kernel", "Matern32", "--log", "never", "--trend", "none", "-q",
+		"--model", model); code != exitOK {
 		t.Fatal(stderr)
 	}
 	b, err := os.ReadFile(model)

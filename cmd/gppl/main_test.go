@@ -115,7 +115,7 @@ func TestFitAndPredict(t *testing.T) {
 
 func TestCompare(t *testing.T) {
 	code, stdout, stderr := gppl("compare", csv(t), "--kernel", "SE,Laplace", "--quiet")
-	if code != exitOK || stderr != "" || !strings.Contains(stdout, "Kernels compared") || !strings.Contains(stdout, "Laplace") {
+	if code != exitOK || stderr != "" || !strings.Contains(stdout, "Models compared") || !strings.Contains(stdout, "Laplace") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }
@@ -244,18 +244,17 @@ func TestFitPlace(t *testing.T) {
 
 // TestNoComponents: where components are refused at last, all else is written and shown.
 func TestNoComponents(t *testing.T) {
-	rnd, y := rand.New(rand.NewPCG(3, 4)), 0.0
+	rnd := rand.New(rand.NewPCG(3, 4))
 	var rows strings.Builder
-	for i := range 4200 {
-		y += rnd.NormFloat64()
-		fmt.Fprintf(&rows, "%d,%.3f\n", i, y)
+	for i := range 4200 { // four seasons are more than components are computed of
+		fmt.Fprintf(&rows, "%d,%.3f\n", i, 3*math.Sin(2*math.Pi*float64(i)/1050)+rnd.NormFloat64())
 	}
 	folder := t.TempDir()
-	file, figure := filepath.Join(folder, "walk.csv"), filepath.Join(folder, "walk.svg")
+	file, figure := filepath.Join(folder, "season.csv"), filepath.Join(folder, "season.svg")
 	if err := os.WriteFile(file, []byte("t,y\n"+rows.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, text, stderr := gppl("fit", file, "--kernel", "Laplace", "--origins", "1", "--forecast", "3", "--figure", figure,
+	code, text, stderr := gppl("fit", file, "--kernel", "Periodic", "--period", "1050", "--origins", "1", "--forecast", "3", "--figure", figure,
 		"--components", filepath.Join(folder, "parts.csv"))
 	if _, err := os.Stat(figure); code != exitFailed || err != nil || !strings.Contains(text, "Forecast of y") ||
 		!strings.Contains(stderr, "no components: ") {

@@ -11,9 +11,9 @@ type Belief struct {
 
 // Beliefs returns the given priors that apply to the best model; nil if there are none.
 func (a *Analysis) Beliefs() (out []Belief) {
-	priors := a.Result.Priors
-	if a.Chosen == search.ByEvidence {
-		priors = search.PriorsOf(a.Result.Model, a.given, a.Scaling.Scale)
+	priors := search.PriorsOf(a.Result.Model, a.given, a.Scaling.Scale)
+	if a.whole {
+		priors = a.Result.Priors
 	}
 	for _, p := range priors {
 		b := Belief{Name: p.Name}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -24,9 +25,11 @@ func TestDecompose(t *testing.T) {
 		o    Options
 		rest bool
 	}{
-		"one, of y":     {Options{Kernels: []string{"SE + LocPer"}, Log: "never", Trend: "linear", Periods: []float64{period}}, false},
-		"one, of log y": {Options{Kernels: []string{"SE + LocPer"}, Log: "always", Trend: "linear", Periods: []float64{period}}, false},
-		"several":       {Options{Periods: []float64{period}}, true},
+		"one, of y": {Options{Kernels: []string{"SE + LocPer"}, Log: "never", Trend: "linear",
+			Periods: []float64{period}}.WithEffort(search.Efforts[2]), false},
+		"one, of log y": {Options{Kernels: []string{"SE + LocPer"}, Log: "always", Trend: "linear",
+			Periods: []float64{period}}.WithEffort(search.Efforts[2]), false},
+		"several": {Options{Periods: []float64{period}}, true},
 	} {
 		a := automatic(t, s, test.o)
 		f, err := a.Forecast(t.Context(), ahead)
@@ -64,6 +67,7 @@ func TestDecompose(t *testing.T) {
 	}
 	long := automatic(t, testseries.Steps(t, maxDense+1, 0, func(int) float64 { return rng.NormFloat64() }),
 		Options{Kernels: []string{"Matern32"}, Trend: "none"})
+	long.trained = maxDense + 1
 	if _, err := long.Decompose(context.Background(), 1); !errors.Is(err, ErrNoComponents) {
 		t.Errorf("of %d observations: %v", maxDense+1, err)
 	}

@@ -26,7 +26,7 @@ func check(err error) {
 	}
 }
 
-// A series, its model and a year ahead, in three calls. Options{} alone finds the model by itself; named kernels are faster.
+// A series, its model and a year ahead, in three calls. Options{} alone finds the model by itself.
 func ExampleFitValues() {
 	ctx := context.Background()
 	x, y := months()
@@ -36,7 +36,7 @@ func ExampleFitValues() {
 	check(err)
 	fmt.Printf("%s; month %v: %.1f, between %.1f and %.1f\n", a.Kernel(), ahead.X[3], ahead.Mean[3], ahead.Lower[3], ahead.Upper[3])
 	// Output:
-	// SE + Periodic; month 99: 27.9, between 27.3 and 28.5
+	// SE + Periodic; month 99: 27.9, between 27.2 and 28.7
 	//
 }
 
@@ -54,8 +54,8 @@ func ExampleAnalysis_Components() {
 		}
 	}
 	// Output:
-	// trend: -2.3 and -2.0
-	// Periodic: 2.9 and -3.1
+	// trend: -2.2 and -1.9
+	// Periodic: 2.9 and -3.0
 	//
 }
 
@@ -70,7 +70,7 @@ func ExampleFitValues_lightCurve() {
 		fmt.Printf("%s %.1g\n", p.Name, p.Value)
 	}
 	// Output:
-	// variance 1
+	// variance 0.3
 	// period 7
 	//
 }

@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -26,22 +25,19 @@ type Analysis struct {
 	Result     *gppl.Result       // of the best
 	Log        bool               // the best is a model of log y
 	Widen      float64            // factor on standard deviations beyond the last observation (short series, Calibrate); 0 means 1
-	Chosen     search.Criterion   // how the best was chosen
-	// Effort is the effort of the automatic policy (Plan); "" if kernels were named.
-	Effort string
-	// Untried is the number of models that the automatic policy did not try, because evaluations cost more than planned and used up
-	// the budget. Above 0, nothing is learnt anew for forecasts of the past, and shifts are only looked for if Options.Shifts
-	// requests it.
+	Effort     string             // of the search (Plan)
+	// Untried is the number of models that the search did not try, because evaluations cost more than planned and used up the
+	// budget. Above 0, nothing is learnt anew for forecasts of the past, and shifts are only looked for if Options.Shifts requests
+	// it.
 	Untried int
-	// Projections is the number of projections of the likelihood, or 0 if it is exact.
-	Projections int
 
-	given   []gppl.ParamPrior // Options.Priors, if Chosen is ByEvidence
+	given   []gppl.ParamPrior // Options.Priors
 	Periods []float64         // Options.Periods
 	Options *Options          // of Fit; nil if the analysis was read from a file
 	members []*member         // the models that forecasts average
 	memory  float64           // Options.Memory
-	trained int               // number of latest observations trained on; with ByEvidence, models have their standardisation
+	trained int               // number of latest observations trained on, by which the models are standardised
+	whole   bool              // models are standardised by all observations, as named kernels in files of before 2026-11-29 are
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
 	missed  error             // why Fit could not look for changes; nil if it did, or was not asked to
@@ -58,11 +54,8 @@ func (a *Analysis) alone() []*member {
 func analysisOf(s *series.Series, o Options, found *search.Outcome) *Analysis {
 	a := &Analysis{
 		Series: s, Scaling: found.Scaling, Candidates: found.Candidates, Result: found.Result, Log: found.Log,
-		Chosen: found.Chosen, Effort: found.Effort, Untried: found.Untried, Projections: found.Projections,
+		Effort: found.Effort, Untried: found.Untried, given: o.Priors, Widen: search.ShortBands(len(s.X)),
 		Periods: o.Periods, Options: &o, memory: o.Memory, trained: found.Trained, computed: new(computed),
-	}
-	if a.Chosen == search.ByEvidence {
-		a.given, a.Widen = o.Priors, a.ShortBands()
 	}
 	for _, m := range found.Averaged {
 		a.members = append(a.members, &member{Averaged: *m})
@@ -75,7 +68,7 @@ func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
 // TrainedOn returns the number of observations, the latest before those of Series.Added, from which parameters were learnt.
 func (a *Analysis) TrainedOn() int {
-	return min(a.Series.Learnt(), cmp.Or(a.trained, search.MostTrained))
+	return min(a.Series.Learnt(), a.trained)
 }
 
 // Kernel returns the name of the best kernel.
@@ -83,7 +76,7 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 
 // Fit learns a model of the series.
 //
-// If Options.Kernels is nil, it also finds the structure. It compares noise alone and a smooth, a less smooth and a rough term,
+// It finds the structure and the parameters. It compares noise alone and a smooth, a less smooth and a rough term,
 // each with and without a season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a
 // time. Parameters have weak priors, so that five observations are enough. Candidates are ranked by their evidence, the marginal
 // likelihood with the parameters integrated out. Forecasts average the candidates with enough weight and, for short series, over
@@ -96,19 +89,13 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // learnt from, or on four of the longest season. Predictions before these are conditioned on all observations or, if neither a
 // state space, a constant step nor waves make that cheap, on the 2000 around each x.
 //
-// If kernels are named, Fit trains each and keeps the one with the lowest BIC, with standard errors of its parameters. All have
-// the trend of Options.Trend, or with auto a linear one; the best kernel is then tried without a trend and with a quadratic one.
-// The coefficients of a trend have priors and are integrated out, so they do not count as parameters. If all y are positive and
-// Options.Log is auto, the best is also tried on the logarithm; NLL and BIC are those of y. The criterion is BIC because evidence
-// needs a proper prior of every parameter. A named kernel is trained by its likelihood, with no priors but Options.Priors, so
-// that the values can be compared with those of other programs.
+// If kernels are named (Options.Kernels), they are the candidates of the search, in place of the sums that it would try and
+// grow. A named kernel begins where a search of all observations by the library ends (auto.FindStarts), since its scales and
+// periods may be any. All else is the same: scales, trends, weak priors, evidence, averages, budget and status. Every candidate
+// has its BIC as well, to compare with other programs.
 //
-// The library searches and trains a named kernel (auto.FindStarts, auto.Starts.Train), on each scale of y once, and anew for a
-// trend that ends far above the others. With more than 400 observations only y is searched, and training on log y begins at what
-// that found, unless evaluations there take long. If an evaluation of all observations takes more than some hundredths of a
-// second, 500 of them find the best start, and few evaluations of all follow. What the library says of the optimum goes into the
-// candidate's Status, Search and Doubts. A candidate that cannot be trained is kept with its error. Fit returns an error if none
-// can be trained, if a kernel's name is unknown, or if ctx ends.
+// A candidate that cannot be trained is kept with its error. Fit returns an error if none can be trained, if a kernel's name is
+// unknown, or if ctx ends.
 func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
 	if err := series.WithinMemory(fmt.Sprintf("a fit of %d observations", len(s.X)), o.FitBytes(s), o.Memory); err != nil {
 		return nil, err
@@ -128,12 +115,12 @@ func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
 	return a, nil
 }
 
-// ShortBands returns the factor on standard deviations beyond the last observation in the automatic search, √(1 + (11/n)²) for
+// ShortBands returns the factor on standard deviations beyond the last observation, √(1 + (11/n)²) for
 // a series of n observations, up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
 //
 // A short series shows little of what will happen to it, and the model that fits it best errs more than it predicts. The 11 was
 // chosen on the yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those with fewer than
 // 20 observations hold 88 and 91 % of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
 func (a *Analysis) ShortBands() float64 {
-	return search.ShortBands(a.Chosen, len(a.Series.X))
+	return search.ShortBands(len(a.Series.X))
 }

@@ -95,9 +95,6 @@ func (a *Analysis) minimised(ctx context.Context) (gppl.Data, error) {
 
 // quick reports whether one evaluation of the likelihood is predicted to take less than the given time (gppl.Exact.Cost).
 func (a *Analysis) quick(ctx context.Context, limit time.Duration) bool {
-	if a.Projections > 0 {
-		return false
-	}
 	data, err := a.minimised(ctx)
 	if err != nil {
 		return false

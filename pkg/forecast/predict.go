@@ -304,8 +304,8 @@ func (a *Analysis) WithNoise(ctx context.Context, noise float64) (other *Analysi
 	r := *a.Result
 	r.Model = m
 	other = &Analysis{
-		Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates,
-		Projections: a.Projections, Result: &r, given: a.given, trained: a.trained, computed: new(computed),
+		Series: a.Series, Scaling: a.Scaling, Log: a.Log, Effort: a.Effort, Candidates: a.Candidates,
+		Result: &r, given: a.given, trained: a.trained, whole: a.whole, computed: new(computed),
 	}
 	other.members = other.alone()
 	return other, there - here, nil
@@ -314,7 +314,7 @@ func (a *Analysis) WithNoise(ctx context.Context, noise float64) (other *Analysi
 // scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
 func (a *Analysis) scale(log bool) (search.YScale, error) {
 	n, from, to := len(a.Series.X), 0, a.Series.Learnt()
-	if a.Chosen == search.ByEvidence {
+	if !a.whole {
 		from = to - a.TrainedOn()
 	}
 	v, err := search.NewYScale(a.Series, from, to, log)

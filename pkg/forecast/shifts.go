@@ -31,7 +31,7 @@ func (a *Analysis) ShiftMode() string {
 		return "never"
 	case a.Options.Shifts != "" && a.Options.Shifts != shiftsAuto:
 		return a.Options.Shifts
-	case a.Chosen == search.ByBIC || len(a.Series.X) > cheapShifts:
+	case len(a.Options.Kernels) > 0 || len(a.Series.X) > cheapShifts:
 		return shiftsReported
 	}
 	return ShiftsUsed

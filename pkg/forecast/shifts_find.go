@@ -85,9 +85,7 @@ func (a *Analysis) searchShifts(ctx context.Context) (scan shiftSearch, best shi
 	if first, last, ok := a.Series.Stuck(); ok {
 		scan.leave(func(i int) bool { return i > first && i <= last })
 	}
-	// A named kernel that is not at its optimum takes for a shift what it would follow there.
-	unfinished := a.Projections > 0 || a.Result.Status == gppl.Limited
-	if scan.n < fewestScanned || a.Series.Counting != nil || a.Chosen == search.ByBIC && unfinished {
+	if scan.n < fewestScanned || a.Series.Counting != nil {
 		return scan, best, nil
 	}
 	if best, err = scan.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {
@@ -176,11 +174,7 @@ func (scan *shiftSearch) leave(drop func(i int) bool) {
 // retraining trains the models of the search.
 func (scan shiftSearch) retraining() search.Retraining {
 	a := scan.a
-	given := a.given
-	if a.Chosen == search.ByBIC {
-		given = a.Result.Priors
-	}
-	return search.NewRetraining(a.Series, scan.n, a.Candidates[0], a.Chosen, given)
+	return search.NewRetraining(a.Series, scan.n, a.Candidates[0], a.given)
 }
 
 // withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
@@ -218,7 +212,7 @@ func (scan shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer bo
 	}
 	v.Data = search.Latest(v.Data, scan.n)
 	models, trends := []gppl.Model{from}, []string{scan.a.Candidates[0].Trend}
-	if fewer && scan.n <= cheapShifts && scan.a.Chosen == search.ByEvidence {
+	if fewer && scan.n <= cheapShifts {
 		models = append(models, scan.retraining().Simpler(from)...)
 		if trends[0] != "none" {
 			trends = append(trends, "none")
@@ -279,7 +273,7 @@ func withoutShifts(m gppl.Mean, but []series.Shift) gppl.Mean {
 // the model, and under one of seasons and noise alone, since a model that was learnt without the shift may describe it.
 func (scan shiftSearch) next(from shifted) (best *shifted, err error) {
 	nulls := []gppl.Model{from.model}
-	if scan.n <= cheapShifts && scan.a.Chosen == search.ByEvidence {
+	if scan.n <= cheapShifts {
 		if m, ok := search.SeasonsAlone(from.model); ok {
 			plain, err := scan.trained(from.shifts, m, false)
 			if err != nil {

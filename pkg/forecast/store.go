@@ -34,21 +34,24 @@ const (
 type stored struct {
 	sealed.Header
 	storedSeries
-	Candidates  []search.Candidate `json:"candidates"`
-	Projections int                `json:"projections,omitempty"`
-	Result      *store.Result      `json:"result"`
-	// The number of latest observations on which the models were trained. Those of the automatic policy have their standardisation.
+	Candidates []storedCandidate `json:"candidates"`
+	Result     *store.Result     `json:"result"`
+	// The number of latest observations on which the models were trained.
 	Trained int `json:"trained_on,omitempty"`
-	// Fields of the automatic policy; older files lack them.
-	Log     bool           `json:"log,omitempty"`
+	// Older files lack the fields that follow.
+	Log bool `json:"log,omitempty"`
+	// Parameters have weak priors, and models are standardised by the observations on which they were trained. It is false in older
+	// files of named kernels: their candidates were ranked by BIC, and the first alone is the forecast.
 	Weak    bool           `json:"weak_priors,omitempty"`
 	Members []storedMember `json:"members,omitempty"`
 	Widen   float64        `json:"widen,omitempty"`
 	Effort  string         `json:"effort,omitempty"`
-	// Priors that were given to the automatic policy; those for named kernels are in the result.
+	// Priors that were given; those of older files of named kernels are in the result.
 	Priors []store.Prior `json:"priors,omitempty"`
 	// Periods that were given; older files lack them.
 	Periods []float64 `json:"periods,omitempty"`
+	// Older files of named kernels may have a number of projections by which these were compared.
+	Projections int `json:"projections,omitempty"`
 	// Files of series that were fitted with --share have the priors that they shared, which no prediction needs.
 	Shared json.RawMessage `json:"shared,omitempty"`
 	// Optional parts of a series; older files lack them.
@@ -61,6 +64,13 @@ type stored struct {
 	Student *series.Student `json:"student,omitempty"`
 	// Files of later observations; older files lack them.
 	Added []series.Addition `json:"added,omitempty"`
+}
+
+// storedCandidate is a candidate, with what older files have of named kernels: how they were searched, and with what doubts.
+type storedCandidate struct {
+	search.Candidate
+	Search string   `json:"search,omitempty"`
+	Doubts []string `json:"doubts,omitempty"`
 }
 
 // storedSeries is the part of a series that every file has. Older files lack the errors.
@@ -105,8 +115,12 @@ func (a *Analysis) Save(path string) error { return files.Write(path, a.Encode) 
 // take several times the memory of the series.
 func (a *Analysis) Encode(w io.Writer) error {
 	s := a.Series
+	var candidates []storedCandidate
+	for _, c := range a.Candidates {
+		candidates = append(candidates, storedCandidate{Candidate: c})
+	}
 	var members []storedMember
-	if a.Chosen == search.ByEvidence {
+	if !a.whole {
 		for _, m := range a.members {
 			of := storedMember{Weight: m.Weight, Log: m.Log, Model: store.Model{Model: m.Model}, Shape: m.Shape}
 			for _, drawn := range m.Draws {
@@ -119,8 +133,8 @@ func (a *Analysis) Encode(w io.Writer) error {
 	series.X, series.Y = []float64{}, []float64{} // writeStored writes them
 	b, err := json.Marshal(stored{
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
-		Candidates: a.Candidates, Projections: a.Projections, Result: &store.Result{Result: a.Result}, Trained: a.trained,
-		Log: a.Log, Weak: a.Chosen == search.ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort,
+		Candidates: candidates, Result: &store.Result{Result: a.Result}, Trained: a.trained,
+		Log: a.Log, Weak: !a.whole, Members: members, Widen: a.Widen, Effort: a.Effort,
 		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays,
 		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
@@ -249,19 +263,22 @@ func decode(b []byte) (*Analysis, error) {
 		return nil, err
 	}
 	a := &Analysis{
-		Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result.Result, trained: j.Trained, Log: j.Log,
+		Series: s, Result: j.Result.Result, trained: j.Trained, Log: j.Log,
 		Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), Periods: j.Periods,
-		computed: new(computed),
-	}
-	if j.Weak {
-		a.Chosen = search.ByEvidence
+		whole: !j.Weak, computed: new(computed),
 	}
 	v, err := a.scale(j.Log)
 	if err != nil {
 		return nil, err
 	}
 	a.Scaling = v.Scaling
-	search.Restore(a.Candidates, a.Chosen)
+	if a.whole { // the others, ranked by BIC, had no part in it
+		j.Candidates = j.Candidates[:1]
+	}
+	for _, c := range j.Candidates {
+		a.Candidates = append(a.Candidates, c.Candidate)
+	}
+	search.Restore(a.Candidates)
 	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
 		of := &member{Averaged: a.Candidates[i].Averaged(m.Model.Model, m.Log, m.Weight)}
 		of.Shape = m.Shape

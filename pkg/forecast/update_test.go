@@ -38,8 +38,8 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Analysis{Series: s, Candidates: make([]search.Candidate, 1), Chosen: search.ByBIC, trained: len(x), computed: new(computed)}
-	search.Restore(a.Candidates, a.Chosen)
+	a := &Analysis{Series: s, Candidates: make([]search.Candidate, 1), trained: len(x), computed: new(computed)}
+	search.Restore(a.Candidates)
 	v, err := a.scale(false)
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +282,11 @@ func TestUpdateFromFiles(t *testing.T) {
 				a.Widen = 0
 				first, err := a.Predict(t.Context(), u.Series.X[before:before+1])
 				a.Widen = widen
-				if err == nil && name != "shares" && (math.Abs(first.Mean[0]-arrivals.Forecast.Mean[0]) > 1e-6*math.Abs(first.Mean[0])) {
+				near := 1e-6
+				if kind.read.YError != "" { // nor their errors, on which the median of a mixture depends
+					near = 1e-3
+				}
+				if err == nil && name != "shares" && (math.Abs(first.Mean[0]-arrivals.Forecast.Mean[0]) > near*math.Abs(first.Mean[0])) {
 					t.Errorf("the first new observation is predicted as %v, by the analysis as %v", arrivals.Forecast.Mean[0], first.Mean[0])
 				}
 				var b bytes.Buffer

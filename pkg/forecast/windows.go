@@ -20,9 +20,6 @@ const (
 	// cheapDense is the number of observations up to which dense algebra (2.4 ms at coreFlops) is so cheap that no other engine is
 	// tried.
 	cheapDense = 400
-	// askedDense is the number of observations up to which, for a named kernel, predictions are conditioned on all by dense algebra:
-	// the default of Options.MaxExact in training, 8 s at coreFlops.
-	askedDense = 6000
 	// mostMixed is the number of seconds, of value and gradient, up to which the engine of waves factorises the covariance.
 	mostMixed = 3
 )
@@ -196,16 +193,12 @@ func latentByParts[K comparable](
 func (a *Analysis) posteriorOf(
 	ctx context.Context, model gppl.Model, n int, latest func(ctx context.Context, k int) (gppl.Data, error),
 ) (conditioned, error) {
-	few := search.WindowLength
-	if a.Chosen == search.ByBIC {
-		few = askedDense
-	}
 	on := func(ctx context.Context, k int) (p conditioned, failed, err error) {
 		data, err := latest(ctx, k)
 		if err != nil {
 			return nil, nil, err
 		}
-		return conditionOn(ctx, model, data, few, a.room(), &a.windows)
+		return conditionOn(ctx, model, data, search.WindowLength, a.room(), &a.windows)
 	}
 	k := min(a.conditionsOn(), n)
 	p, failed, err := on(ctx, k)
@@ -225,13 +218,10 @@ func (a *Analysis) posteriorOf(
 	}}, nil
 }
 
-// conditionsOn returns the number of latest observations that forecasts are conditioned on: all if kernels were named, otherwise
-// those that the models were learnt from, or four of the longest season if these are more, and those that came later.
+// conditionsOn returns the number of latest observations that forecasts are conditioned on: those that the models were learnt
+// from, or four of the longest season if these are more, and those that came later.
 func (a *Analysis) conditionsOn() int {
 	n := len(a.Series.X)
-	if a.Chosen == search.ByBIC {
-		return n
-	}
 	const seasons = 4
 	k := float64(a.TrainedOn())
 	for _, m := range a.members {

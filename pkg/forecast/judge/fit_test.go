@@ -31,11 +31,11 @@ func learn(t *testing.T) *forecast.Analysis {
 	}
 	var last forecast.Progress
 	a, err := forecast.Fit(context.Background(), s, forecast.Options{Kernels: []string{"SE", "SE + Periodic", "Matern32"}, Trend: "none",
-		Progress: func(p forecast.Progress) { last = p }})
+		Log: "never", Progress: func(p forecast.Progress) { last = p }}.WithEffort(search.Efforts[2]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last.Count != 4 || last.Evaluations == 0 { // the best on the log scale as well
+	if last.Count != 100 || last.Evaluations == 0 {
 		t.Errorf("last progress %+v", last)
 	}
 	return a
@@ -90,7 +90,7 @@ func TestFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range x {
-			if sum := a.Scaling.Mean + terms[0].Mean[i] + terms[1].Mean[i]; math.Abs(sum-p.Mean[i]) > 1e-6 {
+			if sum := a.Scaling.Mean + terms[0].Mean[i] + terms[1].Mean[i] + terms[2].Mean[i]; math.Abs(sum-p.Mean[i]) > 1e-6 {
 				t.Errorf("at %v: %v, the posterior is %v", x[i], sum, p.Mean[i])
 			}
 		}
@@ -166,11 +166,11 @@ func TestTrend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := forecast.Fit(context.Background(), s, forecast.Options{Kernels: []string{"Periodic", "SE"}})
+	a, err := forecast.Fit(context.Background(), s, forecast.Options{Kernels: []string{"Periodic", "SE"}}.WithEffort(search.Efforts[2]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(a.Candidates) != 5 || a.Candidates[0].Name() != "Periodic, linear trend" { // three trends, the other kernel, and the logarithm
+	if len(a.Candidates) != 8 || a.Candidates[0].Name() != "Periodic, linear trend" { // two kernels, trends and scales
 		t.Errorf("%+v", a.Candidates)
 	}
 	f, err := a.Forecast(t.Context(), 120)

@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"time"
@@ -22,9 +21,6 @@ const (
 	// in the fit. On M4's development half, a quick search forecasts weekly series up to 2.5 times worse than a standard one, and
 	// this one equally well.
 	leastEffort = 1
-	// namedBudget is the predicted time of training named kernels at one origin above which parameters are those of the whole
-	// series.
-	namedBudget = time.Second
 )
 
 // relearning says how the past is tested: at which origins, and what is learnt there. It is the same on every machine.
@@ -33,7 +29,7 @@ type relearning struct {
 	// options are those of Fit at each origin; nil means that structure and parameters are those of the whole series, because of
 	// why.
 	options *forecast.Options
-	effort  string // of the search at each origin; "" if kernels are named
+	effort  string // of the search at each origin
 	why     string
 	done    *originsDone
 }
@@ -75,9 +71,6 @@ func relearningOf(a *forecast.Analysis, o BacktestOptions) (r relearning, err er
 	case a.Options == nil:
 		r.why = "the model was read from a file"
 		return r, nil
-	case a.Projections > 0:
-		r.why = "learning by projections takes too long at each origin"
-		return r, nil
 	case a.Untried > 0:
 		r.why = search.BudgetSpent
 		return r, nil
@@ -86,10 +79,6 @@ func relearningOf(a *forecast.Analysis, o BacktestOptions) (r relearning, err er
 	at.Progress, at.Shifts = nil, a.ShiftMode()
 	at.Budget /= time.Duration(cmp.Or(o.Origins, defaultOrigins)) // all origins together may take as long as the fit
 	r.options = &at
-	if a.Chosen == search.ByBIC {
-		at.Budget = namedBudget
-		return r, nil
-	}
 	past, err := o.pastSearch(a.Series, at, a.Effort, a.TrainedOn())
 	if err != nil {
 		return r, err
@@ -177,10 +166,6 @@ func (r relearning) asOf(
 		return nil, "", err
 	}
 	past, err = forecast.Fit(ctx, s, *r.options)
-	if long := (*search.BudgetError)(nil); errors.As(err, &long) {
-		past, err = a.AsOf(ctx, train.From, train.To)
-		return past, "learning again at each origin takes too long", err
-	}
 	if err != nil {
 		return nil, "", err
 	}

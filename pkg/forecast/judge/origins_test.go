@@ -79,7 +79,7 @@ func TestOriginPlans(t *testing.T) {
 		s := testseries.Steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
 		told := ""
 		progress := func(p forecast.Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }
-		a := &forecast.Analysis{Series: s, Chosen: search.ByEvidence, Effort: "standard", Options: &forecast.Options{Progress: progress}}
+		a := &forecast.Analysis{Series: s, Effort: "standard", Options: &forecast.Options{Progress: progress}}
 		r, err := relearningOf(a, BacktestOptions{Horizon: 12, Origins: test.asked})
 		if err != nil {
 			t.Fatal(err)

@@ -102,7 +102,7 @@ func TestBacktest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if good.Past[0].Reused != "" || named.Past[0].Reused != "" || good.Knew != "" || named.Knew != "" || named.Effort != "" {
+	if good.Past[0].Reused != "" || named.Past[0].Reused != "" || good.Knew != "" || named.Knew != "" || named.Effort != few.Effort {
 		t.Errorf("%+v and %+v", good, named)
 	}
 	// The level rests, and then jumps once a season.

@@ -13,7 +13,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 )
 
 // ErrCounts says that observations are counts, shares or events.
@@ -44,10 +43,13 @@ type Residuals struct {
 	JarqueBeraP float64
 }
 
+// mostChecked is the number of latest observations that the residual checks factorise densely, in about a second.
+const mostChecked = 2500
+
 // CheckResiduals checks the model by its innovations. It takes n³/3 flops for n up to 2500. It ends soon after ctx has, with an
 // error that wraps ctx's.
 func CheckResiduals(ctx context.Context, a *forecast.Analysis) (*Residuals, error) {
-	return residualsOf(ctx, a, search.MostChecked)
+	return residualsOf(ctx, a, mostChecked)
 }
 
 // residualsOf checks the latest observations, at most most.

@@ -11,7 +11,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -84,15 +83,17 @@ const (
 	// unseen is the ratio of error to spread of y below which an error counts as none; where the yardstick has none, as in a series
 	// that repeats itself exactly, it is exactly times that for the forecast: training to the last digit takes forever.
 	unseen, exactly = 1e-6, 1000
+	// mostKnown is the largest number of observations that are known at an origin.
+	mostKnown = 200_000
 )
 
 // TestPast forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function
-// Backtest for the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same options,
-// from the observations before the origin alone; regressors are known in advance. The search there may be narrower
+// Backtest for the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same
+// options, from the observations before the origin alone; regressors are known in advance. The search there may be narrower
 // (Trust.Effort), so that all origins together are predicted to take no longer than the fit, unless even the least search takes
-// more. Structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast, if training
-// named kernels takes more than seconds, if the likelihood is projected, and for a model from a file. The verdict mentions both.
-// An origin at which no model can be learnt is left out. If the series is too short for the horizon, a shorter horizon is tested.
+// more. Structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast, if the
+// budget was used up by the fit, and for a model from a file. The verdict mentions both. An origin at which no model can be
+// learnt is left out. If the series is too short for the horizon, a shorter horizon is tested.
 //
 // The yardstick is the one with the least error over the same origins among the last value, the last value with drift, and the
 // repetition of a season: one that the user or the calendar names or, without one, that of the strongest autocorrelation.
@@ -110,7 +111,7 @@ func TestPast(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (*Tr
 		return nil, err
 	}
 	plan := again.plan
-	plan.Levels, plan.Window, plan.Together = []float64{0.95}, search.MostTrained, a.AtOnce(n)
+	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostKnown, a.AtOnce(n)
 	if err := a.Condition(ctx); err != nil { // not at several origins at once
 		return nil, err
 	}
@@ -283,5 +284,5 @@ func (t *Trust) Calibrate(a *forecast.Analysis) { a.Widen = a.ShortBands() * t.W
 // Testable reports whether a backtest is possible, and fast enough to run without being requested.
 func Testable(a *forecast.Analysis) bool {
 	n := len(a.Series.X)
-	return a.Projections == 0 && n-max(4, n/3) >= 1
+	return n-max(4, n/3) >= 1
 }

@@ -309,76 +309,16 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 
 // Comparison lists the candidates, the best first.
 func Comparison(a *forecast.Analysis) *viz.Table {
-	nll := "exact NLL"
-	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
-		"NLL of y; BIC = 2·NLL + parameters·log n. A difference of ten in BIC is strong evidence.",
-	}}
-	if a.Chosen == search.ByEvidence {
-		return evidenceTable(a, t)
-	}
-	t.Notes = append(t.Notes, scaleOf(a))
-	if a.Projections > 0 {
-		nll = "projected NLL"
-		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: "+
-			"all were trained and compared by the projected likelihood of %d projections with the residual energy.",
-			a.TrainedOn(), a.Projections))
-	}
-	t.Notes = append(t.Notes, learntFrom(a)...)
-	t.Columns = []viz.Column{
-		{Name: "kernel"}, {Name: nll, Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
-		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine", Minor: true},
-		{Name: "evaluations", Minor: true}, {Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true},
-	}
-	for _, c := range a.Candidates {
-		if c.Error != "" {
-			addFailed(t, c)
-			continue
-		}
-		t.Rows = append(t.Rows,
-			[]any{c.Name(), c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
-	}
-	return t
-}
-
-// scaleOf says how named kernels differ from the automatic choice.
-func scaleOf(a *forecast.Analysis) string {
-	text := "Named kernels are compared by BIC"
-	if len(a.Result.Priors) == 0 {
-		text += ", without priors"
-	}
-	return text + ", and only the best makes the forecast; the automatic choice uses weak priors and averages models."
-}
-
-// addFailed adds a candidate that could not be trained, and a note that says why.
-func addFailed(t *viz.Table, c search.Candidate) {
-	status, happened := "failed", "could not be trained"
-	if c.Status == search.LeftOut {
-		status, happened = c.Status, "was left out"
-	}
-	t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, status, nil, c.Evaluations, c.Seconds})
-	t.Notes = append(t.Notes, fmt.Sprintf("%s %s: %s.",
-		c.Name(), happened, strings.TrimPrefix(strings.TrimPrefix(c.Error, "forecast: "), "gppl: ")))
-}
-
-// learntFrom returns a note if parameters were learnt from a part of the series.
-func learntFrom(a *forecast.Analysis) []string {
-	if n := a.TrainedOn(); n < len(a.Series.X) {
-		return []string{fmt.Sprintf("Parameters were learnt from the latest %d observations.", n)}
-	}
-	return nil
-}
-
-// evidenceTable turns t into the comparison of the automatic policy.
-func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
-	t.Caption = "Models compared"
-	t.Columns = []viz.Column{
+	t := &viz.Table{Caption: "Models compared", Columns: []viz.Column{
 		{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min},
-		{Name: "weight", Unit: "%", Format: viz.Fixed(0)}, {Name: "parameters", Minor: true}, {Name: "training"},
+		{Name: "weight", Unit: "%", Format: viz.Fixed(0)}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(2), Minor: true},
+		{Name: "parameters", Minor: true}, {Name: "BIC above the best", Format: viz.Fixed(1), Minor: true}, {Name: "training"},
 		{Name: "engine", Minor: true}, {Name: "evaluations", Minor: true},
 		{Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true},
-	}
+	}}
 	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, " +
-		"with parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
+		"with parameters integrated out by Laplace's method. Forecasts average the models by their weights. " +
+		"BIC = 2·NLL + parameters·log n, with the NLL of y."}
 	for _, c := range a.Candidates {
 		if _, note, _ := c.FixedWeight(); c.Weight > 0 && note != "" {
 			t.Notes = append(t.Notes, note)
@@ -418,13 +358,33 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 			training += "; penalised as by BIC"
 			rough = true
 		}
-		t.Rows = append(t.Rows, []any{c.Name(), behind, weight, c.Parameters, training, c.Engine, c.Evaluations, c.Seconds})
+		t.Rows = append(t.Rows, []any{c.Name(), behind, weight, c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, training, c.Engine,
+			c.Evaluations, c.Seconds})
 	}
 	if rough {
 		t.Notes = append(t.Notes, "\"Penalised as by BIC\": the curvature at the optimum was not positive definite, "+
 			"so Laplace's method does not apply.")
 	}
 	return t
+}
+
+// addFailed adds a candidate that could not be trained, and a note that says why.
+func addFailed(t *viz.Table, c search.Candidate) {
+	status, happened := "failed", "could not be trained"
+	if c.Status == search.LeftOut {
+		status, happened = c.Status, "was left out"
+	}
+	t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, nil, nil, status, nil, c.Evaluations, c.Seconds})
+	t.Notes = append(t.Notes, fmt.Sprintf("%s %s: %s.",
+		c.Name(), happened, strings.TrimPrefix(strings.TrimPrefix(c.Error, "forecast: "), "gppl: ")))
+}
+
+// learntFrom returns a note if parameters were learnt from a part of the series.
+func learntFrom(a *forecast.Analysis) []string {
+	if n := a.TrainedOn(); n < len(a.Series.X) {
+		return []string{fmt.Sprintf("Parameters were learnt from the latest %d observations.", n)}
+	}
+	return nil
 }
 
 // pastTable lists the forecasts of the past with their coverage and errors.
@@ -612,22 +572,14 @@ func warnings(a *forecast.Analysis) []string {
 	return slices.Compact(w)
 }
 
-// Doubt says in a sentence what was not done because the budget was used up or, for the best named kernel, the first reason why
-// it may not be at its optimum or the data do not determine it; "" for no doubt. Other reasons are among the warnings.
+// Doubt says in a sentence what was not done because the budget was used up; "" if nothing.
 func Doubt(a *forecast.Analysis) string {
-	if n := a.Untried; n > 0 {
-		return fmt.Sprintf("The budget was used up: %s %s not tried, and nothing was learnt anew for forecasts of the past.",
-			text.Count(n, "further model"), text.Was(n))
-	}
-	doubts := a.Candidates[0].Doubts
-	if len(doubts) == 0 {
+	n := a.Untried
+	if n == 0 {
 		return ""
 	}
-	more := ""
-	if n := len(doubts) - 1; n > 0 {
-		more = fmt.Sprintf(" (and %d more, see the warnings)", n)
-	}
-	return fmt.Sprintf("The parameters of %s are in doubt: %s%s.", a.Name(), doubts[0], more)
+	return fmt.Sprintf("The budget was used up: %s %s not tried, and nothing was learnt anew for forecasts of the past.",
+		text.Count(n, "further model"), text.Was(n))
 }
 
 // WithNoise draws the forecast with another noise variance (of the standardised series) and all else unchanged. The title gives

@@ -20,10 +20,9 @@ type JSON struct {
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
 	Status     string               `json:"status"`               // of training the best model, as in Candidates
-	Doubts     []string             `json:"doubts,omitempty"`     // why the parameters of a named kernel may not be the optimum
 	Log        bool                 `json:"log,omitempty"`        // the best model is of log y
 	Likelihood string               `json:"likelihood,omitempty"` // of counts, with its learnt shape; "" for a normal distribution
-	Exact      bool                 `json:"exact_likelihood"`
+	Exact      bool                 `json:"exact_likelihood"`     // true
 	Parameters []ParameterJSON      `json:"parameters"`
 	LogLik     float64              `json:"log_likelihood"` // of y, without the priors
 	LogPrior   float64              `json:"log_prior,omitempty"`
@@ -80,8 +79,8 @@ func Describe(
 	j := JSON{
 		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X),
 		Lead: lead, Notes: notes,
-		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts,
-		Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
+		Kernel: a.Kernel(), Status: a.Candidates[0].Status,
+		Exact: true, Candidates: a.Candidates, Warnings: warnings(a),
 		Trust: trust, Log: a.Log, Likelihood: a.Likelihood(), LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}
 	for _, p := range a.Params() {

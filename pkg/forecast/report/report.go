@@ -173,8 +173,6 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 	} else if next := next(a); next.Error == "" {
 		const hardly = 0.05 // nats or less are written as 0.0
 		switch behind := next.Score - best.Score; {
-		case a.Chosen == search.ByBIC:
-			text += fmt.Sprintf(", by %.1f in BIC over %s", next.BIC-best.BIC, next.Name())
 		case behind < hardly:
 			text = fmt.Sprintf("%s and %s describe the series best, and equally well", best.Name(), next.Name())
 		default:
@@ -292,12 +290,12 @@ func how(a *forecast.Analysis) string {
 			"of the observations, and the best were trained by Laplace's method on the observations themselves. " +
 			"They are ranked by their evidence, the marginal likelihood with the parameters integrated out."
 	}
-	if a.Chosen == search.ByEvidence {
-		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors, " +
-			"and the best sum grew by one term at a time. They are ranked by their evidence, " +
-			"the marginal likelihood with the parameters integrated out by Laplace's method."
+	tried := "Sums of terms were trained with weak priors, and the best sum grew by one term at a time."
+	if a.Options != nil && len(a.Options.Kernels) > 0 {
+		tried = "The named kernels were trained with weak priors, from starts that a search of all observations found."
 	}
-	return standardised(a) + " Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
+	return "The series, or its logarithm, was standardised. " + tried + " They are ranked by their evidence, " +
+		"the marginal likelihood with the parameters integrated out by Laplace's method."
 }
 
 // next returns the candidate after the best. It skips those whose place in the list depends on a fixed share, not their evidence.
@@ -308,14 +306,6 @@ func next(a *forecast.Analysis) search.Candidate {
 		}
 	}
 	return a.Candidates[1]
-}
-
-// standardised says what was standardised: y, or y and log y.
-func standardised(a *forecast.Analysis) string {
-	if slices.ContainsFunc(a.Candidates, func(c search.Candidate) bool { return c.Log }) {
-		return "The series, or its logarithm, was standardised."
-	}
-	return "The series was standardised."
 }
 
 // digits is the format of a forecast: with two digits of its least standard deviation, since more are meaningless.

@@ -115,6 +115,15 @@ func TestShow(t *testing.T) {
 				t.Errorf("%q is not on the page once", want)
 			}
 		}
+		a, err := forecast.Fit(t.Context(), a.Series, forecast.Options{
+			Kernels: []string{"SE + Periodic"}, Trend: "linear", Log: "never"}.WithEffort(search.Efforts[2]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := a.Forecast(t.Context(), 12)
+		if err != nil {
+			t.Fatal(err)
+		}
 		_, again, err := tryFigure(t.Context(), a, f)
 		if err != nil {
 			t.Fatal(err)
@@ -300,7 +309,7 @@ func TestFailed(t *testing.T) {
 	table := &viz.Table{}
 	addFailed(table, search.Candidate{Kernel: "SE", Error: "gppl: too long"})
 	addFailed(table, search.Candidate{Kernel: "SE", Status: search.LeftOut, Error: "forecast: it is too slow"})
-	status := []any{table.Rows[0][4], table.Rows[1][4]}
+	status := []any{table.Rows[0][6], table.Rows[1][6]}
 	if got := strings.Join(table.Notes, " "); got != "SE could not be trained: too long. SE was left out: it is too slow." ||
 		!slices.Equal(status, []any{"failed", "left out"}) {
 		t.Errorf("%s, %v", got, status)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -157,7 +156,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (lines []string, er
 		lines = append(lines, fmt.Sprintf("%d of them stand within %d observations of another, as where a series varies more "+
 			"at some times than at others: the bands of the model are as wide at all times.", n, near))
 	}
-	if o.Heavy && a.Chosen == search.ByEvidence {
+	if o.Heavy {
 		lines = append(lines, ifWrong(len(o.List)))
 	}
 	return lines, nil
@@ -187,7 +186,7 @@ func ifWrong(n int) string {
 
 // FarOff says in sentences that observations are so far from all others that they may dominate the forecast; "" for none.
 func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
-	if a.Series.Student != nil || a.Chosen != search.ByEvidence {
+	if a.Series.Student != nil {
 		return ""
 	}
 	outliers, err := a.Outliers(context.Background())

@@ -46,6 +46,17 @@ type walker interface {
 // candidates are those of the automatic search, in the order of trial. A name that several take belongs to the last.
 var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, dampedTrend{}, randomWalk{}}
 
+// candidates returns the candidates of a search: the named kernels, or those of the automatic search.
+func (o Options) candidates() (all []candidate) {
+	if len(o.Kernels) == 0 {
+		return candidates
+	}
+	for _, name := range o.Kernels {
+		all = append(all, asked{kernel: name})
+	}
+	return all
+}
+
 // candidateNamed returns the candidate of a name in a file.
 func candidateNamed(name string) (of candidate) {
 	for _, c := range candidates {
@@ -97,21 +108,18 @@ func (byEvidence) says(float64) (note, summary string) { return "", "" }
 type Candidate struct {
 	Kernel string `json:"kernel"`
 	// Seasons are those of the terms and factors with a period, in their order: day, week, year or a length.
-	Seasons    []string `json:"seasons,omitempty"`
-	Trend      string   `json:"trend"`            // linear, quadratic or none
-	Log        bool     `json:"log,omitempty"`    // of log y
-	Scale      string   `json:"scale,omitempty"`  // what replaces log y: "log odds" between bounds
-	NLL        float64  `json:"nll"`              // nats, of y
-	Score      float64  `json:"score,omitempty"`  // nats, the negative log evidence; only if Options.Kernels is nil
-	Rough      bool     `json:"rough,omitempty"`  // Score has the penalty of BIC: the curvature is not positive definite
-	Weight     float64  `json:"weight,omitempty"` // of the candidate in the average of forecasts
-	BIC        float64  `json:"bic"`
-	Parameters int      `json:"parameters"` // trained, noise included
-	Model      string   `json:"model"`
-	Status     string   `json:"status"` // of training (gppl.Status); of a named kernel "doubtful" where Doubts says why
-	// Search describes the search behind the optimum of a named kernel, and Doubts says why it may not be the optimum.
-	Search      string   `json:"search,omitempty"`
-	Doubts      []string `json:"doubts,omitempty"`
+	Seasons     []string `json:"seasons,omitempty"`
+	Trend       string   `json:"trend"`            // linear, quadratic or none
+	Log         bool     `json:"log,omitempty"`    // of log y
+	Scale       string   `json:"scale,omitempty"`  // what replaces log y: "log odds" between bounds
+	NLL         float64  `json:"nll"`              // nats, of y
+	Score       float64  `json:"score,omitempty"`  // nats, the negative log evidence
+	Rough       bool     `json:"rough,omitempty"`  // Score has the penalty of BIC: the curvature is not positive definite
+	Weight      float64  `json:"weight,omitempty"` // of the candidate in the average of forecasts
+	BIC         float64  `json:"bic"`              // 2·NLL + Parameters·log n (Schwarz 1978), to compare with other programs
+	Parameters  int      `json:"parameters"`       // trained, noise included
+	Model       string   `json:"model"`
+	Status      string   `json:"status"` // of training (gppl.Status), or LeftOut
 	Engine      string   `json:"engine"`
 	Evaluations int      `json:"evaluations"`
 	Seconds     float64  `json:"seconds"`
@@ -161,18 +169,6 @@ func (c *Candidate) describe(r *gppl.Result, n int) {
 	}
 	c.BIC = bic(c.NLL, c.Parameters, n)
 	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
-}
-
-// setDoubts sets the doubts about a named kernel: the reason why training did not succeed, and the warnings.
-func (c *Candidate) setDoubts(r *gppl.Result) {
-	c.Doubts = nil
-	if r.Status == gppl.Converged || r.Status == gppl.Stopped {
-		return
-	}
-	if !slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, r.Reason) }) {
-		c.Doubts = append(c.Doubts, r.Reason)
-	}
-	c.Doubts = append(c.Doubts, r.Warnings...)
 }
 
 // SumOf returns the sum of terms, which may be one.

@@ -1,18 +1,147 @@
 package search
 
-import "github.com/projected-likelihood/gppl/pkg/gppl"
+import (
+	"math"
+	"slices"
 
-// asked is a kernel that the user named. The search does not propose it. It is trained by its likelihood and the given priors.
-type asked struct{ byEvidence }
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+)
+
+// asked is the candidate of a kernel that the user named. If kernels are named, a search has no other candidates.
+//
+// A kernel of any form, unlike the terms of other candidates, may have an optimum at any scale and period. Its training therefore
+// begins where the library's search ends (auto.FindStarts), or at start values from the data alone if that search would take more
+// time than the effort allows or more than half of the memory.
+type asked struct {
+	byEvidence
+	kernel string
+}
 
 var _ candidate = asked{}
 
-// named is false for every name: a file says whether kernels were named.
+// searchedRows is the number of latest observations of a long series that the search for starts takes.
+const searchedRows = 200_000
+
+// named is false for every name: what a file says of a kernel is the same whoever proposed it.
 func (asked) named(string) bool { return false }
 
-func (asked) propose(*policy) ([]proposal, error) { return nil, nil }
+// grown is false: the user named the whole kernel.
+func (asked) grown() bool { return false }
 
-// prior removes every weak prior.
-func (asked) prior(gppl.Model, int, extent) (p gppl.LogNormal, ok bool) {
-	return gppl.LogNormal{}, true
+// propose returns the kernel or, if periods are given and the kernel has one, the kernel with each of these.
+func (c asked) propose(p *policy) (all []proposal, err error) {
+	for _, m := range c.families(p.options.Periods) {
+		if of := p.series.Counting; of != nil && !of.Varies() {
+			m.Noise = NoVariation
+			m = m.Fix(gppl.NoiseName)
+		}
+		if m, err = c.start(p, m); err != nil {
+			return nil, err
+		}
+		var fixed []string
+		for _, q := range m.Params() {
+			if q.IsFixed() {
+				fixed = append(fixed, q.Name)
+			}
+		}
+		all = append(all, proposal{terms: SumTerms(m.Kernel), noise: m.Noise,
+			fix: func(m gppl.Model) gppl.Model { return m.Fix(fixed...) }})
+	}
+	return all, nil
+}
+
+// families returns the models of the kernel that are searched.
+func (c asked) families(periods []float64) (models []gppl.Model) {
+	plain := askedModel(c.kernel)
+	if len(series.PeriodsOf(plain.Kernel.Params())) != 1 || len(periods) == 0 {
+		return []gppl.Model{plain}
+	}
+	for _, period := range periods {
+		theta := plain.Values()
+		var names []string
+		for i, q := range plain.Params() {
+			if q.Role == gppl.RolePeriod {
+				theta[i], names = period, append(names, q.Name)
+			}
+		}
+		models = append(models, plain.WithParams(theta).Fix(names...))
+	}
+	return models
+}
+
+// askedModel is the untrained model of a kernel.
+func askedModel(kernel string) gppl.Model {
+	k, err := ParseKernel(kernel)
+	if err != nil { // Find has read it
+		panic(err)
+	}
+	return gppl.Model{Kernel: k, Noise: startNoise}.FixRedundant()
+}
+
+// start returns the model where training begins, on the first scale and with the last trend of the search: that of the likeliest
+// optimum that the library's search of all observations finds.
+func (c asked) start(p *policy, m gppl.Model) (gppl.Model, error) {
+	v, trend := p.scales[0], p.trends[len(p.trends)-1]
+	mean, err := policyMean(c, trend, v.Data.X)
+	if err != nil {
+		return m, err
+	}
+	whole, n := v, len(p.series.X)
+	if m.Mean = mean; p.series.Counting == nil && v.Data.Len() < n {
+		if whole, err = NewYScale(p.series, max(0, n-searchedRows), n, v.log); err == nil {
+			m.Mean, err = policyMean(c, trend, whole.Data.X)
+		}
+		if err != nil {
+			return m, err
+		}
+	}
+	bytes := searchedBytes(m.Kernel, whole.Data.Len())
+	if !p.plan.effort.searches(m.Kernel, whole.Data.Len()) || p.options.Memory > 0 && bytes > 0.5*p.options.Memory {
+		m.Mean = mean
+		return auto.StartFrom(p.ctx, m, v.Data)
+	}
+	found, err := auto.FindStarts(p.ctx, m, whole.Data, auto.Settings{
+		Priors: PriorsOf(m, p.options.Priors, whole.Scaling.Scale), Fit: gppl.Settings{Seed: p.options.Seed},
+	})
+	if err != nil {
+		return m, err
+	}
+	least := math.Inf(1)
+	for i, start := range found.Models {
+		if start = standardised(start, whole.Scaling.Scale/v.Scaling.Scale); i == 0 {
+			m = start
+		}
+		start.Mean = mean
+		loss, err := v.loss(p.ctx, start, 0, gppl.WithTolerance(trainTolerance))
+		if err != nil {
+			continue
+		}
+		if value, err := loss.ValueGrad(p.ctx, nil, start.Values()); err == nil && value < least {
+			m, least = start, value
+		}
+	}
+	return m, p.ctx.Err()
+}
+
+// standardised returns the model of y times a factor.
+func standardised(m gppl.Model, factor float64) gppl.Model {
+	theta := m.Values()
+	for i, q := range m.Params() {
+		if q.Unit == gppl.UnitY2 && !q.IsFixed() {
+			theta[i] *= factor * factor
+		}
+	}
+	return m.WithParams(theta)
+}
+
+// bestOfEach returns the best trial of each candidate, the best first.
+func bestOfEach(trials []*trial) (best []*trial) {
+	for _, t := range trials {
+		if !slices.ContainsFunc(best, func(o *trial) bool { return o.kind == t.kind }) {
+			best = append(best, t)
+		}
+	}
+	return best
 }

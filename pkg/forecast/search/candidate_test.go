@@ -83,7 +83,7 @@ func restored(of *Outcome) (all []Candidate) {
 		c.kind = nil
 		all = append(all, c)
 	}
-	Restore(all, of.Chosen)
+	Restore(all)
 	return all
 }
 

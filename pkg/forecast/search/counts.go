@@ -11,7 +11,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -205,33 +204,6 @@ func (p *policy) piloted(v YScale) (YScale, error) {
 		return v, fmt.Errorf("forecast: a first model of the counts: %w", err)
 	}
 	return v.Linearised(p.ctx, plain(r).Model, shapeIn(r))
-}
-
-// ofNamed visits the kernels that the user named for counts, which start from the Gaussian approximation.
-func (p *policy) ofNamed(fixed bool, visit func(of candidate, q proposal) error) error {
-	if fixed {
-		return nil
-	}
-	for _, name := range p.options.Kernels {
-		k, err := ParseKernel(name)
-		if err != nil {
-			return err
-		}
-		m, err := auto.StartFrom(p.ctx, gppl.Model{Kernel: k, Noise: startNoise}, p.scales[0].Data)
-		if err != nil {
-			return err
-		}
-		theta := m.Values()
-		for i, q := range m.Params() {
-			if q.Role == gppl.RolePeriod && len(p.seasons) > 0 {
-				theta[i] = p.seasons[0].period
-			}
-		}
-		if err := visit(stationary{}, proposal{terms: TermsOf(m.WithParams(theta).Kernel), noise: startNoise}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // countFinalists is the number of candidates that are trained by Laplace's method itself.

@@ -26,6 +26,8 @@ type Effort struct {
 	terms, evaluations int
 	// scouts says that sums are tried with only the scale and trend that suit one sum best, and only the best sum with all.
 	scouts bool
+	// starts is the predicted time in seconds up to which the start of a named kernel is searched.
+	starts float64
 }
 
 // Within returns the effort with parameters learnt from no more than n observations of an uneven series.
@@ -57,11 +59,11 @@ func (e Effort) margin() float64 {
 // Efforts are the levels that a budget chooses from, the cheapest first. Each takes three to ten times as long as the one before.
 // The values of standard were chosen on the development halves of M3 and M4; more data hardly change forecasts of long series.
 var Efforts = []Effort{
-	{"quick", 150, 1, 400, 250, 0, 2, 40, true},
-	{"short", 250, 2, 800, 400, 0, 3, 60, false},
-	{"standard", 400, 3, series.DecisiveRows, 700, 0, 4, 60, false},
-	{"wide", 800, 4, 3000, 1200, 0, 5, 100, false},
-	{"widest", 1500, 5, 6000, 2000, 0, 6, 200, false},
+	{"quick", 150, 1, 400, 250, 0, 2, 40, true, 0.5},
+	{"short", 250, 2, 800, 400, 0, 3, 60, false, 2},
+	{"standard", 400, 3, series.DecisiveRows, 700, 0, 4, 60, false, 20},
+	{"wide", 800, 4, 3000, 1200, 0, 5, 100, false, 60},
+	{"widest", 1500, 5, 6000, 2000, 0, 6, 200, false, 200},
 }
 
 const (
@@ -161,19 +163,27 @@ func planOf(s *series.Series, o Options, e Effort) Plan {
 		first = first/(scales*trends) + 2*(scales*trends-1)
 	}
 	later := scales * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
-	typical := 0.6 * float64(e.evaluations)                 // evaluations of a typical training
+	if len(o.Kernels) > 0 {
+		first, later = scales*trends*len(o.Kernels)*max(1, len(o.Periods)), 0
+	}
+	for _, name := range o.Kernels {
+		if k, err := ParseKernel(name); err == nil && e.searches(k, len(s.X)) { // Find returns an error
+			p.Seconds += searchSeconds(k, len(s.X))
+		}
+	}
+	typical := 0.6 * float64(e.evaluations) // evaluations of a typical training
 	// A Toeplitz factor is solved for each regressor, holiday and change of level, too.
 	const column = 0.2 // of an evaluation without them
 	evaluation := func(n int) float64 {
 		return min(evaluationSeconds(n, false), (1+column*float64(s.EffectCount()))*evaluationSeconds(n, even))
 	}
-	p.Seconds = float64(first+later) * (typical + evidenceEvaluations) * evaluation(p.Searched)
+	p.Seconds += float64(first+later) * (typical + evidenceEvaluations) * evaluation(p.Searched)
 	training, finalists := (typical+18)*evaluation(p.Trained), 0
 	switch {
 	case s.Counting != nil:
 		training, finalists = newtonEvaluations*training, min(e.finalists, countFinalists)
 	case len(s.X) > p.Searched:
-		finalists = e.finalists
+		finalists = max(e.finalists, len(o.Kernels))
 	}
 	p.Seconds += float64(finalists+1) * training // one for standard errors
 	return p
@@ -280,216 +290,35 @@ func evaluationSeconds(n int, regular bool) float64 {
 	return overhead + dense
 }
 
-// Bounds for the latest observations on which named kernels are trained and compared. More observations hardly change the
-// parameters, and take time and memory in proportion. Training takes about 40 evaluations for each of up to four candidates.
-const (
-	// MostTrained is their number if a state space takes all kernels.
-	MostTrained = 200000
-	// exactSeconds bounds the predicted time of one exact evaluation of all observations, above Options.MaxExact, by an engine that
-	// is cheap at any parameters; partSeconds that of a part; likelySeconds that of an engine that is cheap where training begins.
-	exactSeconds  = 1
-	partSeconds   = 0.2
-	likelySeconds = 0.25
-	// formShare is the share of a budget that one set of projections may take.
-	formShare = 0.2
-)
+// unevenParts are the numbers of observations that are tried one after the other, for the final training of an uneven series,
+// while larger ones take too long.
+var unevenParts = []int{100000, 50000, 20000, 10000, 5000, 2500, 1200}
 
-// The numbers of observations that are tried one after the other while larger ones take too long: exactParts for the exact
-// likelihood by an engine that is cheap at any parameters, likelyParts by one that is cheap at likely ones, unevenParts for the
-// final training of an uneven series, projectedParts for the projected likelihood, and budgetParts for the exact one by any
-// engine within a budget.
-var (
-	exactParts     = []int{100000, 50000, 20000, 10000}
-	likelyParts    = []int{50000, 20000, 10000, 5000}
-	unevenParts    = append(exactParts, 5000, 2500, 1200)
-	projectedParts = []int{10000, 5000, fewest}
-	budgetParts    = []int{fewest, 1200, 600, 300, 150}
-)
+// searches reports whether the effort has the time to search n observations for the start of a named kernel.
+func (e Effort) searches(k gppl.Kernel, n int) bool { return searchSeconds(k, n) <= e.starts }
 
-// projections is the number of projections of a projected likelihood.
-const projections = 400
-
-// fewest is the least number of observations of a long series from which parameters are learnt.
-const fewest = 2500
-
-// choose sets the likelihood by which all candidates are trained, and its observations: the exact likelihood of all observations
-// if they are few or it is cheap, or of the latest, otherwise the projected one. The choice is made once, so that candidates for
-// y and for log y have the same observations. beside is the memory of the series, in bytes.
-func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (err error) {
-	if n := t.data.Len(); n > 0 {
-		t.data = Latest(all, n)
-		return nil
-	}
-	n := min(all.Len(), MostTrained)
-	t.take(all, n)
-	if n <= t.options.MaxExact || t.cheap(t.affordable(exactSeconds)) {
-		return nil
-	}
-	for _, part := range exactParts {
-		if part < n {
-			if t.take(all, part); t.cheap(t.affordable(partSeconds)) {
-				return nil
-			}
+// searchSeconds predicts the time of the search for the starts of a kernel (auto.FindStarts): its likelihoods of n observations
+// or of three parts of 128 and, with a period, as many by the periodogram of all. Their numbers are those that auto.Search
+// reports of draws of each kernel.
+func searchSeconds(k gppl.Kernel, n int) float64 {
+	const (
+		whole, part   = 400, 128 // those of auto.FindStarts
+		each, wave    = 60, 200  // likelihoods for each parameter, without a period and with one
+		bins, perBin  = 1 << 16, 1e-7
+		periodograms  = 1000
+		irregularPeak = 0.5 // seconds for periods below the mean spacing
+	)
+	count, seconds := float64(each*len(k.Params())), 0.0
+	if hasPeriod(k) {
+		count = float64(wave * len(k.Params()))
+		if n > whole {
+			seconds = periodograms*perBin*min(4*float64(n), bins) + irregularPeak
 		}
 	}
-	t.engines = nil
-	t.take(all, min(n, likelyParts[0]))
-	starts, seconds, err := t.searchAll(ctx)
-	if err != nil || t.quick(starts, likelySeconds) {
-		return err
+	if n > whole {
+		return seconds + count*3*evaluationSeconds(part, false)
 	}
-	t.beside += seconds // of another search
-	searched := t.data.Len()
-	for _, part := range likelyParts {
-		if part < searched {
-			if t.take(all, part); t.quick(starts, likelySeconds) {
-				return nil
-			}
-		}
-	}
-	for i, part := range projectedParts {
-		t.take(all, part)
-		last := i == len(projectedParts)-1 || n <= projectedParts[i+1]
-		form := formSeconds(t.data.Len(), projections)
-		if budget := t.options.Budget.Seconds(); budget > 0 && form > formShare*budget && !last {
-			continue
-		}
-		t.beside += form
-		bytes := beside + projectedBytes*float64(t.data.Len()*projections)
-		what := fmt.Sprintf("the projected likelihood of %d observations", t.data.Len())
-		if err = series.WithinMemory(what, bytes, t.options.Memory); err != nil {
-			return err
-		}
-		if t.omega, err = gppl.SpectralProjection(ctx, t.data.X, min(projections, t.data.Len()/2)); err != nil {
-			return fmt.Errorf("forecast: %w", err)
-		}
-		if last || t.quick(starts, partSeconds) {
-			break
-		}
-	}
-	if t.options.Budget > 0 && !t.within(starts, (1-searchShare)*t.allowance()/fewestEvaluations) {
-		t.reduce(all, starts)
-	}
-	return nil
-}
-
-// reduce takes so few observations that their exact likelihood by dense algebra is within the budget, if that is possible;
-// otherwise it changes nothing.
-func (t *trainer) reduce(all gppl.Data, starts [][]gppl.Model) {
-	few := *t
-	few.omega = nil
-	for _, part := range budgetParts {
-		if few.take(all, part); few.within(starts, t.affordable(partSeconds)) {
-			*t = few
-			return
-		}
-	}
-}
-
-// take sets the latest observations as the data, and drops the results of searches on other data.
-func (t *trainer) take(all gppl.Data, part int) {
-	before := t.data.Len()
-	if t.data = Latest(all, part); t.data.Len() != before {
-		t.found = map[string][]*auto.Starts{}
-	}
-}
-
-// cheap reports whether every candidate has an engine that is predicted to compute the exact likelihood of the data within some
-// seconds at any parameters, and keeps these engines. It does not depend on the memory limit.
-func (t *trainer) cheap(seconds float64) bool {
-	t.engines = map[string]string{}
-	for _, k := range t.kernels {
-		engine, ok := t.cheapEngine(gppl.Model{Kernel: k, Noise: 1}.FixRedundant(), seconds)
-		if !ok {
-			return false
-		}
-		t.engines[KernelName(k)] = engine
-	}
-	return true
-}
-
-func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok bool) {
-	for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineToeplitz} {
-		loss, err := gppl.NewExact(context.Background(), m, t.data, gppl.WithEngine(engine))
-		if err != nil {
-			continue
-		}
-		if _, seconds := loss.Cost(m); seconds <= most {
-			return engine, true
-		}
-	}
-	return "", false
-}
-
-// searchAll searches each candidate on the data with the first trend. It returns the starts of each of its families, none if a
-// candidate cannot be searched, and the predicted seconds of the searches. It is an error if ctx ends.
-func (t *trainer) searchAll(ctx context.Context) (starts [][]gppl.Model, seconds float64, err error) {
-	if err := t.setTrend(t.options.Trend); err != nil {
-		return nil, 0, err
-	}
-	for _, k := range t.kernels {
-		found, err := t.search(ctx, k)
-		if ctx.Err() != nil {
-			return nil, seconds, ctx.Err()
-		}
-		if err != nil {
-			return nil, seconds, nil
-		}
-		for _, f := range found {
-			starts = append(starts, f.Models)
-		}
-		seconds += t.searched
-	}
-	return starts, seconds, nil
-}
-
-// quick reports whether the likelihood of the data is fast where training begins: at the first start of each family an evaluation
-// is predicted to take at most that many seconds, without dense algebra, and so is the exact likelihood at more than half of its
-// starts, since short lengthscales take a hundred times as long as long ones. It does not depend on the memory limit.
-func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
-	free := *t
-	free.memory = gppl.WithMemory(defaultEngineMemory)
-	for _, models := range starts {
-		first, err := free.cost(models[0])
-		if err != nil || first > t.affordable(most) || free.byDense(models[0]) {
-			return false
-		}
-		within := 0
-		for _, m := range models {
-			if seconds, err := free.cost(m); err == nil && seconds <= t.affordable(most) {
-				within++
-			}
-		}
-		if t.omega == nil && 2*within <= len(models) {
-			return false
-		}
-	}
-	return len(starts) > 0
-}
-
-// within reports whether an evaluation of the likelihood of the data is predicted to take no more than most seconds at every
-// start.
-func (t *trainer) within(starts [][]gppl.Model, most float64) bool {
-	for _, m := range slices.Concat(starts...) {
-		if seconds, err := t.cost(m); err != nil || seconds > most {
-			return false
-		}
-	}
-	return true
-}
-
-// byDense reports whether the likelihood of the data at m is exact and computed by dense algebra.
-func (t *trainer) byDense(m gppl.Model) bool {
-	loss, err := t.loss(context.Background(), m, t.data)
-	if err != nil {
-		return false
-	}
-	exact, ok := loss.(*gppl.Exact)
-	if !ok {
-		return false
-	}
-	engine, _ := exact.Cost(m)
-	return engine == gppl.EngineDense
+	return count * evaluationSeconds(n, false)
 }
 
 // CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must

@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,7 +16,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // TestTwoWeeks: structures of ten minutes and of quarters of an hour are compared on two weeks, in the tests of the past too, unless many of these are missing.
@@ -119,60 +117,6 @@ func TestConcurrentCandidates(t *testing.T) {
 	}
 }
 
-// opaque is a kernel that says nothing of itself, so that no engine but the dense one takes it.
-type opaque struct{ gppl.Kernel }
-
-func (k opaque) WithParams(theta []float64) gppl.Kernel { return opaque{k.Kernel.WithParams(theta)} }
-
-// TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and log y,
-// whatever the memory limit.
-func TestChoose(t *testing.T) {
-	even, uneven := &series.Series{Step: 1}, &series.Series{Step: 1}
-	for i := range 40000 {
-		x, y := float64(i), 3+math.Sin(float64(i)/9)
-		even.X, even.Y = append(even.X, x), append(even.Y, y)
-		uneven.X, uneven.Y = append(uneven.X, x+0.5*math.Sin(float64(i*i))), append(uneven.Y, y)
-	}
-	rq, own := gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, opaque{gppl.SE{Variance: 1, Lengthscale: 1}}
-	for _, c := range []struct {
-		series         *series.Series
-		kernel         gppl.Kernel
-		n, projections int
-	}{
-		{even, gppl.Matern32{Variance: 1, Lengthscale: 1}, 40000, 0},
-		{even, rq, 10000, 0},
-		{uneven, gppl.Laplace{Variance: 1, Lengthscale: 1}, 40000, 0},
-		{uneven, gppl.SE{Variance: 1, Lengthscale: 1}, 40000, 0},
-		{uneven, gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}), 40000, 0},
-		{uneven, own, 2500, projections},
-	} {
-		for _, memory := range []float64{0, 300e6} {
-			tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
-			tr.memory = tr.options.EngineMemory(c.series)
-			for _, log := range []bool{false, true} {
-				if testkit.Quick() && log == (memory == 0) {
-					continue
-				}
-				if err := tr.look(t.Context(), c.series, log); err != nil {
-					t.Fatal(err)
-				}
-				k := 0
-				if tr.omega != nil {
-					_, k = tr.omega.Dims()
-				}
-				if tr.data.Len() != c.n || k != c.projections {
-					t.Errorf("%v, memory %g: %d observations and %d projections, want %d and %d",
-						c.kernel, memory, tr.data.Len(), k, c.n, c.projections)
-				}
-			}
-		}
-	}
-	tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Memory: 60e6}, kernels: []gppl.Kernel{own}}
-	if err, short := tr.look(t.Context(), uneven, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
-		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
-	}
-}
-
 // TestSlowRhythmOfLongSeries: a rhythm longer than the observations on which structures are compared, beside stronger red noise,
 // is found in all observations of a long uneven series, by a term whose cost is linear in their number; without the rhythm no
 // period is found.
@@ -198,7 +142,7 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := Find(t.Context(), s, Options{Log: "never", Trend: "none", effort: &Effort{"", 150, 2, 400, 400, 0, 3, 60, false}})
+		a, err := Find(t.Context(), s, Options{Log: "never", Trend: "none", effort: &Effort{"", 150, 2, 400, 400, 0, 3, 60, false, 0}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +177,7 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := Find(context.Background(), s, Options{effort: &Effort{"", 150, 3, 400, 400, 0, 2, 40, false}, Log: "never"})
+		a, err := Find(context.Background(), s, Options{effort: &Effort{"", 150, 3, 400, 400, 0, 2, 40, false, 0}, Log: "never"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -192,10 +192,11 @@ type evidence struct {
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
 // A parameter that the data do not determine costs nothing. One that they determine well costs the log ratio of its prior width
-// to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes a gradient for each parameter. If
-// H is not positive definite, singular to rounding, or cannot be computed, each parameter costs ½log n.
+// to its posterior width. Periods that the data chose cost beliefs.chosen, and a parameter without a prior ½log n. The
+// evaluation takes a gradient for each parameter. If H is not positive definite, singular to rounding, or cannot be computed,
+// each parameter costs ½log n.
 //
-// With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term
+// With a given prior, θ is the mode of the density in θ, where the gradient in u is −1, not 0. The term
 // −½gᵀH⁻¹g of a Newton step accounts for that.
 //
 // Data can only add to ½log|H|, which is −Σ log σ of the priors if they determine nothing. If even that would leave the
@@ -216,10 +217,13 @@ func evidenceOf(
 		if p.IsFixed() {
 			continue
 		}
-		if cost, curvature, ok := priors.cost(i, theta[i]); ok {
-			free, curvatures = append(free, i), append(curvatures, curvature)
-			value += cost
+		cost, curvature, ok := priors.cost(i, theta[i])
+		if !ok { // such as the location of a change
+			value += 0.5 * math.Log(float64(n))
+			continue
 		}
+		free, curvatures = append(free, i), append(curvatures, curvature)
+		value += cost
 	}
 	if len(free) == 0 {
 		return evidence{value, true, &mat.SymDense{}}, nil
@@ -303,4 +307,9 @@ func logCurvature(ctx context.Context, l gppl.Loss, theta, slope []float64, free
 		}
 		return value, err
 	}, u, start, step)
+}
+
+// bic returns the Bayesian information criterion of n observations, 2·nll + parameters·log n (Schwarz 1978, Ann. Stat. 6).
+func bic(nll float64, parameters, n int) float64 {
+	return 2*nll + float64(parameters)*math.Log(float64(n))
 }

@@ -39,6 +39,9 @@ func (p *policy) final() error {
 			kept = append(kept, t)
 		}
 	}
+	if len(p.options.Kernels) > 0 { // all that the user named are compared
+		kept = bestOfEach(p.trials)
+	}
 	p.upTo(firstShare+growthShare+finalShare, len(kept))
 	n, err := p.learnable(kept)
 	for {
@@ -136,7 +139,7 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 	}
 	p.trials = kept
 	p.rank()
-	if best := p.trials[0]; n > p.plan.Trained && best.Error == "" {
+	if best := p.trials[0]; n > p.plan.Trained && best.Error == "" && len(p.options.Kernels) == 0 {
 		p.seasons = nil
 		if err = p.setSeasons(auto.ClearPeriods); err == nil {
 			err = p.addSeasons()

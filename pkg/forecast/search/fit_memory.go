@@ -10,14 +10,24 @@ import (
 // FitBytes predicts the memory of a fit: the series, training on the part of it that is used, and the least that a forecast
 // takes.
 func (o Options) FitBytes(s *series.Series) float64 {
-	if len(o.Kernels) == 0 {
-		bytes := s.MemoryBytes() + searchBytes
-		if s.NeedsDense() || len(s.X) > MostToeplitz { // forecasts are those of a window
-			bytes += DenseBytes(min(len(s.X), WindowLength))
-		}
-		return bytes
+	bytes := s.MemoryBytes() + searchBytes
+	if s.NeedsDense() || len(s.X) > MostToeplitz { // forecasts are those of a window
+		bytes += DenseBytes(min(len(s.X), WindowLength))
 	}
-	return s.MemoryBytes() + trainBytes*float64(min(len(s.X), MostTrained))
+	if len(o.Kernels) > 0 {
+		bytes += startBytes * float64(min(len(s.X), searchedRows))
+	}
+	return bytes
+}
+
+// searchedBytes predicts the memory of the search for the starts of a named kernel: the periodogram of n observations, at a
+// fiftieth of the mean spacing.
+func searchedBytes(k gppl.Kernel, n int) float64 {
+	const frequencies, each = 1 << 19, 100
+	if !hasPeriod(k) {
+		return 0
+	}
+	return each * min(frequencies, 250*float64(n))
 }
 
 // AtOnce returns how many models, or origins, of n observations are learnt at the same time: one for each processor, or as many
@@ -50,12 +60,9 @@ func DenseBytes(n int) float64 { return denseMatrices * 8 * float64(n) * float64
 // denseMatrices is the number of matrices for a factorisation of a covariance: itself and its factor.
 const denseMatrices = 2
 
-const trainBytes = 150 // training on the whole series: columns of the trend, a likelihood, its sums
+const startBytes = 150 // the search for the start of a named kernel: columns of the trend, a likelihood, its sums
 
-const searchBytes = 5e6 // the automatic search, whose parts are short
-
-// projectedBytes is that of the projected likelihood, for each observation and projection.
-const projectedBytes = 40
+const searchBytes = 5e6 // the search, whose parts are short
 
 // MostToeplitz is the largest number of observations of a regular series in one factor, which takes 3 s: half of toeplitzPair
 // for each pair, without gradient. A longer series uses windows.

@@ -9,16 +9,14 @@ import (
 
 // Outcome is what a search finds: the best model, and those that forecasts average.
 type Outcome struct {
-	Candidates  []Candidate // the best first, failures last; a random walk follows the others that the forecast averages
-	Scaling     dataset.Scaling
-	Log         bool // the best is a model of log y
-	Result      *gppl.Result
-	Chosen      Criterion
-	Effort      string // of the automatic policy; "" if kernels were named
-	Untried     int    // models that the automatic policy did not try
-	Projections int    // of the likelihood, or 0 if it is exact
-	Trained     int    // number of latest observations trained on
-	Averaged    []*Averaged
+	Candidates []Candidate // the best first, failures last; a random walk follows the others that the forecast averages
+	Scaling    dataset.Scaling
+	Log        bool // the best is a model of log y
+	Result     *gppl.Result
+	Effort     string
+	Untried    int // models that were not tried, since the budget was used up
+	Trained    int // number of latest observations trained on
+	Averaged   []*Averaged
 }
 
 // Averaged is one of the models that forecasts average.
@@ -38,18 +36,16 @@ func (c Candidate) Averaged(model gppl.Model, log bool, weight float64) Averaged
 }
 
 // Restore completes candidates that were read from a file.
-func Restore(candidates []Candidate, chosen Criterion) {
+func Restore(candidates []Candidate) {
 	for i := range candidates {
-		if candidates[i].kind = candidate(asked{}); chosen == ByEvidence {
-			candidates[i].kind = candidateNamed(candidates[i].Kernel)
-		}
+		candidates[i].kind = candidateNamed(candidates[i].Kernel)
 	}
 }
 
 // ShortBands is Analysis.ShortBands for n observations.
-func ShortBands(chosen Criterion, n int) float64 {
+func ShortBands(n int) float64 {
 	const short = 11
-	if chosen != ByEvidence || n > brief {
+	if n > brief {
 		return 1
 	}
 	return math.Sqrt(1 + short*short/(float64(n)*float64(n)))

@@ -37,7 +37,7 @@ type season struct {
 	fixed  bool // given, or the calendar's
 }
 
-// policy is the search that Fit runs if no kernels are named.
+// policy is the search that Fit runs.
 type policy struct {
 	ctx     context.Context
 	options Options
@@ -58,8 +58,10 @@ type policy struct {
 
 // Find finds a model of the series: among all structures or, if kernels are named, among those.
 func Find(ctx context.Context, s *series.Series, o Options) (*Outcome, error) {
-	if len(o.Kernels) > 0 && s.Counting == nil {
-		return searchNamed(ctx, s, o)
+	for _, name := range o.Kernels {
+		if _, err := ParseKernel(name); err != nil {
+			return nil, err
+		}
 	}
 	p, err := searchPolicy(ctx, s, o)
 	if err != nil {
@@ -206,10 +208,7 @@ func (p *policy) search() error {
 		return err
 	}
 	p.rank()
-	if len(p.options.Kernels) > 0 { // of counts: named kernels do not grow
-		return nil
-	}
-	if best := p.trials[0]; len(p.where) == 1 && best.Error == "" {
+	if best := p.trials[0]; len(p.where) == 1 && best.Error == "" && len(p.options.Kernels) == 0 {
 		p.where = p.everywhere()
 		again := proposal{terms: slices.Clone(SumTerms(best.model.Kernel)), noise: best.model.Noise, fix: best.fix}
 		if err := p.try(proposed{best.kind, again}); err != nil {
@@ -233,10 +232,7 @@ func (p *policy) search() error {
 
 // ofCandidates visits the proposals of the candidates whose share is fixed, or of those that the evidence weighs.
 func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) error) error {
-	if len(p.options.Kernels) > 0 {
-		return p.ofNamed(fixed, visit)
-	}
-	for _, c := range candidates {
+	for _, c := range p.options.candidates() {
 		if _, own := c.share(len(p.series.X)); own != fixed {
 			continue
 		}
@@ -291,6 +287,12 @@ func (t *trial) with(more gppl.Kernel) proposal {
 // reachable returns a model of each structure that the search may try.
 func (p *policy) reachable() ([]gppl.Model, error) {
 	var models []gppl.Model
+	for _, name := range p.options.Kernels {
+		models = append(models, askedModel(name))
+	}
+	if models != nil {
+		return models, nil
+	}
 	var names []string
 	var visit func(terms []gppl.Kernel)
 	visit = func(terms []gppl.Kernel) {
@@ -362,7 +364,7 @@ func (p *policy) outcome() (*Outcome, error) {
 	}
 	v := p.scales[best.scale]
 	out := &Outcome{
-		Scaling: v.Scaling, Trained: p.rows, Log: v.log, Chosen: ByEvidence, Effort: p.plan.Effort, Untried: p.untried,
+		Scaling: v.Scaling, Trained: p.rows, Log: v.log, Effort: p.plan.Effort, Untried: p.untried,
 	}
 	for _, t := range p.trials {
 		out.Candidates = append(out.Candidates, t.Candidate)

@@ -11,14 +11,13 @@ import (
 // Retraining trains models like the best one of a search again, on observations with other columns in the mean.
 type Retraining struct {
 	best   Candidate
-	chosen Criterion
-	given  []gppl.ParamPrior // of a model by evidence in the units of the file, of a named kernel those of training
+	given  []gppl.ParamPrior // in the units of the file
 	extent extent
 }
 
 // NewRetraining returns the retraining on the latest n observations of a series.
-func NewRetraining(s *series.Series, n int, best Candidate, chosen Criterion, given []gppl.ParamPrior) Retraining {
-	return Retraining{best: best, chosen: chosen, given: given, extent: extentOf(s, n, s.Step)}
+func NewRetraining(s *series.Series, n int, best Candidate, given []gppl.ParamPrior) Retraining {
+	return Retraining{best: best, given: given, extent: extentOf(s, n, s.Step)}
 }
 
 // Train trains a model of observations with shifts and a trend, and returns it with its negative log evidence, which is not
@@ -26,19 +25,10 @@ func NewRetraining(s *series.Series, n int, best Candidate, chosen Criterion, gi
 func (r Retraining) Train(
 	ctx context.Context, v YScale, m gppl.Model, trend string, enough float64,
 ) (trained gppl.Model, nats float64, err error) {
-	mean, scale := policyMean, v.Scaling.Scale
-	if r.chosen == ByBIC {
-		mean = func(_ candidate, trend string, x gppl.Inputs) (gppl.Mean, error) { return meanOf(trend, x) }
-		scale = 1
-	}
-	if m.Mean, err = mean(r.best.kind, trend, v.Data.X); err != nil {
+	if m.Mean, err = policyMean(r.best.kind, trend, v.Data.X); err != nil {
 		return m, 0, err
 	}
-	priors := beliefsOf(r.best.kind, m, r.extent, r.given, scale)
-	if r.chosen == ByBIC {
-		clear(priors.weak)
-		priors.chosen = 0
-	}
+	priors := beliefsOf(r.best.kind, m, r.extent, r.given, v.Scaling.Scale)
 	const evaluations = 60
 	result, _, err := trainWithPriors(ctx, v, m, priors, r.extent.span,
 		gppl.Settings{GradientTolerance: searchGradient, MaxEvaluations: evaluations, NoStandardErrors: true})

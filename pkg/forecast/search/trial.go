@@ -232,6 +232,9 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	return nil
 }
 
+// trainTolerance is the error of an engine while training, in nats per observation; compared values have the default.
+const trainTolerance = 1e-4
+
 // slowest is the number of seconds that an evaluation may always take, whatever it takes at the start.
 const slowest = 1
 
