@@ -2,8 +2,9 @@ package search
 
 import (
 	"cmp"
-	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -31,16 +32,6 @@ type candidate interface {
 	odds(k gppl.Kernel) float64
 	// says returns what a table and the summary say of its model in a forecast; "" for nothing beyond what they say of any model.
 	says(weight float64) (note, summary string)
-}
-
-// walker is a candidate whose models begin with a walk: a term whose level wanders, since the lengthscale beyond which it
-// returns, its reach, is held far beyond the data. Names keep it as the first term.
-type walker interface {
-	candidate
-	// reach returns the reach of a walk; 0 for another first term, which a search for shifts tries instead of the walk.
-	reach(first gppl.Kernel) float64
-	// lasts reports whether a search for shifts keeps the walk instead of trying shifts alone.
-	lasts() bool
 }
 
 // candidates are those of the automatic search, in the order of trial. A name that several take belongs to the last.
@@ -171,22 +162,16 @@ func (c *Candidate) describe(r *gppl.Result, n int) {
 	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
 }
 
-// SumOf returns the sum of terms, which may be one.
-func SumOf(terms []gppl.Kernel) gppl.Kernel {
-	if len(terms) == 1 {
-		return terms[0]
-	}
-	return gppl.Add(terms...)
-}
-
-// TermsOf returns the terms of a sum, without noise.
-func TermsOf(k gppl.Kernel) []gppl.Kernel {
-	return slices.DeleteFunc(slices.Clone(SumTerms(k)), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
-}
-
-func SumTerms(k gppl.Kernel) []gppl.Kernel {
-	if sum, ok := k.(gppl.Sum); ok {
-		return sum.Terms()
-	}
-	return []gppl.Kernel{k}
+// trial is a candidate that was trained.
+type trial struct {
+	Candidate
+	scale     int
+	structure string                      // of its kind and terms
+	fix       func(gppl.Model) gppl.Model // of its proposal
+	model     gppl.Model                  // before training, its start
+	shape     float64                     // of the likelihood of counts; 0 for none
+	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
+	cost      float64                     // predicted seconds of the training, at the cost of an evaluation where it ended
+	curvature *mat.SymDense               // of −log likelihood in the logs of the parameters with priors; nil if unknown
+	learnt    int                         // number of observations it was trained on
 }

@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -20,9 +19,6 @@ type asked struct {
 }
 
 var _ candidate = asked{}
-
-// searchedRows is the number of latest observations of a long series that the search for starts takes.
-const searchedRows = 200_000
 
 // named is false for every name: what a file says of a kernel is the same whoever proposed it.
 func (asked) named(string) bool { return false }
@@ -134,14 +130,4 @@ func standardised(m gppl.Model, factor float64) gppl.Model {
 		}
 	}
 	return m.WithParams(theta)
-}
-
-// bestOfEach returns the best trial of each candidate, the best first.
-func bestOfEach(trials []*trial) (best []*trial) {
-	for _, t := range trials {
-		if !slices.ContainsFunc(best, func(o *trial) bool { return o.kind == t.kind }) {
-			best = append(best, t)
-		}
-	}
-	return best
 }

@@ -7,12 +7,6 @@ type noiseAlone struct{ byEvidence }
 
 var _ candidate = noiseAlone{}
 
-// startNoise is the noise variance of the standardised series at which training begins.
-const startNoise = 0.05
-
-// WhiteTerm stands for no signal in a list of terms. Its variance is held near zero, since the model's noise has its role.
-var WhiteTerm = gppl.White{Variance: 1e-9}
-
 func (noiseAlone) named(name string) bool { return name == KernelName(WhiteTerm) }
 
 func (noiseAlone) propose(*policy) ([]proposal, error) {

@@ -61,12 +61,6 @@ func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 	panic("forecast: no signal " + name)
 }
 
-// The shape of a season changes over several of its periods: the middle of the prior.
-const (
-	seasonPeriods = 8
-	seasonQuality = math.Pi * seasonPeriods
-)
-
 // seasonal returns a season whose shape changes over several of its periods.
 func (stationary) seasonal(s season) gppl.Kernel {
 	return gppl.LocPer{Variance: 0.3, Lengthscale: seasonPeriods * s.period, Period: s.period, PeriodicLengthscale: 0.8}

@@ -28,18 +28,7 @@ const (
 	// this share lowered the CRPS of yearly, quarterly and other series, and left fewer forecasts of monthly ones poor, whose CRPS
 	// it hardly changed.
 	walkMost, walkWorth = 0.5, 40
-	// brief is the number of observations above which the share, below a tenth, is not worth the time. Every effort trains on as
-	// many, so that a walk is always learnt from the whole series, in its unit.
-	brief = 400
-	// walkReach is the lengthscale over the range of x: over a horizon of a third of the range, the walk returns to its mean by 3 %.
-	walkReach = 10
-	// walkNoise, of the standardised series, serves the factorisation alone: a random walk without a season has no observation
-	// noise. With one, the noise is learnt, beginning at seasonalNoise.
-	walkNoise, seasonalNoise = 1e-6, 0.01
 )
-
-// stepVariance is the prior median of the variance of one step of a random walk, on the standardised series.
-const stepVariance = 0.1
 
 // name is that of the seasonal terms behind walkName.
 func (randomWalk) name(terms []gppl.Kernel) string { return nameBehind(walkName, terms) }

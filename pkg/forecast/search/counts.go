@@ -22,9 +22,6 @@ func shapeOf(l observe.Likelihood) float64 {
 	return 0
 }
 
-// NoVariation is the noise variance that stands for no variation.
-const NoVariation = 1e-6
-
 // counts are observations as the likelihood of counts sees them, for a latent value z = g − centre.
 type counts struct {
 	of         *series.Counting
@@ -177,43 +174,6 @@ func (v YScale) Approximated(ctx context.Context, m gppl.Model, shape float64, k
 	}
 	return d.WithErrors(errs)
 }
-
-// piloted linearises the observations at a rough signal learnt from them: one Gaussian approximation compares all structures.
-func (p *policy) piloted(v YScale) (YScale, error) {
-	c := v.counts
-	mean, err := policyMean(stationary{}, "linear", c.raw.X)
-	if err != nil {
-		return v, err
-	}
-	m := gppl.Model{Kernel: (stationary{}).signal("Laplace", p.extent, false), Noise: startNoise, Mean: mean}
-	if !c.of.Varies() {
-		m.Noise = NoVariation
-		m = m.Fix(gppl.NoiseName)
-	}
-	loss, err := c.loss(p.ctx, scaled(m, p.extent.span), c.likelihood)
-	if err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
-	}
-	prior, err := withBeliefs(loss, withShape(beliefsOf(stationary{}, m, p.extent, nil, 1), c.likelihood))
-	if err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
-	}
-	r, err := gppl.Fit(p.ctx, prior, nil,
-		gppl.Settings{GradientTolerance: pilotGradient, MaxEvaluations: pilotEvaluations, NoStandardErrors: true})
-	if err != nil {
-		return v, fmt.Errorf("forecast: a first model of the counts: %w", err)
-	}
-	return v.Linearised(p.ctx, plain(r).Model, shapeIn(r))
-}
-
-// countFinalists is the number of candidates that are trained by Laplace's method itself.
-const countFinalists = 2
-
-// The pilot need not reach its optimum.
-const (
-	pilotGradient    = 0.5
-	pilotEvaluations = 15
-)
 
 // shapeIn returns the shape of the likelihood in a result, 0 if there is none.
 func shapeIn(r *gppl.Result) float64 {

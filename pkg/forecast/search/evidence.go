@@ -81,9 +81,6 @@ func withModeAt(p gppl.LogNormal) gppl.LogNormal {
 	return gppl.LogNormal{Mu: p.Mu + p.Sigma*p.Sigma, Sigma: p.Sigma}
 }
 
-// extent describes x for the priors: its step and its range.
-type extent struct{ step, span float64 }
-
 // priorOf returns the prior of a parameter q of a term, for a standardised series. The priors are weak and prevent short series
 // from overfitting (Corani et al. 2021): a few dozen observations overrule them.
 func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p gppl.LogNormal, ok bool) {
@@ -260,25 +257,6 @@ func evidenceOf(
 	return e, nil
 }
 
-// information approximates the information of n observations at theta, in the log of all parameters, plus that of their priors. A
-// training on other observations gave that of the parameters with priors, in proportion to their number; that of others is 0. It
-// is nil before any training.
-func (t *trial) information(priors beliefs, theta []float64, n int) *mat.SymDense {
-	free := priors.places()
-	if t.curvature == nil || len(free) == 0 || t.curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {
-		return nil
-	}
-	h := mat.NewSymDense(len(theta), nil)
-	for a, i := range free {
-		for b, j := range free[:a+1] {
-			h.SetSym(i, j, float64(n)*(t.curvature.At(a, b)/float64(t.learnt)))
-		}
-		_, curvature, _ := priors.cost(i, theta[i])
-		h.SetSym(i, i, h.At(i, i)+curvature)
-	}
-	return h
-}
-
 // guide is a loss whose information is known.
 type guide struct {
 	gppl.Loss
@@ -313,3 +291,9 @@ func logCurvature(ctx context.Context, l gppl.Loss, theta, slope []float64, free
 func bic(nll float64, parameters, n int) float64 {
 	return 2*nll + float64(parameters)*math.Log(float64(n))
 }
+
+// The shape of a season changes over several of its periods: the middle of the prior.
+const (
+	seasonPeriods = 8
+	seasonQuality = math.Pi * seasonPeriods
+)

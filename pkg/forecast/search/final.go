@@ -291,5 +291,12 @@ func (p *policy) seconds(m gppl.Model, v YScale) float64 {
 	return seconds
 }
 
-// newtonEvaluations is about the number of Gaussian evaluations that one by Laplace's method takes.
-const newtonEvaluations = 10
+// bestOfEach returns the best trial of each candidate, the best first.
+func bestOfEach(trials []*trial) (best []*trial) {
+	for _, t := range trials {
+		if !slices.ContainsFunc(best, func(o *trial) bool { return o.kind == t.kind }) {
+			best = append(best, t)
+		}
+	}
+	return best
+}

@@ -72,3 +72,6 @@ const MostToeplitz = 60000
 // series. Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20
 // 000 five minutes.
 const WindowLength = 2000
+
+// searchedRows is the number of latest observations of a long series that the search for starts takes.
+const searchedRows = 200_000

@@ -295,13 +295,22 @@ func KernelName(k gppl.Kernel) string {
 	return name
 }
 
-// extentOf returns the step of a series, and the range of its latest observations or, if that is below two steps, of all.
-func extentOf(s *series.Series, rows int, step float64) extent {
-	const least = 2
-	n := len(s.X)
-	span := s.X[n-1] - s.X[n-rows]
-	if span < least*step {
-		span = s.X[n-1] - s.X[0]
+// SumOf returns the sum of terms, which may be one.
+func SumOf(terms []gppl.Kernel) gppl.Kernel {
+	if len(terms) == 1 {
+		return terms[0]
 	}
-	return extent{step, span}
+	return gppl.Add(terms...)
+}
+
+// TermsOf returns the terms of a sum, without noise.
+func TermsOf(k gppl.Kernel) []gppl.Kernel {
+	return slices.DeleteFunc(slices.Clone(SumTerms(k)), func(t gppl.Kernel) bool { _, white := t.(gppl.White); return white })
+}
+
+func SumTerms(k gppl.Kernel) []gppl.Kernel {
+	if sum, ok := k.(gppl.Sum); ok {
+		return sum.Terms()
+	}
+	return []gppl.Kernel{k}
 }

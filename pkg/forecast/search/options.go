@@ -1,9 +1,12 @@
 package search
 
 import (
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -107,4 +110,32 @@ func (p *progress) report(candidate, stage string, best float64) {
 		p.to(Progress{Candidate: candidate, Index: p.index, Count: p.count, Stage: stage,
 			Evaluations: p.evaluations, Best: best, Elapsed: time.Since(p.began)})
 	}
+}
+
+// mayBeLog reports whether models of log y are tried: if Options.Log requires them or, by default, if all y are positive and
+// their range tells log y from y. A prior of a variance is in the unit of y², so it implies that y is modelled.
+func (o Options) mayBeLog(s *series.Series) bool {
+	if o.alwaysLog(s) {
+		return true
+	}
+	switch strings.ToLower(o.Log) {
+	case "", "auto":
+		return s.Counting == nil && positive(s.Y) && slices.Max(s.Y) > straight*slices.Min(s.Y) &&
+			!slices.ContainsFunc(o.Priors, ofVariance)
+	}
+	return false
+}
+
+// alwaysLog reports whether no models of y are tried: only log y is requested, or y has bounds.
+func (o Options) alwaysLog(s *series.Series) bool {
+	return s.Bounds != nil || strings.EqualFold(o.Log, "always")
+}
+
+// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models
+// agree.
+const straight = 1.1
+
+// positive reports whether all y have a logarithm.
+func positive(y []float64) bool {
+	return !slices.ContainsFunc(y, func(v float64) bool { return !(v > 0) })
 }

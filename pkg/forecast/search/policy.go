@@ -19,23 +19,15 @@ import (
 const (
 	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
 	worthwhile = 0.5
-	// hopeless is the distance behind the best, in nats, at which the best model of a scale, y or log y, or of a kind is given up.
-	hopeless = 6
+
 	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
 	searchGradient = 0.05
 	// lostNats is the error of a likelihood, for each observation, at which it is useless: models differ by less.
 	lostNats = 10
-	// negligible is the weight below which a candidate takes no part in the forecast.
-	negligible = 0.03
+
 	// mostMembers is the largest number of models that are averaged.
 	mostMembers = 5
 )
-
-// season is a period that terms may have.
-type season struct {
-	period float64
-	fixed  bool // given, or the calendar's
-}
 
 // policy is the search that Fit runs.
 type policy struct {
@@ -131,29 +123,6 @@ func (p *policy) setScales(s *series.Series, from int) error {
 		p.scales = append(p.scales, v)
 	}
 	return nil
-}
-
-// mayBeLog reports whether models of log y are tried: if Options.Log requires them or, by default, if all y are positive and
-// their range tells log y from y. A prior of a variance is in the unit of y², so it implies that y is modelled.
-func (o Options) mayBeLog(s *series.Series) bool {
-	if o.alwaysLog(s) {
-		return true
-	}
-	switch strings.ToLower(o.Log) {
-	case "", "auto":
-		return s.Counting == nil && positive(s.Y) && slices.Max(s.Y) > straight*slices.Min(s.Y) &&
-			!slices.ContainsFunc(o.Priors, ofVariance)
-	}
-	return false
-}
-
-// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models
-// agree.
-const straight = 1.1
-
-// alwaysLog reports whether no models of y are tried: only log y is requested, or y has bounds.
-func (o Options) alwaysLog(s *series.Series) bool {
-	return s.Bounds != nil || strings.EqualFold(o.Log, "always")
 }
 
 // setSeasons takes the given periods, otherwise those of the calendar, otherwise the first two that are found in the data.
@@ -485,3 +454,37 @@ func (p *policy) draw(m *Averaged, t *trial) error {
 	}
 	return nil
 }
+
+// piloted linearises the observations at a rough signal learnt from them: one Gaussian approximation compares all structures.
+func (p *policy) piloted(v YScale) (YScale, error) {
+	c := v.counts
+	mean, err := policyMean(stationary{}, "linear", c.raw.X)
+	if err != nil {
+		return v, err
+	}
+	m := gppl.Model{Kernel: (stationary{}).signal("Laplace", p.extent, false), Noise: startNoise, Mean: mean}
+	if !c.of.Varies() {
+		m.Noise = NoVariation
+		m = m.Fix(gppl.NoiseName)
+	}
+	loss, err := c.loss(p.ctx, scaled(m, p.extent.span), c.likelihood)
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	prior, err := withBeliefs(loss, withShape(beliefsOf(stationary{}, m, p.extent, nil, 1), c.likelihood))
+	if err != nil {
+		return v, fmt.Errorf("forecast: %w", err)
+	}
+	r, err := gppl.Fit(p.ctx, prior, nil,
+		gppl.Settings{GradientTolerance: pilotGradient, MaxEvaluations: pilotEvaluations, NoStandardErrors: true})
+	if err != nil {
+		return v, fmt.Errorf("forecast: a first model of the counts: %w", err)
+	}
+	return v.Linearised(p.ctx, plain(r).Model, shapeIn(r))
+}
+
+// The pilot need not reach its optimum.
+const (
+	pilotGradient    = 0.5
+	pilotEvaluations = 15
+)

@@ -25,10 +25,6 @@ func (t scaledLog) Slope(u float64) float64 {
 	return 0
 }
 
-// leastNoise is the least noise variance that is learnt, of the standardised series. If a model explains all observations, such
-// as an exact straight line, the likelihood grows without bound as the noise vanishes, until only rounding is left.
-const leastNoise = 1e-12
-
 // guess is the assumed standard error of log θ before anything is known of a parameter.
 const guess = 0.3
 

@@ -17,20 +17,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// trial is a candidate that was trained.
-type trial struct {
-	Candidate
-	scale     int
-	structure string                      // of its kind and terms
-	fix       func(gppl.Model) gppl.Model // of its proposal
-	model     gppl.Model                  // before training, its start
-	shape     float64                     // of the likelihood of counts; 0 for none
-	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
-	cost      float64                     // predicted seconds of the training, at the cost of an evaluation where it ended
-	curvature *mat.SymDense               // of −log likelihood in the logs of the parameters with priors; nil if unknown
-	learnt    int                         // number of observations it was trained on
-}
-
 // proposed is a proposal of a candidate.
 type proposed struct {
 	of candidate
@@ -232,12 +218,6 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	return nil
 }
 
-// trainTolerance is the error of an engine while training, in nats per observation; compared values have the default.
-const trainTolerance = 1e-4
-
-// slowest is the number of seconds that an evaluation may always take, whatever it takes at the start.
-const slowest = 1
-
 // trainWithPriors trains m, from its values, with priors. It returns a result whose model has the transforms of m, and the shape
 // of the likelihood of counts; 0 if it has none.
 func trainWithPriors(
@@ -282,4 +262,23 @@ func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
 		s.EvaluationSeconds = longer * evaluationSeconds(n, p.series.Errors == nil && series.Regular(x[len(x)-n:]))
 	}
 	return p.progress.settings(t.Name(), "training", s)
+}
+
+// information approximates the information of n observations at theta, in the log of all parameters, plus that of their priors. A
+// training on other observations gave that of the parameters with priors, in proportion to their number; that of others is 0. It
+// is nil before any training.
+func (t *trial) information(priors beliefs, theta []float64, n int) *mat.SymDense {
+	free := priors.places()
+	if t.curvature == nil || len(free) == 0 || t.curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {
+		return nil
+	}
+	h := mat.NewSymDense(len(theta), nil)
+	for a, i := range free {
+		for b, j := range free[:a+1] {
+			h.SetSym(i, j, float64(n)*(t.curvature.At(a, b)/float64(t.learnt)))
+		}
+		_, curvature, _ := priors.cost(i, theta[i])
+		h.SetSym(i, i, h.At(i, i)+curvature)
+	}
+	return h
 }

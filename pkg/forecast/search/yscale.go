@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -141,11 +140,6 @@ func (v YScale) errorsOf(errors, y []float64, unit float64) []float64 {
 	return out
 }
 
-// positive reports whether all y have a logarithm.
-func positive(y []float64) bool {
-	return !slices.ContainsFunc(y, func(v float64) bool { return !(v > 0) })
-}
-
 // trained returns the likelihood by which a model is trained.
 func (v YScale) trained(ctx context.Context, m gppl.Model) (gppl.Loss, error) {
 	if v.counts != nil && v.counts.trained {
@@ -169,3 +163,9 @@ func (v YScale) loss(ctx context.Context, m gppl.Model, shape float64, opts ...g
 	}
 	return gppl.NewExact(ctx, m, v.Data, opts...)
 }
+
+// trainTolerance is the error of an engine while training, in nats per observation; compared values have the default.
+const trainTolerance = 1e-4
+
+// slowest is the number of seconds that an evaluation may always take, whatever it takes at the start.
+const slowest = 1
