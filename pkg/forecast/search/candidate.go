@@ -2,10 +2,12 @@ package search
 
 import (
 	"cmp"
+	"context"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -17,11 +19,11 @@ type candidate interface {
 	name(terms []gppl.Kernel) string
 	named(name string) bool
 	// propose returns the models to train in a search; none if it does not apply. A candidate with a fixed share is asked last.
-	propose(p *policy) ([]proposal, error)
+	propose(in *task) ([]proposal, error)
 	// grown reports whether the search may add terms to its best model.
 	grown() bool
 	// takesPart reports whether a trained model of it takes part in the forecast, beside the others of the search.
-	takesPart(p *policy, t *trial) bool
+	takesPart(in *task, t *trial) bool
 	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
 	share(n int) (weight float64, fixed bool)
 	// prior replaces the weak prior of the i-th parameter of a model, or removes it by a Sigma of 0; ok is false if it keeps it.
@@ -34,30 +36,6 @@ type candidate interface {
 	says(weight float64) (note, summary string)
 }
 
-// candidates are those of the automatic search, in the order of trial. A name that several take belongs to the last.
-var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, dampedTrend{}, randomWalk{}}
-
-// candidates returns the candidates of a search: the named kernels, or those of the automatic search.
-func (o Options) candidates() (all []candidate) {
-	if len(o.Kernels) == 0 {
-		return candidates
-	}
-	for _, name := range o.Kernels {
-		all = append(all, asked{kernel: name})
-	}
-	return all
-}
-
-// candidateNamed returns the candidate of a name in a file.
-func candidateNamed(name string) (of candidate) {
-	for _, c := range candidates {
-		if c.named(name) {
-			of = c
-		}
-	}
-	return of
-}
-
 // proposal is a model to train: on one scale and with one mean, or on all scales and with all trends of the search.
 type proposal struct {
 	terms []gppl.Kernel
@@ -67,11 +45,24 @@ type proposal struct {
 	fix func(gppl.Model) gppl.Model
 }
 
-// place is a scale, an index of policy.scales, and a trend with the mean that has it.
+// place is a scale, an index of task.scales, and a trend with the mean that has it.
 type place struct {
 	scale int
 	trend string
 	mean  gppl.Mean
+}
+
+// task is what a search is of, as far as it has come: what candidates see of it.
+type task struct {
+	ctx     context.Context
+	options Options
+	plan    Plan
+	series  *series.Series
+	scales  []YScale // the scales, y and log y, of the observations on which structures are compared
+	extent  extent
+	seasons []season
+	trends  []string
+	trials  []*trial // the best first
 }
 
 // byEvidence has the methods of a candidate whose weight is that of its evidence, with the weak priors of the roles.
@@ -81,7 +72,7 @@ func (byEvidence) name(terms []gppl.Kernel) string { return KernelName(SumOf(ter
 
 func (byEvidence) grown() bool { return true }
 
-func (byEvidence) takesPart(*policy, *trial) bool { return true }
+func (byEvidence) takesPart(*task, *trial) bool { return true }
 
 func (byEvidence) share(int) (weight float64, fixed bool) { return 0, false }
 

@@ -27,13 +27,13 @@ func (asked) named(string) bool { return false }
 func (asked) grown() bool { return false }
 
 // propose returns the kernel or, if periods are given and the kernel has one, the kernel with each of these.
-func (c asked) propose(p *policy) (all []proposal, err error) {
-	for _, m := range c.families(p.options.Periods) {
-		if of := p.series.Counting; of != nil && !of.Varies() {
+func (c asked) propose(in *task) (all []proposal, err error) {
+	for _, m := range c.families(in.options.Periods) {
+		if of := in.series.Counting; of != nil && !of.Varies() {
 			m.Noise = NoVariation
 			m = m.Fix(gppl.NoiseName)
 		}
-		if m, err = c.start(p, m); err != nil {
+		if m, err = c.start(in, m); err != nil {
 			return nil, err
 		}
 		var fixed []string
@@ -78,28 +78,28 @@ func askedModel(kernel string) gppl.Model {
 
 // start returns the model where training begins, on the first scale and with the last trend of the search: that of the likeliest
 // optimum that the library's search of all observations finds.
-func (c asked) start(p *policy, m gppl.Model) (gppl.Model, error) {
-	v, trend := p.scales[0], p.trends[len(p.trends)-1]
-	mean, err := policyMean(c, trend, v.Data.X)
+func (c asked) start(in *task, m gppl.Model) (gppl.Model, error) {
+	v, trend := in.scales[0], in.trends[len(in.trends)-1]
+	mean, err := policyMean(c.slope, trend, v.Data.X)
 	if err != nil {
 		return m, err
 	}
-	whole, n := v, len(p.series.X)
-	if m.Mean = mean; p.series.Counting == nil && v.Data.Len() < n {
-		if whole, err = NewYScale(p.series, max(0, n-searchedRows), n, v.log); err == nil {
-			m.Mean, err = policyMean(c, trend, whole.Data.X)
+	whole, n := v, len(in.series.X)
+	if m.Mean = mean; in.series.Counting == nil && v.Data.Len() < n {
+		if whole, err = NewYScale(in.series, max(0, n-searchedRows), n, v.log); err == nil {
+			m.Mean, err = policyMean(c.slope, trend, whole.Data.X)
 		}
 		if err != nil {
 			return m, err
 		}
 	}
 	bytes := searchedBytes(m.Kernel, whole.Data.Len())
-	if !p.plan.effort.searches(m.Kernel, whole.Data.Len()) || p.options.Memory > 0 && bytes > 0.5*p.options.Memory {
+	if !in.plan.effort.searches(m.Kernel, whole.Data.Len()) || in.options.Memory > 0 && bytes > 0.5*in.options.Memory {
 		m.Mean = mean
-		return auto.StartFrom(p.ctx, m, v.Data)
+		return auto.StartFrom(in.ctx, m, v.Data)
 	}
-	found, err := auto.FindStarts(p.ctx, m, whole.Data, auto.Settings{
-		Priors: PriorsOf(m, p.options.Priors, whole.Scaling.Scale), Fit: gppl.Settings{Seed: p.options.Seed},
+	found, err := auto.FindStarts(in.ctx, m, whole.Data, auto.Settings{
+		Priors: PriorsOf(m, in.options.Priors, whole.Scaling.Scale), Fit: gppl.Settings{Seed: in.options.Seed},
 	})
 	if err != nil {
 		return m, err
@@ -110,15 +110,15 @@ func (c asked) start(p *policy, m gppl.Model) (gppl.Model, error) {
 			m = start
 		}
 		start.Mean = mean
-		loss, err := v.loss(p.ctx, start, 0, gppl.WithTolerance(trainTolerance))
+		loss, err := v.loss(in.ctx, start, 0, gppl.WithTolerance(trainTolerance))
 		if err != nil {
 			continue
 		}
-		if value, err := loss.ValueGrad(p.ctx, nil, start.Values()); err == nil && value < least {
+		if value, err := loss.ValueGrad(in.ctx, nil, start.Values()); err == nil && value < least {
 			m, least = start, value
 		}
 	}
-	return m, p.ctx.Err()
+	return m, in.ctx.Err()
 }
 
 // standardised returns the model of y times a factor.

@@ -9,7 +9,7 @@ var _ candidate = noiseAlone{}
 
 func (noiseAlone) named(name string) bool { return name == KernelName(WhiteTerm) }
 
-func (noiseAlone) propose(*policy) ([]proposal, error) {
+func (noiseAlone) propose(*task) ([]proposal, error) {
 	return []proposal{{terms: []gppl.Kernel{WhiteTerm}, noise: startNoise}}, nil
 }
 

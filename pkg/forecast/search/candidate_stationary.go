@@ -21,16 +21,16 @@ var signals = []string{"SE", "Matern32", "Laplace"}
 func (stationary) named(string) bool { return true }
 
 // propose returns the sums with which the search begins.
-func (c stationary) propose(p *policy) (all []proposal, err error) {
+func (c stationary) propose(in *task) (all []proposal, err error) {
 	add := func(terms ...gppl.Kernel) { all = append(all, proposal{terms: terms, noise: startNoise}) }
 	for _, name := range signals {
-		add(c.signal(name, p.extent, false))
+		add(c.signal(name, in.extent, false))
 	}
-	if len(p.seasons) > 0 {
-		season := c.seasonal(p.seasons[0])
+	if len(in.seasons) > 0 {
+		season := c.seasonal(in.seasons[0])
 		add(season)
 		for _, name := range signals {
-			add(c.signal(name, p.extent, false), season)
+			add(c.signal(name, in.extent, false), season)
 		}
 	}
 	return all, nil
@@ -74,18 +74,18 @@ func (stationary) turning(s season) gppl.Kernel {
 // additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested
 // seasons. A cycle leaves room for both of its seasons: what it says of an hour on Sundays says little of the other hours, so the
 // level of a Sunday needs a season of its own.
-func (c stationary) additions(p *policy, terms []gppl.Kernel) (more []gppl.Kernel) {
+func (c stationary) additions(in *task, terms []gppl.Kernel) (more []gppl.Kernel) {
 	for _, name := range signals {
 		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return KernelName(t) == name }) {
-			more = append(more, smaller(c.signal(name, p.extent, name != "SE")))
+			more = append(more, smaller(c.signal(name, in.extent, name != "SE")))
 		}
 	}
-	for _, s := range p.seasons {
+	for _, s := range in.seasons {
 		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return !isProduct(t) && hasSeason(t, s) }) {
 			more = append(more, c.seasonal(s))
 		}
 	}
-	if short, long, ok := nested(p.seasons); ok && !slices.ContainsFunc(terms, isProduct) {
+	if short, long, ok := nested(in.seasons); ok && !slices.ContainsFunc(terms, isProduct) {
 		more = append(more, cycle(short, long))
 	}
 	return more

@@ -49,7 +49,7 @@ func (heldLevel) share(int) (weight float64, fixed bool) { return 0.1, true }
 
 func (heldLevel) says(float64) (note, summary string) { return "a note", "a summary" }
 
-func (heldLevel) propose(p *policy) ([]proposal, error) {
+func (heldLevel) propose(p *task) ([]proposal, error) {
 	return []proposal{{terms: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: p.extent.span}}, noise: startNoise,
 		only: &place{trend: "none"}}}, nil
 }
@@ -141,7 +141,7 @@ func TestPriorWithoutTheWalk(t *testing.T) {
 // TestLevelOfTheLongSeason: besides the shape of a day by its place in the week, the level of a day by its place may be added.
 func TestLevelOfTheLongSeason(t *testing.T) {
 	day, week := season{1, true}, season{7, true}
-	p := &policy{seasons: []season{day, week}, extent: extent{1.0 / 24, 28}}
+	p := &task{seasons: []season{day, week}, extent: extent{1.0 / 24, 28}}
 	terms := []gppl.Kernel{(stationary{}).seasonal(day), cycle(day, week)}
 	for range 2 { // the second time it is there
 		weeks := 0

@@ -39,16 +39,16 @@ func (dampedTrend) named(name string) bool { return strings.HasPrefix(name, tren
 func (dampedTrend) grown() bool { return false }
 
 // propose returns the process with a linear trend on each scale; none for short or long series, counts, and with given priors.
-func (dampedTrend) propose(p *policy) (all []proposal, err error) {
-	n := len(p.series.X)
-	if n < lasting || n >= TellingLength || len(p.options.Priors) > 0 || p.series.Counting != nil ||
-		!slices.Contains(p.trends, "linear") {
+func (dampedTrend) propose(in *task) (all []proposal, err error) {
+	n := len(in.series.X)
+	if n < lasting || n >= TellingLength || len(in.options.Priors) > 0 || in.series.Counting != nil ||
+		!slices.Contains(in.trends, "linear") {
 		return nil, nil
 	}
-	reach := walkReach * p.extent.span
-	k := gppl.DampedTrend{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach,
-		Memory: slopeLasts * p.extent.step / reach}
-	for scale := range p.scales {
+	reach := walkReach * in.extent.span
+	k := gppl.DampedTrend{Variance: stepVariance * reach / (2 * in.extent.step), Lengthscale: reach,
+		Memory: slopeLasts * in.extent.step / reach}
+	for scale := range in.scales {
 		all = append(all, proposal{terms: []gppl.Kernel{k}, noise: seasonalNoise,
 			only: &place{scale: scale, trend: "linear"}, fix: fixReach})
 	}

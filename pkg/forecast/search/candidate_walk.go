@@ -45,25 +45,25 @@ func (randomWalk) share(n int) (weight float64, fixed bool) {
 
 // propose returns one model. It has the seasonal terms, and observation noise, if the best model has a season. There is none if
 // the series is long, or if the user gave another form of mean or priors.
-func (randomWalk) propose(p *policy) ([]proposal, error) {
-	if len(p.series.X) > brief || len(p.options.Priors) > 0 {
+func (randomWalk) propose(in *task) ([]proposal, error) {
+	if len(in.series.X) > brief || len(in.options.Priors) > 0 {
 		return nil, nil
 	}
-	at := &place{trend: p.trends[len(p.trends)-1]}
+	at := &place{trend: in.trends[len(in.trends)-1]}
 	if at.trend != "linear" && at.trend != "none" {
 		return nil, nil
 	}
-	best := p.trials[0]
+	best := in.trials[0]
 	if hasPeriod(best.model.Kernel) {
 		at.scale = best.scale
 	}
 	var err error
-	if at.mean, err = meanOf(at.trend, p.scales[at.scale].Data.X); err != nil {
+	if at.mean, err = meanOf(at.trend, in.scales[at.scale].Data.X); err != nil {
 		return nil, err
 	}
 	q := proposal{only: at, noise: walkNoise, fix: fixWalk}
-	reach := walkReach * p.extent.span
-	q.terms = []gppl.Kernel{gppl.Laplace{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach}}
+	reach := walkReach * in.extent.span
+	q.terms = []gppl.Kernel{gppl.Laplace{Variance: stepVariance * reach / (2 * in.extent.step), Lengthscale: reach}}
 	for _, t := range TermsOf(best.model.Kernel) {
 		if hasPeriod(t) {
 			q.terms, q.noise = append(q.terms, t), seasonalNoise
@@ -77,8 +77,8 @@ func (randomWalk) grown() bool { return false }
 
 // takesPart is false if noise about a trend of y describes the series better. Noise about a trend of log y does not count:
 // exponential growth often stops.
-func (randomWalk) takesPart(p *policy, t *trial) bool {
-	return !slices.ContainsFunc(p.trials, func(o *trial) bool {
+func (randomWalk) takesPart(in *task, t *trial) bool {
+	return !slices.ContainsFunc(in.trials, func(o *trial) bool {
 		return o.Log == t.Log && o.Error == "" && o.score <= t.score && o.NoSignal()
 	})
 }

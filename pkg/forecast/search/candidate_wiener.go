@@ -48,16 +48,16 @@ func (wiener) name(terms []gppl.Kernel) string { return nameBehind(wienerName, t
 func (wiener) named(name string) bool { return strings.HasPrefix(name, wienerName) }
 
 // propose returns the process alone and with the first season; none for short series, or if priors were given.
-func (c wiener) propose(p *policy) ([]proposal, error) {
-	if len(p.series.X) <= brief || len(p.options.Priors) > 0 {
+func (c wiener) propose(in *task) ([]proposal, error) {
+	if len(in.series.X) <= brief || len(in.options.Priors) > 0 {
 		return nil, nil
 	}
-	reach := walkReach * p.extent.step * float64(p.plan.Trained)
-	steps := p.extent.span / p.extent.step
-	walk := gppl.Laplace{Variance: wanders / steps * reach / (2 * p.extent.step), Lengthscale: reach}
+	reach := walkReach * in.extent.step * float64(in.plan.Trained)
+	steps := in.extent.span / in.extent.step
+	walk := gppl.Laplace{Variance: wanders / steps * reach / (2 * in.extent.step), Lengthscale: reach}
 	all := []proposal{{terms: []gppl.Kernel{walk}, noise: walkNoise, fix: fixWalk}}
-	if len(p.seasons) > 0 {
-		all = append(all, proposal{terms: []gppl.Kernel{walk, (stationary{}).seasonal(p.seasons[0])},
+	if len(in.seasons) > 0 {
+		all = append(all, proposal{terms: []gppl.Kernel{walk, (stationary{}).seasonal(in.seasons[0])},
 			noise: seasonalNoise, fix: fixWalk})
 	}
 	return all, nil

@@ -114,9 +114,12 @@ func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p gppl.LogNormal, ok boo
 	return gppl.LogNormal{}, false
 }
 
-// beliefsOf returns the priors of a model of a candidate, for a series that was divided by scale: the given ones, and weak ones
-// for the other parameters.
-func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
+// ownPrior is the method prior of a candidate.
+type ownPrior func(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
+
+// beliefsOf returns the priors of a model, for a series that was divided by scale: the given ones, and weak ones for the other
+// parameters, which own may replace (candidate.prior).
+func beliefsOf(own ownPrior, m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
 	out := beliefs{weak: make([]gppl.LogNormal, len(params)), given: make([]gppl.Prior, len(params))}
 	set := func(i int, term gppl.Kernel) {
@@ -126,7 +129,7 @@ func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, sc
 		if prior, ok := priorOf(term, params[i], e); ok {
 			out.weak[i] = prior
 		}
-		if prior, ok := of.prior(m, i, e); ok {
+		if prior, ok := own(m, i, e); ok {
 			out.weak[i] = prior
 		}
 	}

@@ -19,7 +19,7 @@ func TestEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.9}.Fix("variance")
-	priors := beliefsOf(stationary{}, m, extent{1, 199}, nil, 1)
+	priors := beliefsOf(stationary{}.prior, m, extent{1, 199}, nil, 1)
 	r, _, err := trainWithPriors(context.Background(), v, m, priors, 199, gppl.Settings{})
 	if err != nil {
 		t.Fatal(err)
@@ -125,10 +125,10 @@ func TestChosenPeriods(t *testing.T) {
 		b    beliefs
 		want float64
 	}{
-		"chosen":  {beliefsOf(stationary{}, m, e, nil, 1), math.Log(50)},
-		"two":     {beliefsOf(stationary{}, two, e, nil, 1), 2 * math.Log(50)},
-		"held":    {beliefsOf(stationary{}, m.Fix("period"), e, nil, 1), 0},
-		"a prior": {beliefsOf(stationary{}, m, e, []gppl.ParamPrior{prior}, 1), 0},
+		"chosen":  {beliefsOf(stationary{}.prior, m, e, nil, 1), math.Log(50)},
+		"two":     {beliefsOf(stationary{}.prior, two, e, nil, 1), 2 * math.Log(50)},
+		"held":    {beliefsOf(stationary{}.prior, m.Fix("period"), e, nil, 1), 0},
+		"a prior": {beliefsOf(stationary{}.prior, m, e, []gppl.ParamPrior{prior}, 1), 0},
 	} {
 		if math.Abs(test.b.chosen-test.want) > 1e-12 {
 			t.Errorf("%s: %v nats, want %v", name, test.b.chosen, test.want)
@@ -138,7 +138,7 @@ func TestChosenPeriods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paid, free := beliefsOf(stationary{}, m, e, nil, 1), beliefsOf(stationary{}, m, e, nil, 1)
+	paid, free := beliefsOf(stationary{}.prior, m, e, nil, 1), beliefsOf(stationary{}.prior, m, e, nil, 1)
 	free.chosen = 0
 	with, err := evidenceOf(t.Context(), loss, m.Values(), paid, 3, math.Inf(1))
 	if err != nil {

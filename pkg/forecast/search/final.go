@@ -129,7 +129,7 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 		if t.Error != "" {
 			continue
 		}
-		if t.model.Mean, err = policyMean(t.kind, t.Trend, p.scales[t.scale].Data.X); err != nil {
+		if t.model.Mean, err = policyMean(t.kind.slope, t.Trend, p.scales[t.scale].Data.X); err != nil {
 			return err
 		}
 		sound = append(sound, t)
@@ -180,7 +180,7 @@ func (p *policy) addSeasons() error {
 func (p *policy) raises(t *trial, q proposal) (bool, error) {
 	const much = 3 // nats: less than the parameters of a season cost in evidence
 	v, last := p.scales[t.scale], len(q.terms)-1
-	mean, err := policyMean(t.kind, t.Trend, v.Data.X)
+	mean, err := policyMean(t.kind.slope, t.Trend, v.Data.X)
 	if err != nil {
 		return false, err
 	}
@@ -262,7 +262,7 @@ func (p *policy) allAffordable(kept []*trial, n int) (bool, error) {
 			return false, err
 		}
 		m := t.model
-		if m.Mean, err = policyMean(t.kind, t.Trend, v.Data.X); err != nil {
+		if m.Mean, err = policyMean(t.kind.slope, t.Trend, v.Data.X); err != nil {
 			return false, err
 		}
 		if !p.affordable(m, v) {

@@ -31,17 +31,9 @@ const (
 
 // policy is the search that Fit runs.
 type policy struct {
-	ctx     context.Context
-	options Options
-	plan    Plan
-	series  *series.Series
-	scales  []YScale // the scales, y and log y, of the observations on which structures are compared
-	rows    int      // the number of latest observations among which those are
-	extent  extent
-	seasons []season
-	trends  []string
+	task
+	rows    int     // the number of latest observations among which those are on which structures are compared
 	where   []place // the scales and trends that a proposal is tried with
-	trials  []*trial
 	enough  float64 // the score above which a trial on these scales is not examined further
 	spent   float64 // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
 	untried int     // proposals left out because the budget was spent
@@ -64,7 +56,8 @@ func Find(ctx context.Context, s *series.Series, o Options) (*Outcome, error) {
 
 // searchPolicy returns the trials of a search, the best first.
 func searchPolicy(ctx context.Context, s *series.Series, o Options) (*policy, error) {
-	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: &progress{to: o.Progress, began: time.Now()}}
+	p := &policy{task: task{ctx: ctx, options: o, plan: PlanFit(s, o), series: s},
+		progress: &progress{to: o.Progress, began: time.Now()}}
 	p.rows = s.Reaching(p.plan.Every * p.plan.Searched)
 	compared, from := s, len(s.X)-p.rows
 	switch {
@@ -205,7 +198,7 @@ func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) e
 		if _, own := c.share(len(p.series.X)); own != fixed {
 			continue
 		}
-		proposals, err := c.propose(p)
+		proposals, err := c.propose(&p.task)
 		if err != nil {
 			return err
 		}
@@ -223,7 +216,7 @@ func (p *policy) grow(best *trial) error {
 	for terms := TermsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = TermsOf(best.model.Kernel) {
 		from := len(p.trials)
 		var longer []proposed
-		for _, more := range (stationary{}).additions(p, terms) {
+		for _, more := range (stationary{}).additions(&p.task, terms) {
 			longer = append(longer, proposed{best.kind, best.with(more)})
 		}
 		if err := p.try(longer...); err != nil {
@@ -273,7 +266,7 @@ func (p *policy) reachable() ([]gppl.Model, error) {
 		names = append(names, name)
 		models = append(models, p.hold(gppl.Model{Kernel: k, Noise: 1}))
 		if terms = TermsOf(k); len(terms) < p.plan.effort.terms {
-			for _, more := range (stationary{}).additions(p, terms) {
+			for _, more := range (stationary{}).additions(&p.task, terms) {
 				visit(append(slices.Clone(terms), more))
 			}
 		}
@@ -396,7 +389,7 @@ func (p *policy) tryFixed(visit func(*trial)) error {
 		if err == nil {
 			err = p.train([]*trial{t})
 		}
-		if err == nil && (t.Error != "" || of.takesPart(p, t)) {
+		if err == nil && (t.Error != "" || of.takesPart(&p.task, t)) {
 			visit(t)
 		}
 		return err
@@ -458,7 +451,7 @@ func (p *policy) draw(m *Averaged, t *trial) error {
 // piloted linearises the observations at a rough signal learnt from them: one Gaussian approximation compares all structures.
 func (p *policy) piloted(v YScale) (YScale, error) {
 	c := v.counts
-	mean, err := policyMean(stationary{}, "linear", c.raw.X)
+	mean, err := policyMean(slopeOf, "linear", c.raw.X)
 	if err != nil {
 		return v, err
 	}
@@ -471,7 +464,7 @@ func (p *policy) piloted(v YScale) (YScale, error) {
 	if err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
-	prior, err := withBeliefs(loss, withShape(beliefsOf(stationary{}, m, p.extent, nil, 1), c.likelihood))
+	prior, err := withBeliefs(loss, withShape(beliefsOf(stationary{}.prior, m, p.extent, nil, 1), c.likelihood))
 	if err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}

@@ -25,10 +25,10 @@ func NewRetraining(s *series.Series, n int, best Candidate, given []gppl.ParamPr
 func (r Retraining) Train(
 	ctx context.Context, v YScale, m gppl.Model, trend string, enough float64,
 ) (trained gppl.Model, nats float64, err error) {
-	if m.Mean, err = policyMean(r.best.kind, trend, v.Data.X); err != nil {
+	if m.Mean, err = policyMean(r.best.kind.slope, trend, v.Data.X); err != nil {
 		return m, 0, err
 	}
-	priors := beliefsOf(r.best.kind, m, r.extent, r.given, v.Scaling.Scale)
+	priors := beliefsOf(r.best.kind.prior, m, r.extent, r.given, v.Scaling.Scale)
 	const evaluations = 60
 	result, _, err := trainWithPriors(ctx, v, m, priors, r.extent.span,
 		gppl.Settings{GradientTolerance: searchGradient, MaxEvaluations: evaluations, NoStandardErrors: true})

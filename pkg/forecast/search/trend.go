@@ -53,14 +53,15 @@ func slopeOf(n int) float64 {
 	return slopeVariance
 }
 
-// policyMean is like meanOf with an uncertain constant: a short series does not determine its mean well.
-func policyMean(of candidate, trend string, x gppl.Inputs) (gppl.Mean, error) {
+// policyMean is like meanOf with an uncertain constant: a short series does not determine its mean well. slope is the prior variance
+// of the slope of a linear trend for n observations.
+func policyMean(slope func(n int) float64, trend string, x gppl.Inputs) (gppl.Mean, error) {
 	switch strings.ToLower(trend) {
 	case "none":
 		return series.WithRegressors([]gppl.Mean{gppl.Intercept{}}, []float64{levelVariance}, x), nil
 	case "linear":
 		parts := []gppl.Mean{gppl.Intercept{}, gppl.NewTrend(1, x)}
-		return series.WithRegressors(parts, []float64{levelVariance, of.slope(x.Len())}, x), nil
+		return series.WithRegressors(parts, []float64{levelVariance, slope(x.Len())}, x), nil
 	}
 	return meanOf(trend, x)
 }

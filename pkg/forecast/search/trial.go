@@ -82,7 +82,7 @@ func (p *policy) places(q proposal) (all []place) {
 func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error) {
 	v := p.scales[at.scale]
 	if at.mean == nil {
-		if at.mean, err = policyMean(of, at.trend, v.Data.X); err != nil {
+		if at.mean, err = policyMean(of.slope, at.trend, v.Data.X); err != nil {
 			return nil, err
 		}
 	}
@@ -247,7 +247,7 @@ func trainWithPriors(
 
 // beliefs returns the priors of a model m of a candidate, on a scale.
 func (p *policy) beliefs(of candidate, m gppl.Model, v YScale) beliefs {
-	b := beliefsOf(of, m, p.extent, p.options.Priors, v.Scaling.Scale)
+	b := beliefsOf(of.prior, m, p.extent, p.options.Priors, v.Scaling.Scale)
 	if v.counts != nil && v.counts.trained {
 		b = withShape(b, v.counts.likelihood)
 	}

@@ -36,7 +36,7 @@ func weighted(ctx context.Context, s *series.Series) (*series.Series, error) {
 		return nil, err
 	}
 	span := s.X[n-1] - s.X[0]
-	mean, err := policyMean(stationary{}, "linear", v.Data.X)
+	mean, err := policyMean(slopeOf, "linear", v.Data.X)
 	if err != nil {
 		return nil, err
 	}
