@@ -27,6 +27,3 @@ func (a *Analysis) Beliefs() (out []Belief) {
 	}
 	return out
 }
-
-// NLL returns the negative log likelihood of y under the best model, in nats, without priors.
-func (a *Analysis) NLL() float64 { return a.Candidates[0].NLL }

@@ -33,3 +33,42 @@ func (o *once[T]) get(suits func(T) bool, compute func() (T, error)) (T, error) 
 	}
 	return value, err
 }
+
+// ShiftSize is a Shift with its size.
+type ShiftSize struct {
+	Kind string  `json:"kind"` // level or slope
+	X    float64 `json:"x"`
+	When string  `json:"when"`
+	// Size is that of the shift, in the unit of y or, for a slope, in that per unit of x; in a model of log y it is that of log y.
+	Size   float64 `json:"size"`
+	StdErr float64 `json:"std_err"` // given the kernel's parameters and the noise
+	Log    bool    `json:"log,omitempty"`
+	// InY, for a change of the level of log y, is what it adds to the median of the 24 observations before it.
+	InY float64 `json:"size_in_y,omitempty"`
+	// Chance is approximately the probability of a shift as clear somewhere in a series without shifts; 0 if it was given.
+	Chance float64 `json:"chance,omitempty"`
+	// Used says that the forecast includes it.
+	Used bool `json:"used"`
+}
+
+// Outlier is an observation that the model does not explain.
+type Outlier struct {
+	Index int     `json:"index"`
+	When  string  `json:"when"`
+	Y     float64 `json:"y"`
+	// Probability is that of an observation as far out in either tail, given all others; with Student-t noise, of noise as
+	// large.
+	Probability float64 `json:"probability"`
+	// Late says that it is among the latest observations, where changes of level are not looked for, and not the last: it may
+	// be the first of a new level.
+	Late bool `json:"late,omitempty"`
+}
+
+// Outliers are those of the latest Of observations that the best model does not explain.
+type Outliers struct {
+	List []Outlier `json:"list"` // by time
+	Of   int       `json:"of"`
+	// Heavy says that there are more of them than normal noise produces, so that noise with heavy tails describes the
+	// observations better (observe.Outliers.Proposed).
+	Heavy bool `json:"heavy,omitempty"`
+}

@@ -8,27 +8,10 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
-
-// member is one of the models that forecasts average, with its scale of y and its posteriors once it is conditioned on the data.
-type member struct {
-	search.Averaged
-	scale      *search.YScale
-	posterior  conditioned
-	posteriors []conditioned // of draws
-}
-
-// given returns the member's models conditioned on the data, equally weighted: those of the draws or, without draws, of model.
-func (m *member) given() []conditioned {
-	if len(m.posteriors) == 0 {
-		return []conditioned{m.posterior}
-	}
-	return m.posteriors
-}
 
 // Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y (Value), with mean Mean and variance
 // NoisyVar. LatentVar is the variance of f.

@@ -16,28 +16,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Outlier is an observation that the model does not explain.
-type Outlier struct {
-	Index int     `json:"index"`
-	When  string  `json:"when"`
-	Y     float64 `json:"y"`
-	// Probability is that of an observation as far out in either tail, given all others; with Student-t noise, of noise as
-	// large.
-	Probability float64 `json:"probability"`
-	// Late says that it is among the latest observations, where changes of level are not looked for, and not the last: it may
-	// be the first of a new level.
-	Late bool `json:"late,omitempty"`
-}
-
-// Outliers are those of the latest Of observations that the best model does not explain.
-type Outliers struct {
-	List []Outlier `json:"list"` // by time
-	Of   int       `json:"of"`
-	// Heavy says that there are more of them than normal noise produces, so that noise with heavy tails describes the
-	// observations better (observe.Outliers.Proposed).
-	Heavy bool `json:"heavy,omitempty"`
-}
-
 // mostOutliers is the number of latest observations among which outliers are looked for.
 const mostOutliers = 2500
 
@@ -112,3 +90,6 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	slices.SortFunc(out.List, func(a, b Outlier) int { return cmp.Compare(a.Index, b.Index) })
 	return out, nil
 }
+
+// beside is the number of observations at either end without shifts: a few that are far off may also be outliers.
+const beside = 6

@@ -15,83 +15,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
-
-// standardised returns the observations as the best model sees them.
-func (a *Analysis) standardised(ctx context.Context) (gppl.Data, error) {
-	if a.Series.Counting != nil { // the Gaussian approximation of the best model
-		if err := a.Condition(ctx); err != nil {
-			return gppl.Data{}, err
-		}
-		return a.members[0].scale.Approximated(ctx, a.Result.Model, a.members[0].Shape, a.conditionsOn())
-	}
-	v, err := a.scale(a.Log)
-	return v.Data, err
-}
-
-// Condition conditions the members on the data, once. Before that they have no posteriors. What ctx ends is begun anew by the
-// next call.
-func (a *Analysis) Condition(ctx context.Context) error {
-	_, err := a.conditioned.get(nil, func() (struct{}, error) { return struct{}{}, a.conditionMembers(ctx) })
-	return err
-}
-
-func (a *Analysis) conditionMembers(ctx context.Context) error {
-	scales := map[bool]*search.YScale{}
-	for _, m := range a.members {
-		if m.posterior != nil {
-			continue
-		}
-		if scales[m.Log] == nil {
-			v, err := a.scale(m.Log)
-			if err != nil {
-				return err
-			}
-			scales[m.Log] = &v
-		}
-		v := scales[m.Log]
-		observations := v.Gaussian(m.Model, m.Shape)
-		var all []conditioned
-		for _, model := range append([]gppl.Model{m.Model}, m.Draws...) {
-			p, err := a.posteriorOf(ctx, model, v.Data.Len(), observations)
-			if err != nil {
-				return fmt.Errorf("forecast: conditioning on the data: %w", err)
-			}
-			all = append(all, p)
-		}
-		m.scale, m.posterior, m.posteriors = v, all[0], all[1:] // all or none: a later call begins again
-	}
-	a.remark(a.lostNoise())
-	return nil
-}
-
-// lostNoise warns if jitter was added to the noise, or if the noise is below rounding: n observations of variance v are
-// factorised with an error of about n·v·2⁻⁵². It returns "" if neither holds.
-func (a *Analysis) lostNoise() string {
-	m := a.Result.Model
-	at := []float64{0}
-	m.Kernel.Cov(at, at)
-	signal, noise := at[0], m.Noise+gppl.Nugget(m.Kernel)
-	if errors := a.members[0].scale.Data.Errors; errors != nil {
-		least := slices.Min(errors)
-		noise += least * least
-	}
-	const eps = 0x1p-52
-	switch jitter := a.members[0].posterior.Jitter(); {
-	case jitter > 0:
-		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): "+
-			"bands near observations show rounding.", jitter, m.Noise)
-	case noise < eps*float64(len(a.Series.X))*signal:
-		return fmt.Sprintf("The noise variance is only %.2g times the signal variance and is lost in rounding: "+
-			"do not rely on bands near observations. If the observations have errors, the model does not include them: fit again.",
-			noise/signal)
-	}
-	return ""
-}
 
 // Forecast is a prediction in the unit of the file. The prediction of a single model of y is Gaussian, with mean Mean and the two
 // variances. That of a model of log y, or of an average of models, is not: Mean is then the median, each variance the square of
@@ -277,13 +204,6 @@ func (f *Forecast) SaveCSV(path string, a series.Axis) error {
 // cell formats a number for a table.
 func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 
-// Note says in which respect the posterior is not exact; "" if it is exact.
-func (a *Analysis) Note() string {
-	a.conditioned.mu.Lock()
-	defer a.conditioned.mu.Unlock()
-	return a.note
-}
-
 // WithNoise returns the analysis with another noise variance (of the standardised series), and the rise of the exact NLL in nats.
 func (a *Analysis) WithNoise(ctx context.Context, noise float64) (other *Analysis, excess float64, err error) {
 	m := a.Result.Model
@@ -309,19 +229,6 @@ func (a *Analysis) WithNoise(ctx context.Context, noise float64) (other *Analysi
 	}
 	other.members = other.alone()
 	return other, there - here, nil
-}
-
-// scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
-func (a *Analysis) scale(log bool) (search.YScale, error) {
-	n, from, to := len(a.Series.X), 0, a.Series.Learnt()
-	if !a.whole {
-		from = to - a.TrainedOn()
-	}
-	v, err := search.NewYScale(a.Series, from, to, log)
-	if err != nil || v.Data.Len() == n {
-		return v, err
-	}
-	return v.Over(a.Series, 0, n)
 }
 
 // ErrorScale returns the learnt factor from the errors of the column ErrorName to the noise; 1 if they are not relative.

@@ -2,40 +2,15 @@ package forecast
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-func (a *Analysis) engineMemory() gppl.Option {
-	return Options{Memory: a.memory}.EngineMemory(a.Series)
-}
-
-// LimitMemory bounds the memory of predictions, in bytes; 0 means no limit. Fit sets it by Options.Memory. It is an error, a
-// *gppl.MemoryError, if the series itself takes more.
-func (a *Analysis) LimitMemory(bytes float64) error {
-	a.memory = bytes
-	return series.WithinMemory(fmt.Sprintf("predicting from %d observations", len(a.Series.X)), a.Series.MemoryBytes(), bytes)
-}
 
 // room is the memory that the averaged models, conditioned on the data, may take.
 type room struct {
 	bytes  float64 // beside the series; +Inf for no limit
 	models int     // that are conditioned at the same time
-}
-
-func (a *Analysis) room() room {
-	r := room{bytes: math.Inf(1)}
-	if a.memory > 0 {
-		r.bytes = max(1, a.memory-a.Series.MemoryBytes())
-	}
-	for _, m := range a.members {
-		r.models += 1 + len(m.Draws)
-	}
-	r.models = max(1, r.models)
-	return r
 }
 
 // most is the memory that one model may take on any machine, above which a method that needs less is used; share is what it may
@@ -60,6 +35,3 @@ const modest = 1 << 30
 
 // loadFactor is the memory that Load takes for each byte of a file, for text, numbers and checks, as measured.
 const loadFactor = 6.5
-
-// AtOnce returns how many models of n observations may be learnt at the same time.
-func (a *Analysis) AtOnce(n int) int { return Options{Memory: a.memory}.AtOnce(a.Series, n) }

@@ -12,48 +12,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// ShiftModes are the values of Options.Shifts: use puts shifts that are found into the mean of the forecast, report leaves them
-// to Analysis.Shifts, and never does not look for any. auto is use for a series of up to 400 observations without named kernels,
-// and report otherwise.
-var ShiftModes = []string{shiftsAuto, ShiftsUsed, shiftsReported, "never"}
-
-// ShiftsUsed is the mode in which a forecast includes the shifts that are found, shiftsReported that in which it does not.
-const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
-
-// cheapShifts is the number of observations up to which learning anew with shifts is cheap (BenchmarkFitShifts): auto then
-// includes them in the forecast, and the search for them trains more models.
-const cheapShifts = 400
-
-// ShiftMode is the mode of the analysis after resolving auto; never if it was read from a file.
-func (a *Analysis) ShiftMode() string {
-	switch {
-	case a.Options == nil:
-		return "never"
-	case a.Options.Shifts != "" && a.Options.Shifts != shiftsAuto:
-		return a.Options.Shifts
-	case len(a.Options.Kernels) > 0 || len(a.Series.X) > cheapShifts:
-		return shiftsReported
-	}
-	return ShiftsUsed
-}
-
-// ShiftSize is a Shift with its size.
-type ShiftSize struct {
-	Kind string  `json:"kind"` // level or slope
-	X    float64 `json:"x"`
-	When string  `json:"when"`
-	// Size is that of the shift, in the unit of y or, for a slope, in that per unit of x; in a model of log y it is that of log y.
-	Size   float64 `json:"size"`
-	StdErr float64 `json:"std_err"` // given the kernel's parameters and the noise
-	Log    bool    `json:"log,omitempty"`
-	// InY, for a change of the level of log y, is what it adds to the median of the 24 observations before it.
-	InY float64 `json:"size_in_y,omitempty"`
-	// Chance is approximately the probability of a shift as clear somewhere in a series without shifts; 0 if it was given.
-	Chance float64 `json:"chance,omitempty"`
-	// Used says that the forecast includes it.
-	Used bool `json:"used"`
-}
-
 // Shifts returns the shifts in the mean of the best model with their sizes, by time, and in the mode "report" those that it finds
 // (findShifts describes the test). It is an error if the search failed, or if they have no sizes.
 //
@@ -110,13 +68,4 @@ func (a *Analysis) usedShifts(ctx context.Context) (all []ShiftSize, err error) 
 // Found reports whether the mean of the forecast has shifts that were found, not given.
 func (a *Analysis) Found() bool {
 	return slices.ContainsFunc(a.Series.Shifts, func(c series.Shift) bool { return c.Chance > 0 })
-}
-
-// unsized is the shift without its size.
-func unsized(c series.Shift, a *Analysis) ShiftSize {
-	s := ShiftSize{Kind: "level", X: c.At, When: a.Series.Axis.Text(c.At), Log: a.Log, Chance: c.Chance}
-	if c.Slope {
-		s.Kind = "slope"
-	}
-	return s
 }

@@ -18,8 +18,7 @@ const (
 	// fewestScanned and mostScanned bound the latest observations in which shifts are looked for: fewer cannot tell a shift from a
 	// walk, and more take seconds.
 	fewestScanned, mostScanned = 30, 1000
-	// beside is the number of observations at either end without shifts: a few that are far off may also be outliers.
-	beside = 6
+
 	// mostShifts is the largest number of shifts that are looked for.
 	mostShifts = 6
 	// shiftChance is the probability of a shift as clear somewhere in a series without shifts, below which one is accepted.
@@ -378,4 +377,13 @@ func (scan shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
 	}
 	slices.SortFunc(out, func(a, b ShiftSize) int { return cmp.Compare(a.X, b.X) })
 	return out, nil
+}
+
+// unsized is the shift without its size.
+func unsized(c series.Shift, a *Analysis) ShiftSize {
+	s := ShiftSize{Kind: "level", X: c.At, When: a.Series.Axis.Text(c.At), Log: a.Log, Chance: c.Chance}
+	if c.Slope {
+		s.Kind = "slope"
+	}
+	return s
 }

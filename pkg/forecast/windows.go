@@ -7,12 +7,10 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strings"
 	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
-	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -187,67 +185,6 @@ func latentByParts[K comparable](
 		}
 	}
 	return mean, variances, nil
-}
-
-// posteriorOf conditions a model on the latest of n observations, which latest returns, and adds a note if it uses windows.
-func (a *Analysis) posteriorOf(
-	ctx context.Context, model gppl.Model, n int, latest func(ctx context.Context, k int) (gppl.Data, error),
-) (conditioned, error) {
-	on := func(ctx context.Context, k int) (p conditioned, failed, err error) {
-		data, err := latest(ctx, k)
-		if err != nil {
-			return nil, nil, err
-		}
-		return conditionOn(ctx, model, data, search.WindowLength, a.room(), &a.windows)
-	}
-	k := min(a.conditionsOn(), n)
-	p, failed, err := on(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	a.remarkOn(p, failed, k)
-	if k == n {
-		return p, nil
-	}
-	whole := new(once[conditioned])
-	return lately{p, a.Series.X[n-k/2], func(ctx context.Context) (conditioned, error) {
-		return whole.get(nil, func() (conditioned, error) {
-			p, _, err := on(ctx, n)
-			return p, err
-		})
-	}}, nil
-}
-
-// conditionsOn returns the number of latest observations that forecasts are conditioned on: those that the models were learnt
-// from, or four of the longest season if these are more, and those that came later.
-func (a *Analysis) conditionsOn() int {
-	n := len(a.Series.X)
-	const seasons = 4
-	k := float64(a.TrainedOn())
-	for _, m := range a.members {
-		for _, p := range series.PeriodsOf(m.Model.Params()) {
-			k = max(k, seasons*p/a.Series.Step)
-		}
-	}
-	return int(min(k+float64(n-a.Series.Learnt()), float64(n)))
-}
-
-// remarkOn notes that a posterior uses windows of the n observations, or that an engine failed.
-func (a *Analysis) remarkOn(p conditioned, failed error, n int) {
-	if w, ok := p.(*windows); ok && w.length < n {
-		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, n))
-	}
-	const replaced = "An engine for this model failed and was replaced: "
-	if failed != nil && !strings.Contains(a.note, replaced) { // noted once, for the first of the averaged models
-		a.remark(fmt.Sprintf("%s%v.", replaced, failed))
-	}
-}
-
-// remark adds a sentence to the note on the posterior, unless it is already there.
-func (a *Analysis) remark(sentence string) {
-	if !strings.Contains(a.note, sentence) {
-		a.note = strings.TrimSpace(a.note + " " + sentence)
-	}
 }
 
 // conditionOn conditions a model on the data: on all observations by a state space, by a Toeplitz factor if the series is

@@ -53,8 +53,8 @@ func slopeOf(n int) float64 {
 	return slopeVariance
 }
 
-// policyMean is like meanOf with an uncertain constant: a short series does not determine its mean well. slope is the prior variance
-// of the slope of a linear trend for n observations.
+// policyMean is like meanOf with an uncertain constant: a short series does not determine its mean well. slope is the prior
+// variance of the slope of a linear trend for n observations.
 func policyMean(slope func(n int) float64, trend string, x gppl.Inputs) (gppl.Mean, error) {
 	switch strings.ToLower(trend) {
 	case "none":
