@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -347,26 +348,21 @@ func (a Axis) yearLength() float64 {
 	return yearSeconds / unitSeconds[a.Unit]
 }
 
-// checkDates returns an error if x are dates in the file and numbers in the series, or the reverse; line and x are an example.
-func (s *Series) checkDates(dates bool, line int, x float64) error {
-	switch example := s.Axis.Text(s.X[0]); {
-	case s.Axis.Dates && !dates:
-		return fmt.Errorf("line %d: x is %v, but the model has dates, such as %s", line, x, example)
-	case !s.Axis.Dates && dates:
-		return fmt.Errorf("line %d: x is a date, but the model has numbers, such as %s", line, example)
-	}
-	return nil
+func roundTo(v float64, decimals int) float64 {
+	p := math.Pow(10, float64(decimals))
+	return math.Round(v*p) / p
 }
 
-// Next returns the x of a number of steps beyond the last observation: if there are regressors, the next at which they are known.
-// It is an error if these are fewer.
-func (s *Series) Next(steps int) ([]float64, error) {
-	if s.Known == nil {
-		return s.after(s.X[len(s.X)-1], steps), nil
+// yearSeconds is the mean year of the calendar.
+const yearSeconds = 365.2425 * 86400
+
+const Largest = 1e140
+
+// medianStep returns the median distance between neighbours.
+func medianStep(x []float64) float64 {
+	steps := make([]float64, len(x)-1)
+	for i := range steps {
+		steps[i] = x[i+1] - x[i]
 	}
-	ahead := s.Ahead()
-	if len(ahead) < steps {
-		return nil, s.unknown(s.Known.Names[0], s.Axis.after(s.Known.X[len(s.Known.X)-1], s.Step, 1))
-	}
-	return ahead[:steps], nil
+	return numeric.UpperMedian(steps)
 }

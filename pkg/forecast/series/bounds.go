@@ -5,8 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 // Bounds are limits that the values of a series cannot leave, such as 0 and 100 for per cent. Models are then of the log odds of
@@ -58,65 +56,6 @@ func (b *Bounds) checkAll(y []float64) error {
 		if err := b.holds(v); err != nil {
 			return fmt.Errorf("observation %d: %w", i, err)
 		}
-	}
-	return nil
-}
-
-// Bound sets bounds of y. It is an error if a value is beyond them.
-func (s *Series) Bound(lo, hi float64) error {
-	b := &Bounds{Lo: lo, Hi: hi}
-	if err := b.checkAll(s.Y); err != nil {
-		return fmt.Errorf("forecast: %w", err)
-	}
-	s.setBounds(*b)
-	return nil
-}
-
-func (s *Series) setBounds(b Bounds) {
-	at, next := false, b.Hi-b.Lo
-	for _, y := range s.Y {
-		for _, d := range []float64{y - b.Lo, b.Hi - y} {
-			if d == 0 {
-				at = true
-			} else {
-				next = min(next, d)
-			}
-		}
-	}
-	if at {
-		b.Beyond = next / 2
-	}
-	s.Bounds = &b
-}
-
-// LogName names the scale that takes the place of log y; "" for log y itself.
-func (s *Series) LogName() string {
-	if s.Bounds != nil {
-		return "log odds"
-	}
-	return ""
-}
-
-// wrongValues returns an error that names the line of each value that a check rejects. The values are those of the rows in the
-// given order, nil for all rows.
-func wrongValues(y []float64, m dataset.CSVMore, order []int, check func(i int, v float64) error) error {
-	var wrong dataset.CSVError
-	for i, v := range y {
-		err := check(i, v)
-		if err == nil {
-			continue
-		}
-		row := i
-		if order != nil {
-			row = order[i]
-		}
-		if row >= len(m.Lines) {
-			return fmt.Errorf("observation %d: %w", i+1, err)
-		}
-		wrong.Add(dataset.CSVProblem{Line: m.Lines[row], Err: err})
-	}
-	if len(wrong.Problems) > 0 {
-		return &wrong
 	}
 	return nil
 }

@@ -112,9 +112,6 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 	return v * seconds / yearSeconds * s.Axis.yearLength(), nil
 }
 
-// yearSeconds is the mean year of the calendar.
-const yearSeconds = 365.2425 * 86400
-
 var periodUnits = map[string]float64{
 	"y": yearSeconds, "year": yearSeconds, "years": yearSeconds,
 	"mo": yearSeconds / 12, "month": yearSeconds / 12, "months": yearSeconds / 12,

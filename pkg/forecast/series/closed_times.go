@@ -3,7 +3,6 @@ package series
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 )
@@ -16,36 +15,6 @@ type closedTimes struct {
 	first  float64 // x of step 0
 	closed []bool  // of each step of a cycle
 	latest int     // the number of latest observations that show it; 0: all
-}
-
-// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day;
-// one that is whole minutes but for 1 % then becomes these. Of a long series the latest 1000 observations, or 20 cycles of them,
-// tell: stock exchanges once were open on Saturdays.
-func (s *Series) findClosed() *closedTimes {
-	if !s.Axis.Dates || s.Axis.Months > 0 || !s.Even {
-		return nil
-	}
-	for _, cycle := range []float64{7 * unitSeconds["day"], unitSeconds["day"]} {
-		const many = 4 // steps of a cycle to an observation, beyond which most of one would be empty
-		parts := cycle / (s.Step * unitSeconds[s.Axis.Unit])
-		n := math.Round(parts)
-		jittered := math.Abs(parts-n) > 0.01
-		if n < 2 || n > many*float64(len(s.X)) || jittered && (math.Abs(parts-n) > 0.01*n || math.Mod(cycle/n, 60) != 0) {
-			continue
-		}
-		r := &closedTimes{axis: s.Axis, cycle: cycle, first: s.X[0], closed: make([]bool, int(n))}
-		latest := min(len(s.X), max(1000, 20*int(n)))
-		if r.find(s.X[len(s.X)-latest:]) {
-			if slices.ContainsFunc(s.X, r.isClosed) {
-				r.latest = latest
-			}
-			if jittered {
-				s.Step = cycle / n / unitSeconds[s.Axis.Unit]
-			}
-			return r
-		}
-	}
-	return nil
 }
 
 // find fills in what is closed, and reports whether some of the n steps are. Chance must not explain it: if a share p of the open
@@ -83,13 +52,6 @@ func (r *closedTimes) phase(x float64) int {
 
 func (r *closedTimes) isClosed(x float64) bool { return r != nil && r.closed[r.phase(x)] }
 
-// Closed reports whether x is at a time of the day or week at which a series of hours or minutes never has an observation, such
-// as the nights of a shop. It is false for weekends of a daily series: of these a figure shows the days beside them.
-func (s *Series) Closed(x float64) bool {
-	const days = 7
-	return s.closed.isClosed(x) && len(s.closed.closed) > days
-}
-
 // between returns how many steps between two observations are closed.
 func (r *closedTimes) between(from, to float64) (closed int) {
 	if r == nil {
@@ -125,15 +87,4 @@ func (r *closedTimes) note() string {
 		return fmt.Sprintf("%s on %s %s, %s", among, a, strings.Join(days, " or "), forecast)
 	}
 	return fmt.Sprintf("%s at %d of the %d times of a week, %s", among, len(days), len(r.closed), forecast)
-}
-
-// after returns the given number of steps after x, skipping those at which the series never has an observation.
-func (s *Series) after(x float64, steps int) []float64 {
-	out := make([]float64, 0, steps)
-	for k := 1; len(out) < steps; k++ {
-		if v := s.Axis.after(x, s.Step, k); !s.closed.isClosed(v) {
-			out = append(out, v)
-		}
-	}
-	return out
 }

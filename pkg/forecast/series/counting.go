@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -77,71 +75,6 @@ func (c *Counting) check(y, size float64) error {
 		return fmt.Errorf("%v is neither 0 nor 1", y)
 	}
 	return err
-}
-
-// checkCounting returns an error for impossible observations.
-func (s *Series) checkCounting(y []float64) error {
-	c := s.Counting
-	if !slices.Contains(Likelihoods[3:], c.Likelihood) {
-		return fmt.Errorf("a likelihood %q: it is one of %s", c.Likelihood, strings.Join(Likelihoods[3:], ", "))
-	}
-	if c.Sizes != nil && len(c.Sizes) != len(y) {
-		return fmt.Errorf("%d sizes of %d observations", len(c.Sizes), len(y))
-	}
-	if c.Likelihood == "binomial" && c.Sizes == nil {
-		return message("a binomial distribution needs the number of trials of each observation: name their column by %v",
-			dataset.Setting{Field: "Size", Value: "COLUMN"})
-	}
-	for i, v := range y {
-		if err := c.check(v, c.Size(i)); err != nil {
-			return fmt.Errorf("observation %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// Count makes the values of a series counts of a likelihood: one of Likelihoods but the first three. Sizes are the exposures of
-// the observations or their numbers of trials; nil means all 1. It is an error if a value is impossible.
-func (s *Series) Count(likelihood string, sizes []float64) error {
-	before := s.Counting
-	s.Counting = &Counting{Likelihood: likelihood, Sizes: sizes}
-	if err := s.checkCounting(s.Y); err != nil {
-		s.Counting = before
-		return fmt.Errorf("forecast: %w", err)
-	}
-	return nil
-}
-
-// setCounting makes the values of a file counts, if the options ask for it or leave it open.
-func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, order []int) error {
-	switch o.Likelihood {
-	case "", "gaussian", "student":
-		if o.Size != "" {
-			return message("sizes are those of counts or of shares: %v says which", dataset.Setting{Field: "Likelihood"})
-		}
-		if o.Likelihood == "student" {
-			s.Student = new(Student)
-		}
-		return nil
-	case "auto":
-		if o.Size == "" {
-			s.Counting = guessCounting(y)
-			return nil
-		}
-		s.Counting = &Counting{Likelihood: "negbinomial"}
-	default:
-		s.Counting = &Counting{Likelihood: o.Likelihood}
-	}
-	c := s.Counting
-	if o.Size != "" {
-		at := o.sizeColumn()
-		c.SizeName = alsoName(m, at)
-		c.Sizes = timeline.Pick(m.Values[at], order)
-	}
-	if err := wrongValues(y, m, order, func(i int, v float64) error { return c.check(v, c.Size(i)) }); err != nil {
-		return err
-	}
-	return s.checkCounting(y)
 }
 
 // countingNames name the likelihoods in a sentence.

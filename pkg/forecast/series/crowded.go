@@ -70,3 +70,22 @@ func (s *Series) pick(at []int) *Series {
 	}
 	return p
 }
+
+// Thinned returns the observations from an index on that are a multiple of every steps before the last, so that a missing one
+// does not shift those before it, or one in every of them if most steps differ or they have errors of their own.
+func (s *Series) Thinned(from, every int) *Series {
+	var at []int
+	last := s.X[len(s.X)-1]
+	for i := from; i < len(s.X); i++ {
+		before := len(s.X) - 1 - i
+		if !s.NeedsDense() {
+			before = int(math.Round((last - s.X[i]) / s.Step))
+		}
+		if before%every == 0 {
+			at = append(at, i)
+		}
+	}
+	p := s.pick(at)
+	p.Step = float64(every) * s.Step
+	return p
+}

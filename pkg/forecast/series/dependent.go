@@ -161,3 +161,6 @@ func (k *Known) note() string {
 	}
 	return sentences
 }
+
+// groupName names effects that have one coefficient.
+func groupName(group []string) string { return strings.Join(group, " = ") }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -109,20 +108,6 @@ func writtenDecimals(x []float64) (most int) {
 		}
 	}
 	return most
-}
-
-func roundTo(v float64, decimals int) float64 {
-	p := math.Pow(10, float64(decimals))
-	return math.Round(v*p) / p
-}
-
-// medianStep returns the median distance between neighbours.
-func medianStep(x []float64) float64 {
-	steps := make([]float64, len(x)-1)
-	for i := range steps {
-		steps[i] = x[i+1] - x[i]
-	}
-	return numeric.UpperMedian(steps)
 }
 
 // Numbers from fromYear to toYear may be years.

@@ -1,6 +1,14 @@
 package series
 
-import "github.com/projected-likelihood/gppl/internal/timeline"
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+)
 
 // Regular reports whether ascending x have a constant step, with at most a few missing values: the Toeplitz engine then takes any
 // kernel, in O(n²) instead of O(n³).
@@ -23,3 +31,102 @@ const DecisiveRows = 1500
 
 // FewUneven replaces MostRemembered where a likelihood takes dense algebra (Series.NeedsDense).
 const FewUneven = 700
+
+// NewSeries returns the series of y at ascending x on an axis, with the checks of Read. The slices are kept.
+func NewSeries(axis Axis, x, y []float64) (*Series, error) {
+	if len(x) != len(y) {
+		return nil, fmt.Errorf("forecast: %d x and %d y", len(x), len(y))
+	}
+	for i := range x {
+		if !(math.Abs(x[i]) <= Largest && math.Abs(y[i]) <= Largest) {
+			return nil, fmt.Errorf("forecast: observation %d is (%v, %v): want numbers within ±%g", i, x[i], y[i], Largest)
+		}
+		if i > 0 && x[i] < x[i-1] {
+			return nil, fmt.Errorf("forecast: x[%d] = %v is below the one before, %v", i, x[i], x[i-1])
+		}
+	}
+	if err := enough(dataset.Series{X: x, Y: y}); err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	s := &Series{Axis: axis, YName: "y", X: x, Y: y}
+	s.spacing()
+	return s, nil
+}
+
+// spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary. Times of the
+// week or day that never have an observation are not gaps.
+func (s *Series) spacing() {
+	steps := make([]float64, 0, len(s.X))
+	for i := 1; i < len(s.X); i++ {
+		if d := s.X[i] - s.X[i-1]; d > 0 {
+			steps = append(steps, d)
+		} else if n := len(s.Duplicates); n == 0 || s.Duplicates[n-1] != s.X[i] {
+			s.Duplicates = append(s.Duplicates, s.X[i])
+		}
+	}
+	slices.Sort(steps)
+	s.Step = steps[len(steps)/2]
+	q1, q3 := steps[len(steps)/4], steps[3*len(steps)/4]
+	s.Even = q3-q1 < 0.2*s.Step
+	s.closed = s.findClosed()
+	wide := 1.5
+	if !s.Even {
+		wide = 10
+	}
+	for i := 1; i < len(s.X); i++ {
+		if d := s.X[i] - s.X[i-1]; d > wide*s.Step {
+			absent := int(math.Round(d/s.Step)) - 1 - s.closed.between(s.X[i-1], s.X[i])
+			if s.closed != nil && absent == 0 {
+				continue
+			}
+			s.Gaps = append(s.Gaps, Stretch{s.X[i-1], s.X[i]})
+			s.Absent += absent
+		}
+	}
+	// The last digit of numbers such as 1903.08333333333 is rounded: the whole length gives the step more exactly than neighbours.
+	const rounding = 1e-6
+	if whole := (s.X[len(s.X)-1] - s.X[0]) / float64(len(s.X)-1+s.Absent); math.Abs(whole-s.Step) < rounding*s.Step {
+		s.Step = whole
+	}
+	slices.SortStableFunc(s.Gaps, func(a, b Stretch) int {
+		switch la, lb := a.To-a.From, b.To-b.From; {
+		case la > lb*(1+1e-9):
+			return -1
+		case lb > la*(1+1e-9):
+			return 1
+		}
+		return 0
+	})
+}
+
+func enough(s dataset.Series) error {
+	distinct := distinct(s.X)
+	const fewest = 5
+	switch {
+	case s.Len() < fewest:
+		return fmt.Errorf("%s %s too few to learn from: at least %d are needed",
+			text.Count(s.Len(), "observation"), text.Are(s.Len()), fewest)
+	case distinct < 3:
+		return fmt.Errorf("%d observations at %d different x are not a series "+
+			"(if the time is spread over several columns, combine them into one)", s.Len(), distinct)
+	case slices.Min(s.Y) == slices.Max(s.Y):
+		return constantError{s.Y[0], s.Len()}
+	}
+	if scaling := s.Scaling(); scaling.Scale < smallest {
+		return fmt.Errorf("y varies by only %.3g: multiply it by a power of ten", scaling.Scale)
+	}
+	if span := s.X[s.Len()-1] - s.X[0]; span < smallest {
+		return fmt.Errorf("x ranges over only %.3g: multiply it by a power of ten", span)
+	}
+	return nil
+}
+
+// constantError is the error of a y that is the same in all rows.
+type constantError struct {
+	y    float64
+	rows int
+}
+
+func (e constantError) Error() string {
+	return fmt.Sprintf("y is %v in all %d rows: there is nothing to learn", e.y, e.rows)
+}

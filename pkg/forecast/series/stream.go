@@ -16,39 +16,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// guessed returns the remark that all numbers may be a thousand times as large; nil if they may not.
-func guessed(rep dataset.CSVReport) []dataset.Message {
-	if rep.Guessed == "" {
-		return nil
-	}
-	return []dataset.Message{message("%s is read with a decimal point: if %s is %s, %v reads it so.",
-		cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", ""), dataset.Setting{Field: "DecimalComma"})}
-}
-
-// Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
-func Remarks(rep dataset.CSVReport) []dataset.Message { return append(guessed(rep), remarksOf(rep)...) }
-
-// remarksOf is Remarks without what guessed says.
-func remarksOf(rep dataset.CSVReport) (remarks []dataset.Message) {
-	say := func(holds bool, format string, args ...any) {
-		if holds {
-			remarks = append(remarks, message(format, args...))
-		}
-	}
-	x, y := rep.Columns[rep.X], rep.Columns[rep.Y]
-	say(isValue(x) && isValue(y),
-		"The first line, with %s and %s, was read as the header. If it is data, add %v.", x, y,
-		dataset.Setting{Field: "NoHeader"})
-	x, y = cmp.Or(x, "x"), cmp.Or(y, "y")
-	say(rep.Headless, "The file has no header: its first line is a row like the others, and was read as data.")
-	say(rep.DecimalComma, "%s is read with a decimal comma; %v reads it with a point.", y, dataset.Setting{Field: "DecimalPoint"})
-	say(rep.ShortYears, "Years of two digits are read as 1969 to 2068.")
-	say(rep.Numbers != "", "%s is read as %s; %v reads it as plain numbers.", x, rep.Numbers,
-		dataset.Setting{Field: "Time", Value: "number"})
-	say(rep.Comment != 0, "Lines that begin with %c were left out as comments.", rep.Comment)
-	return remarks
-}
-
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers
 // that stand for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing and Time of
 // the options.

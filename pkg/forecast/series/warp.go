@@ -50,3 +50,11 @@ func (b *Bounds) LogSlope(y float64) float64 {
 	lo, hi := b.ends()
 	return math.Log(hi-lo) - math.Log(y-lo) - math.Log(hi-y)
 }
+
+// LogName names the scale that takes the place of log y; "" for log y itself.
+func (s *Series) LogName() string {
+	if s.Bounds != nil {
+		return "log odds"
+	}
+	return ""
+}

@@ -1,0 +1,164 @@
+package series
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// LearnHolidays adds the effects of the holidays of a country, by its ISO 3166 code, to a series with a step of a day or less:
+// fits and forecasts then have them. The scales of their priors are learnt from the differences between each day and the median
+// of the same weekdays of four weeks before and after. With the mean difference m of an effect over n days and the variance v of
+// the differences of quiet days, a scale is the root of the mean of m² − v/n, one for holidays and one for the days around
+// them. z are the normal scores of the differences among those of quiet days, and z̄ their mean. Effects of a kind are left out
+// if chance explains Σ n·z̄² (χ² test at 1 %), and single effects if n·z̄² < 2.
+func (s *Series) LearnHolidays(country string) error {
+	country = strings.ToUpper(country)
+	if countries[country] == nil {
+		return fmt.Errorf("forecast: no holidays are known of %q: they are of %s",
+			country, strings.Join(slices.Sorted(maps.Keys(countries)), ", "))
+	}
+	if err := s.takesHolidays(); err != nil {
+		return err
+	}
+	s.Holidays = &Holidays{Country: country}
+	groups, quiet, of := s.holidayDifferences(country)
+	if len(quiet) < leastQuiet {
+		return nil
+	}
+	var names []string
+	group := map[string][]string{}
+	for _, g := range groups {
+		names, group[g[0]] = append(names, g[0]), g
+	}
+	unit := dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
+	for _, kind := range [][]string{
+		slices.DeleteFunc(slices.Clone(names), isAround),
+		slices.DeleteFunc(names, func(name string) bool { return !isAround(name) }),
+	} {
+		seen, scale := seenEffects(kind, quiet, of)
+		for _, name := range seen {
+			h := s.Holidays
+			h.Names, h.Scale = append(h.Names, groupName(group[name])), append(h.Scale, scale/unit)
+			h.Groups = append(h.Groups, group[name])
+		}
+	}
+	s.leaveDependentHolidays()
+	return nil
+}
+
+// leaveDependentHolidays leaves out the effects whose column follows from those before it and from the regressors, such as a
+// column of the file that is 1 on Christmas Day: its coefficient would be shared out by chance of the priors.
+func (s *Series) leaveDependentHolidays() {
+	h := s.Holidays
+	columns := s.Known.columns(s.X)
+	first := len(columns)
+	in := h.inputs(gppl.Scalars(s.X), s.Axis, s.X)
+	for _, name := range h.Names {
+		column, _ := in.Column(HolidayPrefix + name)
+		columns = append(columns, column)
+	}
+	kept := &Holidays{Country: h.Country}
+	from := followsFrom(columns)
+	for j, name := range h.Names {
+		if from[first+j] == nil {
+			kept.Names, kept.Scale = append(kept.Names, name), append(kept.Scale, h.Scale[j])
+			kept.Groups = append(kept.Groups, h.Groups[j])
+		}
+	}
+	s.Holidays = kept
+}
+
+// takesHolidays returns an error that says why a series cannot have holidays; nil for daily or finer dates.
+func (s *Series) takesHolidays() error {
+	if !s.Axis.Dates {
+		return fmt.Errorf("forecast: holidays need dates, and %s is numbers", s.Axis.Label())
+	}
+	if step := s.Step * unitSeconds[s.Axis.Unit]; step > 1.01*secondsOfDay {
+		every := s.Axis.Length(s.Step)
+		if s.Axis.Months > 0 {
+			every = strings.TrimPrefix(text.Count(s.Axis.Months, "month"), "1 ")
+		}
+		return fmt.Errorf("forecast: holidays are for daily and finer series, and this has an observation every %s", every)
+	}
+	return nil
+}
+
+// holidayDifferences returns the differences between days and the median of the same weekdays around them: those of each effect,
+// by the first name of those that fall on the same days, and, sorted, those of quiet days, which have none.
+func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []float64, of map[string][]float64) {
+	sum, n := map[int]float64{}, map[int]float64{}
+	for i, x := range s.X {
+		day := s.Axis.dayOf(x)
+		sum[day] += s.Y[i]
+		n[day]++
+	}
+	days := slices.Sorted(maps.Keys(n))
+	effects, names := holidayEffects(country, days[0], days[len(days)-1], false)
+	groups = sameDays(names, effects, days)
+	of = map[string][]float64{}
+	for _, day := range days {
+		var around []float64
+		for k := 1; k <= holidayWeeks; k++ {
+			for _, other := range []int{day - 7*k, day + 7*k} {
+				if n[other] > 0 && len(effects[other]) == 0 {
+					around = append(around, sum[other]/n[other])
+				}
+			}
+		}
+		if len(around) < leastAround {
+			continue
+		}
+		slices.Sort(around)
+		d := sum[day]/n[day] - 0.5*(around[(len(around)-1)/2]+around[len(around)/2])
+		if len(effects[day]) == 0 {
+			quiet = append(quiet, d)
+		}
+		for _, name := range effects[day] {
+			of[name] = append(of[name], d)
+		}
+	}
+	slices.Sort(quiet)
+	return slices.DeleteFunc(groups, func(g []string) bool { return len(of[g[0]]) == 0 }), quiet, of
+}
+
+// seenEffects returns the effects of a kind that are beyond chance, and the standard deviation of all of them.
+func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen []string, scale float64) {
+	spread := stat.Variance(quiet, nil)
+	var test, square float64
+	for _, name := range kind {
+		n := float64(len(of[name]))
+		mean, z := stat.Mean(of[name], nil), 0.0
+		for _, d := range of[name] {
+			z += normalScore(d, quiet) / n
+		}
+		test += n * z * z
+		square += mean*mean - spread/n
+		if n*z*z >= holidayLeast {
+			seen = append(seen, name)
+		}
+	}
+	if !(square > 0) || (distuv.ChiSquared{K: float64(len(kind))}).Survival(test) > holidayChance {
+		return nil, 0
+	}
+	return seen, math.Sqrt(square / float64(len(kind)))
+}
+
+// normalScore returns the standard normal quantile of the rank of d among sorted values. Heavy tails thus make no score larger
+// than the number of values allows.
+func normalScore(d float64, sorted []float64) float64 {
+	below, _ := slices.BinarySearch(sorted, d)
+	return distuv.UnitNormal.Quantile((float64(below) + 0.5) / float64(len(sorted)+1))
+}
+
+// isAround reports whether an effect is of a day around a holiday.
+func isAround(name string) bool { return strings.Contains(name, NearHoliday) }

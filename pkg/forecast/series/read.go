@@ -1,0 +1,225 @@
+package series
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Read reads a series from a csv file, or from standard input if the path is dataset.StandardInput. Rows without x or y are
+// counted and left out; rows are sorted by x. If all x are numbers, and ReadOptions.Time does not say how they are written, Read
+// recognises Unix times in one unit between 1973 and 2096 and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates).
+// Unless there are regressors, it also makes numbers even that are even but for rounding or for the lengths of months; Notes then
+// says so.
+//
+// The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
+// there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
+// size; the range of x and the standard deviation of y must be above 1e-140.
+//
+// A table of several series, in which the x repeat and a column tells the rows of an x apart, is an error that names the column,
+// unless ReadOptions.Pooled is set.
+func Read(ctx context.Context, path string, o ReadOptions) (*Series, error) {
+	o.By = nil
+	s, rep, err := read(ctx, path, o)
+	if y := valueColumn(err); y != "" && path != dataset.StandardInput {
+		of := o
+		of.Y = y
+		if _, again := Read(ctx, path, of); errors.As(again, new(panelError)) {
+			return nil, again // which names all columns that tell series apart
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := o.series(dataset.Shown(path), s, rep)
+	if err == nil && !o.Pooled {
+		err = refusePanel(path, o, rep)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.remarks = append(out.remarks, o.unused(rep)...)
+	return out, nil
+}
+
+// read reads the rows of a file, if they fit the memory.
+func read(ctx context.Context, path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, err error) {
+	if err := o.fits(path); err != nil {
+		return s, rep, err
+	}
+	s, rep, err = dataset.ReadCSVReport(ctx, path, o.csv())
+	if bad := (*dataset.CSVError)(nil); errors.As(err, &bad) && len(rep.Also.Lines) > 0 {
+		if more := (*dataset.CSVError)(nil); errors.As(o.wrongCells(rep.Also, nil), &more) {
+			bad.Add(more.Problems...)
+			bad.More += more.More
+			err = fmt.Errorf("%s: %w", dataset.Shown(path), bad)
+		}
+	}
+	if errors.Is(err, dataset.ErrTooManyRows) {
+		what := fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), dataset.Shown(path))
+		err = &gppl.MemoryError{What: what, Needed: o.Memory, Limit: o.Memory}
+	}
+	return s, rep, err
+}
+
+// series makes a series of the rows of a file, which messages call path.
+func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport) (*Series, error) {
+	if err := o.checkRoles(path, rep); err != nil {
+		return nil, err
+	}
+	out := &Series{
+		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
+		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: remarksOf(rep), guess: guessed(rep),
+	}
+	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
+		out.YName, out.YUnit = name, unit
+	}
+	for i := 1; i < len(s.X); i++ {
+		if s.X[i] < s.X[i-1] {
+			out.Source.Unsorted++
+		}
+	}
+	all, order := s.X, []int(nil) // nil: all, as they are in the file
+	if out.Source.Unsorted > 0 || o.Last > 0 && s.Len() > o.Last || o.YError != "" || o.Size != "" {
+		order = timeline.Ascending(s.X)
+		if o.Last > 0 && len(order) > o.Last {
+			out.Source.Dropped = len(order) - o.Last
+			order = order[out.Source.Dropped:]
+		}
+		s = s.Select(order)
+	} else if len(o.Regressors) > 0 {
+		all = slices.Clone(s.X) // those of the series may change their unit
+	}
+	if err := enough(s); err != nil {
+		if errors.As(err, new(constantError)) && o.Y == "" && len(rep.Columns) > 2 {
+			err = message("%v (y is the column %q; %v chooses another)", err, rep.Columns[rep.Y],
+				dataset.Setting{Field: "Y", Value: "NAME"})
+		}
+		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+	}
+	if err := o.wrongCells(rep.Also, order); err != nil {
+		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+	}
+	if o.YError != "" {
+		out.Errors, out.ErrorName, out.Relative = timeline.Pick(rep.Also.Values[0], order), alsoName(rep.Also, 0), o.RelativeErrors
+	}
+	if err := out.setCounting(o, s.Y, rep.Also, order); err != nil {
+		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+	}
+	if o.Bounds != nil {
+		if err := wrongValues(s.Y, rep.Also, order, func(_ int, v float64) error {
+			return o.Bounds.holds(v)
+		}); err != nil {
+			return nil, message("forecast: %s: %v says what y cannot leave: %v", path, dataset.Setting{Field: "Bounds"}, err)
+		}
+	}
+	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
+	if out.X, out.Y = s.X, s.Y; o.Bounds != nil {
+		out.setBounds(*o.Bounds)
+	}
+	if rep.Time == dataset.TimeNumber {
+		out.Axis = Axis{Name: cmp.Or(s.XName, "x"), Unit: cmp.Or(o.XUnit, unitOf(s.XName, s.X))}
+		if o.Time == "" && len(o.Regressors) == 0 {
+			out.takeEven()
+		}
+	} else {
+		out.Axis = DateAxis(cmp.Or(s.XName, "date"), s.X)
+		out.Axis.takePeriod(rep.Period, s.X)
+		for i, x := range s.X {
+			out.X[i] = out.Axis.fromSeconds(x)
+		}
+	}
+	if len(o.Regressors) > 0 {
+		err := out.setKnown(o, rep, all)
+		if err == nil {
+			if err = out.Known.standardise(out.X); err == nil {
+				out.Known.group(out.X)
+			}
+		}
+		if about := (futureError{}); errors.As(err, &about) {
+			return nil, fmt.Errorf("forecast: %w", err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("forecast: %s: %w", path, err)
+		}
+	}
+	out.spacing()
+	if out.Axis.Dates {
+		rounding /= unitSeconds[out.Axis.Unit]
+	}
+	if o.Holidays != "" {
+		if err := out.LearnHolidays(o.Holidays); err != nil {
+			return nil, fmt.Errorf("forecast: %s: %s", path, strings.TrimPrefix(err.Error(), "forecast: "))
+		}
+	}
+	const exact = 100 // steps in which the median distance is known to 1 %
+	if out.Step < exact*rounding {
+		out.remarks = append(out.remarks, message("x is rounded to multiples of %s, which is coarse for observations %s apart: "+
+			"measure x from the first observation.", out.Axis.Length(rounding), out.Axis.Length(out.Step)))
+	}
+	return out, nil
+}
+
+// valueColumn returns the column of numbers that an error names in place of one with words; "" if it names none.
+func valueColumn(err error) string {
+	csv := (*dataset.CSVError)(nil)
+	if !errors.As(err, &csv) || len(csv.Problems) != 1 || len(csv.Problems[0].Settings) == 0 {
+		return ""
+	}
+	if s := csv.Problems[0].Settings[0]; s.Field == "Y" {
+		return s.Value
+	}
+	return ""
+}
+
+// unitOf guesses the unit of a column of numbers from its name: "year" or "decimal" means years, and so does any other name with
+// "date" or "year" in it if all numbers are whole and between 1000 and 3000.
+func unitOf(name string, x []float64) string {
+	lower := strings.ToLower(strings.TrimSpace(name))
+	if lower == "year" || lower == "years" || strings.Contains(lower, "decimal") {
+		return "year"
+	}
+	if !strings.Contains(lower, "date") && !strings.Contains(lower, "year") {
+		return ""
+	}
+	for _, v := range x {
+		if v != math.Trunc(v) || v < 1000 || v > 3000 {
+			return ""
+		}
+	}
+	return "year"
+}
+
+// splitUnit divides "level (m)" into a name and a unit.
+func splitUnit(column string) (name, unit string, ok bool) {
+	for _, ends := range []string{"()", "[]"} {
+		if from := strings.LastIndexByte(column, ends[0]); from > 0 && column[len(column)-1] == ends[1] {
+			name, unit = strings.TrimSpace(column[:from]), strings.TrimSpace(column[from+1:len(column)-1])
+			if name != "" && unit != "" && !strings.HasSuffix(name, ":") && !noUnit.MatchString(unit) {
+				return name, unit, true
+			}
+		}
+	}
+	return column, "", false
+}
+
+// csv returns the options of the reader.
+func (o ReadOptions) csv() dataset.CSVOptions {
+	return dataset.CSVOptions{
+		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader,
+		Time: o.Time, Seconds: true, Limit: Largest, SkipMissing: true, Missing: o.Missing,
+		Also: o.also(), Keys: o.By, MaxRows: o.mostRows(), NumberDates: true,
+	}
+}
+
+// noUnit matches text in brackets that is not a unit: the name of a series with points, serial numbers, or text with a colon.
+var noUnit = regexp.MustCompile(`\pL\w*\.\w+\.\w|:`)

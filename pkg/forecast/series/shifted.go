@@ -1,0 +1,65 @@
+package series
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Shifted returns the series with a change of level at each x, or at the first observation after it. It is an error if there are
+// no observations on either side.
+func (s *Series) Shifted(at ...float64) (*Series, error) {
+	var shifts []Shift
+	for _, x := range at {
+		i, _ := slices.BinarySearch(s.X, x)
+		if i == 0 || i == len(s.X) {
+			return nil, fmt.Errorf("forecast: a change of level at %s is %w, from %s to %s",
+				s.Axis.Text(x), errShift, s.Axis.Text(s.X[0]), s.Axis.Text(s.X[len(s.X)-1]))
+		}
+		if c := (Shift{At: s.X[i], Scale: ShiftScale}); !slices.Contains(shifts, c) {
+			shifts = append(shifts, c)
+		}
+	}
+	return s.WithShifts(shifts), nil
+}
+
+// WithShifts returns the series with other shifts.
+func (s *Series) WithShifts(shifts []Shift) *Series {
+	out := *s
+	out.Shifts = shifts
+	return &out
+}
+
+// givenShifts returns those that were given, not found, and that have observations on both sides.
+func (s *Series) givenShifts(shifts []Shift) (given []Shift) {
+	for _, c := range shifts {
+		if c.Chance == 0 && c.At > s.X[0] && c.At <= s.X[len(s.X)-1] {
+			given = append(given, c)
+		}
+	}
+	return given
+}
+
+// withShiftColumns adds the columns of the shifts at x.
+func (s *Series) withShiftColumns(in gppl.Inputs, x []float64) gppl.Inputs {
+	for _, c := range s.Shifts {
+		in = in.WithColumn(ShiftPrefix+c.Text(s.Axis), c.Column(x))
+	}
+	return in
+}
+
+// EffectColumns returns the part of the forecast to which each column of a mean belongs: the name of a holiday, or ShiftsName; ""
+// for the trend and regressors.
+func (s *Series) EffectColumns(m gppl.Mean) []string {
+	out := make([]string, len(m.Columns()))
+	for j, c := range m.Columns() {
+		if effect, ok := strings.CutPrefix(c.Name, HolidayPrefix); ok {
+			out[j], _, _ = strings.Cut(effect, NearHoliday)
+		} else if IsShift(c.Name) {
+			out[j] = ShiftsName
+		}
+	}
+	return out
+}
