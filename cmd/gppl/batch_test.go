@@ -35,7 +35,7 @@ func TestBatchExact(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := gppl("fit", put(t, t.TempDir(), "a.csv", b.String()), "--by", "shop", "--horizon", "7", "--kernel",
-		"Periodic", "--period", "7", "-q")
+		"Laplace", "--period", "7", "-q")
 	if code != 0 || !strings.Contains(stdout, ",inf,") || strings.Contains(stdout, "e+308") ||
 		!strings.Contains(stdout, "7 steps ahead") {
 		t.Errorf("exit %d: %s %s", code, stdout, stderr)
