@@ -53,7 +53,7 @@ func TestInterruptible(t *testing.T) {
 }
 
 func TestMessage(t *testing.T) {
-	text := message(errors.Join(errors.New("forecast: gppl: first\x1b[2J"), errors.New(strings.Repeat("é", 10000))))
+	text := message(errors.Join(errors.New("dataset: gppl: first\x1b[2J"), errors.New(strings.Repeat("é", 10000))))
 	if !strings.HasPrefix(text, "first\uFFFD[2J; é") || len([]rune(text)) != 500 || !strings.HasSuffix(text, "é…") {
 		t.Errorf("%q", text)
 	}

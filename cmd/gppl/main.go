@@ -110,7 +110,7 @@ func helpFirst(args []string) []string {
 
 // functions are the prefixes that name packages and functions in errors, for callers in Go; message removes them.
 var functions = []string{
-	"forecast: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "sums.NewPlan: ", "sums.SampleRange: ", "Sums: ",
+	"dataset: ", "viz: ", "gppl: ", "CSV: ", "sums.NewPlan: ", "sums.SampleRange: ", "Sums: ",
 	"Sums.Merge: ", "Sums.Subtract: ",
 }
 

@@ -50,7 +50,7 @@ func (a *Analysis) conditionMembers(ctx context.Context) error {
 		for _, model := range append([]gppl.Model{m.Model}, m.Draws...) {
 			p, err := a.posteriorOf(ctx, model, v.Data.Len(), observations)
 			if err != nil {
-				return fmt.Errorf("forecast: conditioning on the data: %w", err)
+				return fmt.Errorf("conditioning on the data: %w", err)
 			}
 			all = append(all, p)
 		}

@@ -32,7 +32,7 @@ type Component struct {
 const maxDense = 4000
 
 // ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor or for the memory.
-var ErrNoComponents = errors.New("forecast: no components")
+var ErrNoComponents = errors.New("no components")
 
 // trendName names the part that the mean function and slow terms explain.
 func (a *Analysis) trendName() string {

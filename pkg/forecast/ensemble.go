@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -43,7 +42,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 		for _, posterior := range posteriors {
 			mean, latent, err := posterior.Latent(ctx, in)
 			if err != nil {
-				return nil, fmt.Errorf("forecast: %w", err)
+				return nil, err
 			}
 			model, wider := posterior.Model(), func(j int) float64 { return wider(a.Series, a.Widen, x[j]) }
 			p := Part{Weight: m.Weight / float64(len(posteriors)), warp: m.scale.Warp,

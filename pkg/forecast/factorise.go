@@ -19,7 +19,7 @@ func (a *Analysis) factorise(ctx context.Context, most int) (*factor, error) {
 	return a.factor.get(same, func() (*factor, error) {
 		data, err := a.standardised(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("forecast: %w", err)
+			return nil, err
 		}
 		return a.newFactor(ctx, a.Result.Model, data, most)
 	})
@@ -56,7 +56,7 @@ func (a *Analysis) newFactor(ctx context.Context, m gppl.Model, data gppl.Data, 
 		f.l.AddOuter(1, dense.Transposed(trend.RawMatrix()))
 	}
 	if err := f.l.Cholesky(); err != nil {
-		return nil, fmt.Errorf("forecast: the covariance of the observations is singular to working precision, "+
+		return nil, fmt.Errorf("the covariance of the observations is singular to working precision, "+
 			"the learnt noise is too small: %w", err)
 	}
 	f.alpha = slices.Clone(f.z)
@@ -78,7 +78,7 @@ func (a *Analysis) trendBasis(of gppl.Model, x []float64) (*mat.Dense, error) {
 	}
 	h, err := m.Basis(in)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	for j, c := range m.Columns() {
 		for i := range x {

@@ -56,7 +56,7 @@ func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
 func FitValues(ctx context.Context, x, y, errors []float64, o Options) (*Analysis, error) {
 	d, err := gppl.Data{X: gppl.Scalars(x), Y: y}.WithErrors(errors)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	d = d.Pick(timeline.Ascending(x))
 	s, err := series.NewSeries(series.Axis{Name: "x"}, d.X.Coordinate(0), d.Y)

@@ -23,7 +23,7 @@ type Learnt struct {
 }
 
 // ErrNotPlain says that an analysis is not just one series of Gaussian observations, or has too many for a page to compute with.
-var ErrNotPlain = errors.New("forecast: not of plain observations")
+var ErrNotPlain = errors.New("not of plain observations")
 
 // Learnt returns the models that forecasts average, the best first, without the draws of their parameters. The error is
 // ErrNotPlain for counts, bounds, noise with heavy tails, regressors, holidays and changes of level, and if the likelihood is
@@ -111,11 +111,11 @@ func (a *Analysis) quick(ctx context.Context, limit time.Duration) bool {
 func (a *Analysis) Periodogram(ctx context.Context) (*gppl.Periodogram, error) {
 	data, err := a.standardised(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	p, err := gppl.NewPeriodogram(ctx, a.Result.Model, data)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	return p, nil
 }

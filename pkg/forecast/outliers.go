@@ -3,7 +3,6 @@ package forecast
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -73,7 +72,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	}
 	data, err := a.standardised(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	m := a.Result.Model
 	if a.Candidates[0].NoSignal() { // its kernel is zero between observations: none predicts another
@@ -81,7 +80,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	}
 	found, err := findUnexplained(ctx, m, search.Latest(data, n-from))
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	out.Heavy = found.Proposed() && len(found.At) > 0
 	for _, i := range found.At {

@@ -43,7 +43,7 @@ func (a *Analysis) Predict(ctx context.Context, x []float64) (*Forecast, error) 
 		return nil, err
 	}
 	if i := numeric.FirstNotFinite(x); i >= 0 {
-		return nil, fmt.Errorf("forecast: x[%d] = %v is not finite", i, x[i])
+		return nil, fmt.Errorf("x[%d] = %v is not finite", i, x[i])
 	}
 	const many = 1000 // predictions leave the range first at the ends, which are computed first for more x than this
 	if n := len(x); n > many {
@@ -62,15 +62,15 @@ func (a *Analysis) Predict(ctx context.Context, x []float64) (*Forecast, error) 
 	for i := range x {
 		if !(math.Abs(f.Mean[i]) <= series.Largest && math.Sqrt(f.NoisyVar[i]) <= series.Largest) {
 			if math.Abs(x[i]) > series.Largest {
-				return nil, fmt.Errorf("forecast: a prediction at %s is too far away: x is up to %g in size", f.When[i], series.Largest)
+				return nil, fmt.Errorf("a prediction at %s is too far away: x is up to %g in size", f.When[i], series.Largest)
 			}
 			if a.ofLog() {
-				return nil, dataset.Message{Of: "Options", Format: "forecast: the prediction at %s is out of range: " +
+				return nil, dataset.Message{Of: "Options", Format: "the prediction at %s is out of range: " +
 					"the model is one of the logarithm of %s, whose trend or uncertainty keeps growing: " +
 					"predict less far ahead, or fit with %v",
 					Args: []any{f.When[i], a.Series.YName, dataset.Setting{Field: "Log", Value: "never"}}}
 			}
-			return nil, fmt.Errorf("forecast: the prediction at %s is %g with a variance of %g: "+
+			return nil, fmt.Errorf("the prediction at %s is %g with a variance of %g: "+
 				"the parameters of the model, %v, are out of the range of float64", f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
 		}
 	}
@@ -90,10 +90,10 @@ const MostSteps = 1_000_000
 // which the series never has one.
 func (a *Analysis) Forecast(ctx context.Context, steps int) (*Forecast, error) {
 	if steps < 1 {
-		return nil, fmt.Errorf("forecast: a forecast of %d steps: at least one is needed", steps)
+		return nil, fmt.Errorf("a forecast of %d steps: at least one is needed", steps)
 	}
 	if steps > MostSteps {
-		return nil, fmt.Errorf("forecast: a forecast of %d steps: at most %d", steps, MostSteps)
+		return nil, fmt.Errorf("a forecast of %d steps: at most %d", steps, MostSteps)
 	}
 	x, err := a.Series.Next(steps)
 	if err != nil {
@@ -210,16 +210,16 @@ func (a *Analysis) WithNoise(ctx context.Context, noise float64) (other *Analysi
 	m.Noise = noise
 	data, err := a.standardised(ctx)
 	if err != nil {
-		return nil, 0, fmt.Errorf("forecast: %w", err)
+		return nil, 0, err
 	}
 	loss, err := gppl.NewExact(ctx, m, data)
 	if err != nil {
-		return nil, 0, fmt.Errorf("forecast: %w", err)
+		return nil, 0, err
 	}
 	there, wrong := loss.ValueGrad(ctx, nil, m.Values())
 	here, err := loss.ValueGrad(ctx, nil, a.Result.Model.Values())
 	if err := cmp.Or(wrong, err); err != nil {
-		return nil, 0, fmt.Errorf("forecast: %w", err)
+		return nil, 0, err
 	}
 	r := *a.Result
 	r.Model = m

@@ -181,7 +181,7 @@ func (scan shiftSearch) retraining() search.Retraining {
 func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 	_, best, err := a.searchShifts(ctx)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("forecast: looking for changes: %w", ctx.Err())
+		return nil, fmt.Errorf("looking for changes: %w", ctx.Err())
 	}
 	if a.missed = err; err != nil || len(best.shifts) == len(a.Series.Shifts) {
 		return a, nil

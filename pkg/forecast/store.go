@@ -142,7 +142,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
 	}
 	if err != nil {
-		return fmt.Errorf("forecast: saving: %w", err)
+		return fmt.Errorf("saving: %w", err)
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ func LoadWithin(path string, memory float64) (*Analysis, error) {
 	}
 	a, err := decode(b)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: load %s: %w", path, err)
+		return nil, fmt.Errorf("load %s: %w", path, err)
 	}
 	return a, nil
 }
@@ -213,7 +213,7 @@ func readStored(path string, memory float64) ([]byte, error) {
 			Needed: series.ProgramBytes + loadFactor*float64(large.Bytes), Limit: memory}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("forecast: load: %w", err)
+		return nil, fmt.Errorf("load: %w", err)
 	}
 	return b, nil
 }

@@ -41,16 +41,16 @@ const (
 func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed uint64) (*Crossing, error) {
 	switch {
 	case !numeric.IsFinite(level):
-		return nil, fmt.Errorf("forecast: the level %v is not finite", level)
+		return nil, fmt.Errorf("the level %v is not finite", level)
 	case len(x) == 0:
-		return nil, fmt.Errorf("forecast: when %v is reached can be asked of one step or more", level)
+		return nil, fmt.Errorf("when %v is reached can be asked of one step or more", level)
 	case len(x) > CrossingSteps:
-		return nil, fmt.Errorf("forecast: when %v is reached, at %d steps: at most %d", level, len(x), CrossingSteps)
+		return nil, fmt.Errorf("when %v is reached, at %d steps: at most %d", level, len(x), CrossingSteps)
 	}
 	last := a.Series.X[len(a.Series.X)-1]
 	for i, v := range x {
 		if !(v > last) {
-			return nil, fmt.Errorf("forecast: x[%d] = %v is not after %v", i, v, last)
+			return nil, fmt.Errorf("x[%d] = %v is not after %v", i, v, last)
 		}
 		last = v
 	}
@@ -131,11 +131,11 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 func (a *Analysis) drawnOf(ctx context.Context, p conditioned, in gppl.Inputs, count int, seed uint64) ([][]float64, error) {
 	mean, _, err := p.Latent(ctx, in)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	draws, _, err := p.Sample(ctx, in, count, seed)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	wider := max(1, a.Widen)
 	for _, f := range draws {

@@ -152,7 +152,7 @@ func (a *Analysis) oneStep(ctx context.Context, s *series.Series, to int) (parts
 		for _, posterior := range posteriors {
 			mean, noisy, err := posterior.OneStep(ctx, v.Data)
 			if err != nil {
-				return nil, fmt.Errorf("forecast: %w", err)
+				return nil, err
 			}
 			p := Part{Weight: m.Weight / float64(len(posteriors)), warp: m.scale.Warp,
 				Mean: m.scale.Scaling.Values(nil, mean), NoisyVar: m.scale.Scaling.Variances(nil, noisy)}

@@ -135,7 +135,7 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, of Forecaster
 		return r, err
 	}
 	if r.Failed == len(r.Origins) {
-		return r, fmt.Errorf("forecast: no forecast at any of %d origins, the last one: %w", r.Failed, failed)
+		return r, fmt.Errorf("no forecast at any of %d origins, the last one: %w", r.Failed, failed)
 	}
 	return r, nil
 }
@@ -155,7 +155,7 @@ func (p BacktestPlan) origins(n int) (all []Origin) {
 // filled returns the plan with its defaults, or what is wrong with it.
 func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
 	if i := numeric.FirstNotFinite(y); i >= 0 {
-		return p, fmt.Errorf("forecast: y[%d] = %v is not finite", i, y[i])
+		return p, fmt.Errorf("y[%d] = %v is not finite", i, y[i])
 	}
 	if p.Season == 0 {
 		p.Season = 1
@@ -168,21 +168,21 @@ func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
 	}
 	switch {
 	case p.Horizon < 1:
-		return p, fmt.Errorf("forecast: a horizon of %d: want at least 1", p.Horizon)
+		return p, fmt.Errorf("a horizon of %d: want at least 1", p.Horizon)
 	case p.Step < 0 || p.Window < 0 || p.Together < 0 || p.Season < 0:
-		return p, errors.New("forecast: Step, Window, Together and Season may not be negative")
+		return p, errors.New("none of Step, Window, Together and Season may be negative")
 	case p.First <= p.Season:
-		return p, fmt.Errorf("forecast: %d observations before the first origin for a season of %d: want more than one season",
+		return p, fmt.Errorf("%d observations before the first origin for a season of %d: want more than one season",
 			p.First, p.Season)
 	case p.Window > 0 && p.Window <= p.Season:
-		return p, fmt.Errorf("forecast: a window of %d observations for a season of %d: want more than one season", p.Window, p.Season)
+		return p, fmt.Errorf("a window of %d observations for a season of %d: want more than one season", p.Window, p.Season)
 	case p.First+p.Horizon > len(y):
-		return p, fmt.Errorf("forecast: %d observations for a first origin at %d and a horizon of %d: there is none",
+		return p, fmt.Errorf("%d observations for a first origin at %d and a horizon of %d: there is none",
 			len(y), p.First, p.Horizon)
 	}
 	for _, level := range p.Levels {
 		if !(level > 0 && level < 1) {
-			return p, fmt.Errorf("forecast: an interval at level %v: want 0 < level < 1", level)
+			return p, fmt.Errorf("an interval at level %v: want 0 < level < 1", level)
 		}
 	}
 	return p, nil
@@ -260,7 +260,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 	out := make([]single, len(y))
 	for i := range y {
 		if !numeric.IsFinite(f[i]) {
-			return nil, fmt.Errorf("forecast: the forecast %d ahead is %v", i+1, f[i])
+			return nil, fmt.Errorf("the forecast %d ahead is %v", i+1, f[i])
 		}
 		e := math.Abs(y[i] - f[i])
 		out[i] = single{square: e * e, absolute: e, scaled: e / scale, smape: smape(y[i], f[i]), nlpd: -log[i], crps: crps[i]}

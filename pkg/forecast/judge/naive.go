@@ -16,7 +16,7 @@ import (
 
 func checkSeason(season int) {
 	if season < 1 {
-		panic(fmt.Sprintf("forecast: season = %d, want at least 1", season))
+		panic(fmt.Sprintf("judge: season = %d, want at least 1", season))
 	}
 }
 
@@ -27,11 +27,11 @@ func checkSeason(season int) {
 func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	checkSeason(season)
 	if horizon < 0 {
-		panic(fmt.Sprintf("forecast: SeasonalNaive: horizon = %d", horizon))
+		panic(fmt.Sprintf("judge: SeasonalNaive: horizon = %d", horizon))
 	}
 	n := len(train)
 	if n <= season {
-		return Gaussian{}, fmt.Errorf("forecast: %d values for a season of %d: the seasonal naive forecast needs more than one season",
+		return Gaussian{}, fmt.Errorf("%d values for a season of %d: the seasonal naive forecast needs more than one season",
 			n, season)
 	}
 	x := timeline.Steps(n + horizon)

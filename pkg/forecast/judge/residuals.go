@@ -16,7 +16,7 @@ import (
 )
 
 // ErrCounts says that observations are counts, shares or events.
-var ErrCounts = errors.New("forecast: counts, shares and events are not normal, so that there are no innovations to test; " +
+var ErrCounts = errors.New("counts, shares and events are not normal, so that there are no innovations to test; " +
 	"the forecasts of the past test the model")
 
 // Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its

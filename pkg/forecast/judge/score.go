@@ -9,7 +9,7 @@ import (
 func same(what string, lengths ...int) {
 	for _, n := range lengths[1:] {
 		if n != lengths[0] {
-			panic(fmt.Sprintf("forecast: %s: slices of lengths %v", what, lengths))
+			panic(fmt.Sprintf("judge: %s: slices of lengths %v", what, lengths))
 		}
 	}
 }

@@ -175,7 +175,7 @@ func trustIn(ctx context.Context, s *series.Series, r *Report, plan BacktestPlan
 	}
 	if err != nil {
 		at := r.Origins[len(r.Origins)-1]
-		return nil, fmt.Errorf("forecast: forecasting from %s: %w", s.Axis.Text(s.X[at.Test.From-1]), at.Err)
+		return nil, fmt.Errorf("forecasting from %s: %w", s.Axis.Text(s.X[at.Test.From-1]), at.Err)
 	}
 	r.Origins = slices.DeleteFunc(r.Origins, func(o Origin) bool { return o.Err != nil })
 	t := &Trust{Known: plan.First, Separate: float64(len(s.X)-plan.First) / float64(asked), Unlearnt: r.Failed}
@@ -235,10 +235,10 @@ func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
 	}
 	h := min(o.Horizon, n-least)
 	if h < 1 || o.Horizon < 1 || origins < 1 {
-		return p, fmt.Errorf("forecast: %d observations are too few to forecast %d of them from the others", n, o.Horizon)
+		return p, fmt.Errorf("%d observations are too few to forecast %d of them from the others", n, o.Horizon)
 	}
 	if o.Holdout > 0 && h < o.Holdout {
-		return p, fmt.Errorf("forecast: %d observations are too few to hold out %d: at most %d", n, o.Holdout, n-least)
+		return p, fmt.Errorf("%d observations are too few to hold out %d: at most %d", n, o.Holdout, n-least)
 	}
 	step := max(1, min(h, (n-least-h)/max(1, origins-1)))
 	return BacktestPlan{First: n - h - min(origins-1, (n-h-least)/step)*step, Horizon: h, Step: step}, nil

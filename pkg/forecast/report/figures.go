@@ -376,7 +376,7 @@ func addFailed(t *viz.Table, c search.Candidate) {
 	}
 	t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, nil, nil, status, nil, c.Evaluations, c.Seconds})
 	t.Notes = append(t.Notes, fmt.Sprintf("%s %s: %s.",
-		c.Name(), happened, strings.TrimPrefix(strings.TrimPrefix(c.Error, "forecast: "), "gppl: ")))
+		c.Name(), happened, strings.TrimPrefix(c.Error, "gppl: ")))
 }
 
 // learntFrom returns a note if parameters were learnt from a part of the series.

@@ -124,7 +124,7 @@ func HTML(
 	if r, problem := judge.CheckResiduals(ctx, a); ctx.Err() != nil {
 		return ctx.Err()
 	} else if problem != nil {
-		c.NoResiduals = strings.TrimPrefix(problem.Error(), "forecast: ")
+		c.NoResiduals = problem.Error()
 	} else {
 		c.Verdict = r.Verdict()
 		figs, problem := Residuals(a, r)

@@ -308,7 +308,7 @@ func TestTermNames(t *testing.T) {
 func TestFailed(t *testing.T) {
 	table := &viz.Table{}
 	addFailed(table, search.Candidate{Kernel: "SE", Error: "gppl: too long"})
-	addFailed(table, search.Candidate{Kernel: "SE", Status: search.LeftOut, Error: "forecast: it is too slow"})
+	addFailed(table, search.Candidate{Kernel: "SE", Status: search.LeftOut, Error: "it is too slow"})
 	status := []any{table.Rows[0][6], table.Rows[1][6]}
 	if got := strings.Join(table.Notes, " "); got != "SE could not be trained: too long. SE was left out: it is too slow." ||
 		!slices.Equal(status, []any{"failed", "left out"}) {

@@ -46,7 +46,7 @@ func shiftLines(ctx context.Context, a *forecast.Analysis) (lines []string, err 
 
 // unsought says why something was not looked for.
 func unsought(what string, err error) string {
-	return what + " were not looked for: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "forecast: "), "gppl: ") + "."
+	return what + " were not looked for: " + strings.TrimPrefix(err.Error(), "gppl: ") + "."
 }
 
 // shift describes a change in a sentence.

@@ -58,7 +58,7 @@ func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 	case "Laplace":
 		return gppl.Laplace{Variance: 0.5, Lengthscale: l}
 	}
-	panic("forecast: no signal " + name)
+	panic("search: no signal " + name)
 }
 
 // seasonal returns a season whose shape changes over several of its periods.

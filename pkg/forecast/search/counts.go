@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -40,7 +39,7 @@ func newCounts(s *series.Series, centre float64) (*counts, error) {
 	}
 	d, err := gppl.NewData(in, s.Y)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	c := &counts{of: s.Counting, raw: d, sizes: make([]float64, len(s.Y))}
 	for i := range c.sizes {
@@ -65,7 +64,7 @@ func (v YScale) overCounts(s *series.Series, from, to int) (YScale, error) {
 	v.counts = c
 	loss, err := c.loss(context.Background(), gppl.Model{Kernel: WhiteTerm, Noise: 1}, c.likelihood)
 	if err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
+		return v, err
 	}
 	v.Data = loss.Guess()
 	return v, nil
@@ -88,10 +87,10 @@ func (v YScale) Linearised(ctx context.Context, m gppl.Model, shape float64) (YS
 	}
 	loss, err := c.loss(ctx, m, held{l})
 	if err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
+		return v, err
 	}
 	if _, v.Data, err = loss.Gaussian(ctx, m.Values()); err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
+		return v, err
 	}
 	c.likelihood, c.trained, v.counts = l, false, &c
 	return v, nil

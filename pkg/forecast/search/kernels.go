@@ -57,7 +57,7 @@ func ParseKernel(text string) (gppl.Kernel, error) {
 		return nil, err
 	}
 	if k == nil {
-		return nil, fmt.Errorf("forecast: the kernel %q is noise alone, which every model has anyway: name a kernel of the signal",
+		return nil, fmt.Errorf("the kernel %q is noise alone, which every model has anyway: name a kernel of the signal",
 			p.text)
 	}
 	return k, nil
@@ -108,9 +108,9 @@ func (p *kernelParser) take(symbols ...string) bool {
 
 func (p *kernelParser) unexpected(s string) error {
 	if s == "" {
-		return fmt.Errorf("forecast: the kernel %q ends too early", p.text)
+		return fmt.Errorf("the kernel %q ends too early", p.text)
 	}
-	return fmt.Errorf("forecast: %q was not expected in the kernel %q, after %q", s, p.text, strings.TrimSpace(p.text[:p.at]))
+	return fmt.Errorf("%q was not expected in the kernel %q, after %q", s, p.text, strings.TrimSpace(p.text[:p.at]))
 }
 
 // sum returns nil if all terms are White.
@@ -124,7 +124,7 @@ func (p *kernelParser) sum(depth int) (gppl.Kernel, error) {
 		switch k := k.(type) {
 		case nil:
 			if depth > 0 {
-				return nil, fmt.Errorf("forecast: White within parentheses, in the kernel %q: it can only be a term of the whole sum", p.text)
+				return nil, fmt.Errorf("the kernel %q has White within parentheses: it can only be a term of the whole sum", p.text)
 			}
 		case gppl.Sum:
 			terms = append(terms, k.Terms()...)
@@ -159,7 +159,7 @@ func (p *kernelParser) product(depth int) (gppl.Kernel, error) {
 			factors = append(factors, k)
 		}
 		if white && len(factors) > 0 {
-			return nil, fmt.Errorf("forecast: White as a factor, in the kernel %q: it can only be a term of the whole sum", p.text)
+			return nil, fmt.Errorf("the kernel %q has White as a factor: it can only be a term of the whole sum", p.text)
 		}
 		if !p.take("*", "×") {
 			break
@@ -178,11 +178,11 @@ func (p *kernelParser) product(depth int) (gppl.Kernel, error) {
 func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 	if p.take("(") {
 		if depth == maxNesting {
-			return nil, fmt.Errorf("forecast: parentheses nested deeper than %d in the kernel %q", maxNesting, p.text)
+			return nil, fmt.Errorf("parentheses nested deeper than %d in the kernel %q", maxNesting, p.text)
 		}
 		k, err := p.sum(depth + 1)
 		if err == nil && !p.take(")") {
-			err = fmt.Errorf("forecast: the kernel %q lacks a closing parenthesis", p.text)
+			err = fmt.Errorf("the kernel %q lacks a closing parenthesis", p.text)
 		}
 		return k, err
 	}
@@ -202,12 +202,12 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 		if strings.EqualFold(f.name, name) {
 			p.at += len(name)
 			if p.leaves++; p.leaves > mostTerms {
-				return nil, fmt.Errorf("forecast: the kernel that begins %.40q has more than %d terms and factors", p.text, mostTerms)
+				return nil, fmt.Errorf("the kernel that begins %.40q has more than %d terms and factors", p.text, mostTerms)
 			}
 			return f.kernel, nil
 		}
 	}
-	return nil, fmt.Errorf("forecast: no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic, "+
+	return nil, fmt.Errorf("no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic, "+
 		"and ChangePoint(SE, SE)", name, strings.Join(KernelNames(), ", "))
 }
 
@@ -218,7 +218,7 @@ func (p *kernelParser) change(depth int) (gppl.Kernel, error) {
 	var parts [2]gppl.Kernel
 	for i, before := range []string{"(", ","} {
 		if depth == maxNesting || !p.take(before) {
-			return nil, fmt.Errorf("forecast: write the change point in the kernel %q as ChangePoint(BEFORE, AFTER)", p.text)
+			return nil, fmt.Errorf("write the change point in the kernel %q as ChangePoint(BEFORE, AFTER)", p.text)
 		}
 		var err error
 		if parts[i], err = p.sum(depth + 1); err != nil {
@@ -226,7 +226,7 @@ func (p *kernelParser) change(depth int) (gppl.Kernel, error) {
 		}
 	}
 	if !p.take(")") {
-		return nil, fmt.Errorf("forecast: the kernel %q lacks a closing parenthesis", p.text)
+		return nil, fmt.Errorf("the kernel %q lacks a closing parenthesis", p.text)
 	}
 	return gppl.ChangePoint{Before: parts[0], After: parts[1], Width: 1}, nil
 }
@@ -263,7 +263,7 @@ func ParseKernels(list string) ([]string, error) {
 		names = append(names, KernelName(k))
 	}
 	if len(names) > mostTerms {
-		return nil, fmt.Errorf("forecast: %d kernels to compare: at most %d", len(names), mostTerms)
+		return nil, fmt.Errorf("%d kernels to compare: at most %d", len(names), mostTerms)
 	}
 	return names, nil
 }

@@ -214,11 +214,11 @@ func CheckPeriod(s *series.Series, period float64, o Options) error {
 	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
 	switch {
 	case period > span/series.LeastPeriods:
-		return fmt.Errorf("forecast: the period of %s is too long: "+
+		return fmt.Errorf("the period of %s is too long: "+
 			"structures are compared on the latest %d observations, which span %s, and must span one and a half periods",
 			s.Axis.Length(period), searched, s.Axis.Length(span))
 	case period <= series.LeastPeriods*s.Step:
-		return fmt.Errorf("forecast: the period of %s is too short for observations %s apart: "+
+		return fmt.Errorf("the period of %s is too short for observations %s apart: "+
 			"it must be longer than one and a half of their distances", s.Axis.Length(period), s.Axis.Length(s.Step))
 	}
 	return nil

@@ -322,7 +322,7 @@ func (p *policy) rank() {
 func (p *policy) outcome() (*Outcome, error) {
 	best := p.trials[0]
 	if best.Error != "" {
-		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
+		return nil, fmt.Errorf("no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
 	v := p.scales[best.scale]
 	out := &Outcome{
@@ -345,7 +345,7 @@ func (p *policy) outcome() (*Outcome, error) {
 		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.origin,
 	}))
 	if err != nil {
-		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)
+		return nil, fmt.Errorf("training %s: %w", best.Name(), err)
 	}
 	if v.counts != nil {
 		r.Value, r.Reason = best.NLL-r.LogPrior, "by Laplace's method"
@@ -430,17 +430,17 @@ func (p *policy) draw(m *Averaged, t *trial) error {
 	}
 	exact, err := gppl.NewExact(p.ctx, m.Model, v.Data, gppl.WithTolerance(trainTolerance), p.options.EngineMemory(p.series))
 	if err != nil {
-		return fmt.Errorf("forecast: %w", err)
+		return err
 	}
 	loss, err := gppl.NewMAP(exact, p.beliefs(m.kind, m.Model, v).list(exact.Params(), false)...)
 	if err != nil {
-		return fmt.Errorf("forecast: %w", err)
+		return err
 	}
 	r := &gppl.Result{Model: m.Model, Starts: []gppl.StartResult{{Theta: m.Model.Values()}}}
 	u, err := draws.NewUncertain(p.ctx, loss, r,
 		draws.UncertainSettings{Draws: drawCount, Models: drawnModels, Seed: p.options.Seed + 1})
 	if err != nil {
-		return fmt.Errorf("forecast: %w", err)
+		return err
 	}
 	if u.Fallback == "" {
 		m.Draws = u.Models
@@ -462,16 +462,16 @@ func (p *policy) piloted(v YScale) (YScale, error) {
 	}
 	loss, err := c.loss(p.ctx, scaled(m, p.extent.span), c.likelihood)
 	if err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
+		return v, err
 	}
 	prior, err := withBeliefs(loss, withShape(beliefsOf(stationary{}.prior, m, p.extent, nil, 1), c.likelihood))
 	if err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
+		return v, err
 	}
 	r, err := gppl.Fit(p.ctx, prior, nil,
 		gppl.Settings{GradientTolerance: pilotGradient, MaxEvaluations: pilotEvaluations, NoStandardErrors: true})
 	if err != nil {
-		return v, fmt.Errorf("forecast: a first model of the counts: %w", err)
+		return v, fmt.Errorf("a first model of the counts: %w", err)
 	}
 	return v.Linearised(p.ctx, plain(r).Model, shapeIn(r))
 }

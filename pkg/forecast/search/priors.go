@@ -40,12 +40,12 @@ var priorRoles = map[string]gppl.Role{
 func ParsePrior(text string) (gppl.ParamPrior, error) {
 	name, of, ok := strings.Cut(text, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" {
-		return gppl.ParamPrior{}, fmt.Errorf("forecast: the prior %q: write it as NAME=DISTRIBUTION, such as lengthscale=within(1, 10)",
+		return gppl.ParamPrior{}, fmt.Errorf("the prior %q: write it as NAME=DISTRIBUTION, such as lengthscale=within(1, 10)",
 			text)
 	}
 	prior, err := parseDistribution(strings.TrimSpace(of))
 	if err != nil {
-		return gppl.ParamPrior{}, fmt.Errorf("forecast: the prior %q: %w", text, err)
+		return gppl.ParamPrior{}, fmt.Errorf("the prior %q: %w", text, err)
 	}
 	if role, ok := priorRoles[strings.ToLower(name)]; ok {
 		return gppl.ParamPrior{Role: role, Prior: prior}, nil
@@ -96,7 +96,7 @@ func timesPrior(p gppl.Prior, c float64) gppl.Prior {
 	case gppl.Uniform:
 		return gppl.Uniform{Lo: p.Lo * c, Hi: p.Hi * c}
 	}
-	panic(fmt.Sprintf("forecast: no prior of a multiple of %T", p))
+	panic(fmt.Sprintf("search: no prior of a multiple of %T", p))
 }
 
 // StandardisedPrior returns the prior p of a parameter in the given unit for a series that was divided by scale.
@@ -141,7 +141,7 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 	for i, p := range given {
 		for _, o := range given[:i] {
 			if strings.EqualFold(o.Name, p.Name) && (p.Name != "" || o.Role == p.Role) {
-				return fmt.Errorf("forecast: %v and %v are priors of the same parameter: one prior is enough", o, p)
+				return fmt.Errorf("%v and %v are priors of the same parameter: one prior is enough", o, p)
 			}
 		}
 		var names []string
@@ -155,7 +155,7 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("forecast: the prior %v applies to no parameter that is learnt: there are %s, "+
+			return fmt.Errorf("the prior %v applies to no parameter that is learnt: there are %s, "+
 				"and the roles variance, lengthscale, period, shape and noise", p, strings.Join(names, ", "))
 		}
 	}

@@ -28,7 +28,7 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	case "quadratic":
 		degree = 2
 	default:
-		return nil, fmt.Errorf("forecast: no trend %q: it is one of %s", trend, strings.Join(Trends, ", "))
+		return nil, fmt.Errorf("no trend %q: it is one of %s", trend, strings.Join(Trends, ", "))
 	}
 	variances := slices.Repeat([]float64{trendVariance}, 1+degree)
 	return series.WithRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil

@@ -172,7 +172,7 @@ func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
 func (p *policy) learn(t *trial, turn <-chan struct{}) error {
 	err := p.fill(t, turn)
 	if p.ctx.Err() != nil {
-		return fmt.Errorf("forecast: training %s: %w", t.Name(), p.ctx.Err())
+		return fmt.Errorf("training %s: %w", t.Name(), p.ctx.Err())
 	}
 	if err != nil {
 		t.Error, t.score = err.Error(), math.Inf(1)
@@ -200,7 +200,7 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 		return err
 	}
 	if off := max(loss.Report().LastBound, loss.Report().LastInexact); off > lostNats*float64(v.Data.Len()) {
-		return fmt.Errorf("forecast: the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
+		return fmt.Errorf("the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
 	}
 	odds := t.kind.odds(m.Kernel)
 	<-turn

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -26,7 +25,7 @@ func (o *Options) Weigh(ctx context.Context, s *series.Series) (*series.Series, 
 // first model, a Matérn 3/2 with a linear trend, which a state space takes in O(n): observe.FitRobust.
 func weighted(ctx context.Context, s *series.Series) (*series.Series, error) {
 	if s.Counting != nil || s.Bounds != nil || s.Errors != nil && s.Student.Nu == 0 {
-		return nil, errors.New("forecast: Student-t noise is not combined with counts, bounds or known errors")
+		return nil, errors.New("noise of a Student-t distribution is not combined with counts, bounds or known errors")
 	}
 	plain := *s
 	plain.Errors, plain.Relative, plain.Student = nil, false, nil
@@ -45,7 +44,7 @@ func weighted(ctx context.Context, s *series.Series) (*series.Series, error) {
 	from := max(0, n-mostStudent)
 	robust, err := observe.FitRobust(ctx, m, Latest(v.Data, n-from), settings)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	out := *s
 	out.Student, out.ErrorName, out.Relative = &series.Student{Nu: robust.Nu}, "", true

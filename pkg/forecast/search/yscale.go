@@ -2,7 +2,6 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
@@ -55,7 +54,7 @@ func (v YScale) transformed(y []float64) ([]float64, error) {
 	for i, value := range y {
 		if g[i] = v.Warp.Forward(value); !numeric.IsFinite(g[i]) {
 			return nil, dataset.Message{Of: "Options", Args: []any{i, value, dataset.Setting{Field: "Log", Value: "never"}},
-				Format: "forecast: observation %d is %v: only positive values have a logarithm; choose %v"}
+				Format: "observation %d is %v: only positive values have a logarithm; choose %v"}
 		}
 	}
 	return g, nil
@@ -81,7 +80,7 @@ func (v YScale) Over(s *series.Series, from, to int) (YScale, error) {
 		return v, err
 	}
 	if v.Data, err = gppl.NewData(in, z); err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
+		return v, err
 	}
 	switch {
 	case s.Relative:
@@ -92,7 +91,7 @@ func (v YScale) Over(s *series.Series, from, to int) (YScale, error) {
 		v.Data, err = v.Data.WithErrors(errs)
 	}
 	if err != nil {
-		return v, fmt.Errorf("forecast: %w", err)
+		return v, err
 	}
 	return v, nil
 }

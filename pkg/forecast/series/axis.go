@@ -126,7 +126,7 @@ func (a Axis) place(x float64) float64 {
 // Time returns the date at x, to the microsecond or as exactly as float64 holds it. It panics on an axis of numbers.
 func (a Axis) Time(x float64) time.Time {
 	if !a.Dates {
-		panic("forecast: Axis.Time: x is no date")
+		panic("series: Axis.Time: x is no date")
 	}
 	if a.Day > 0 {
 		return instant(a.secondsAt(12 * (x - a.Zero)))
@@ -209,7 +209,7 @@ func (a Axis) Parse(text string) (float64, error) {
 	if !a.Dates {
 		v, err := dataset.ParseNumber(text)
 		if err != nil {
-			return 0, fmt.Errorf("forecast: %w", err)
+			return 0, err
 		}
 		return v, nil
 	}
@@ -224,7 +224,7 @@ func (a Axis) Parse(text string) (float64, error) {
 		t, err = dataset.ParseDate(text)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("forecast: %w: x are dates, such as %s", err, a.Text(a.Zero))
+		return 0, fmt.Errorf("%w: x are dates, such as %s", err, a.Text(a.Zero))
 	}
 	return a.fromSeconds(sinceEpoch(t)), nil
 }

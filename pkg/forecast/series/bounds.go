@@ -24,7 +24,7 @@ func ParseBounds(text string) (*Bounds, error) {
 	hi, errHi := strconv.ParseFloat(strings.TrimSpace(high), 64)
 	b := &Bounds{Lo: lo, Hi: hi}
 	if !ok || errLo != nil || errHi != nil || b.check() != nil {
-		return nil, fmt.Errorf("forecast: the bounds %q: write two numbers, the lower first, such as 0,100", text)
+		return nil, fmt.Errorf("the bounds %q: write two numbers, the lower first, such as 0,100", text)
 	}
 	return b, nil
 }

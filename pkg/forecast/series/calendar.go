@@ -90,7 +90,7 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 	unit := strings.TrimSpace(text[len(digits):])
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("forecast: the period %q: write it as 1y, 7d, 24h or as a number", text)
+		return 0, fmt.Errorf("the period %q: write it as 1y, 7d, 24h or as a number", text)
 	}
 	if unit == "" {
 		if s.Axis.Dates {
@@ -105,9 +105,9 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 	seconds, known := periodUnits[unit]
 	switch {
 	case !known:
-		return 0, fmt.Errorf("forecast: the period %q: its unit is one of y, mo, w, d, h, min, s", text)
+		return 0, fmt.Errorf("the period %q: its unit is one of y, mo, w, d, h, min, s", text)
 	case !s.Axis.Dates:
-		return 0, fmt.Errorf("forecast: the period %q has a unit of time, but x are numbers: give it as a number", text)
+		return 0, fmt.Errorf("the period %q has a unit of time, but x are numbers: give it as a number", text)
 	}
 	return v * seconds / yearSeconds * s.Axis.yearLength(), nil
 }

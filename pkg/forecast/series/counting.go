@@ -40,7 +40,7 @@ func (c *Counting) Distribution(shape float64) observe.Likelihood {
 	case "binomial", "bernoulli":
 		return observe.Binomial{}
 	}
-	panic("forecast: no likelihood of counts " + c.Likelihood)
+	panic("series: no likelihood of counts " + c.Likelihood)
 }
 
 // Varies reports whether each observation may have a variation of its own on the scale of g, the noise of the model. A negative

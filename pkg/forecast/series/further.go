@@ -30,10 +30,10 @@ type Further struct {
 func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, error) {
 	name := dataset.Shown(path)
 	if s.Student != nil {
-		return nil, fmt.Errorf("forecast: %w: fit again with the new ones", errStudent)
+		return nil, fmt.Errorf("%w: fit again with the new ones", errStudent)
 	}
 	if o.NoHeader && (s.Errors != nil || s.Known != nil || s.Counting != nil && s.Counting.Sizes != nil) {
-		return nil, fmt.Errorf("forecast: %s needs a header: the columns beside x and y are found by their names", name)
+		return nil, fmt.Errorf("%s needs a header: the columns beside x and y are found by their names", name)
 	}
 	o = s.columns(o)
 	if err := o.fits(path); err != nil {
@@ -43,12 +43,12 @@ func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, er
 	opt.NumberDates = s.Axis.Dates
 	d, rep, err := dataset.ReadCSVReport(context.Background(), path, opt)
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+		return nil, err
 	}
 	if err := o.checkRoles(name, rep); err != nil {
 		return nil, err
 	}
-	wrap := func(err error) error { return fmt.Errorf("forecast: %s: %w", name, err) }
+	wrap := func(err error) error { return fmt.Errorf("%s: %w", name, err) }
 	if d.Len() == 0 {
 		return nil, wrap(errors.New("there is no row with an x and a y"))
 	}
@@ -89,22 +89,22 @@ func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, er
 // for none. log says that models are of log y.
 func (s *Series) NewFurther(x, y, errs []float64, log bool) (*Further, error) {
 	if s.Student != nil {
-		return nil, fmt.Errorf("forecast: %w: fit again with the new ones", errStudent)
+		return nil, fmt.Errorf("%w: fit again with the new ones", errStudent)
 	}
 	if (errs == nil) != (s.Errors == nil) || s.Counting != nil && s.Counting.Sizes != nil {
-		return nil, errors.New("forecast: the new observations need what the series has: errors, or sizes (Update)")
+		return nil, errors.New("the new observations need what the series has: errors, or sizes (Update)")
 	}
 	last := s.X[len(s.X)-1]
 	for i, v := range x {
 		if !(v >= last && v <= Largest) {
-			return nil, fmt.Errorf("forecast: x[%d] = %v is not after the observation before it, at %v", i, v, last)
+			return nil, fmt.Errorf("x[%d] = %v is not after the observation before it, at %v", i, v, last)
 		}
 		last = v
 		if err := s.takes(y[i], 1, log); err != nil {
-			return nil, fmt.Errorf("forecast: y[%d]: %w", i, err)
+			return nil, fmt.Errorf("y[%d]: %w", i, err)
 		}
 		if errs != nil && !(errs[i] > 0 && errs[i] <= Largest) {
-			return nil, fmt.Errorf("forecast: the error of y[%d] is %v: want a positive number", i, errs[i])
+			return nil, fmt.Errorf("the error of y[%d] is %v: want a positive number", i, errs[i])
 		}
 	}
 	return &Further{X: x, Y: y, Errors: errs, Source: Addition{Observations: len(x)}}, nil

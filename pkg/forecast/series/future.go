@@ -66,20 +66,20 @@ func (o ReadOptions) futureOf(names []string, rep dataset.CSVReport) (futureRows
 func (s *Series) AddFuture(path string, o ReadOptions) error {
 	k, name := s.Known, dataset.Shown(path)
 	if k == nil {
-		return errors.New("forecast: the model has no regressors, so it needs no future values")
+		return errors.New("the model has no regressors, so it needs no future values")
 	}
 	if o.NoHeader {
-		return fmt.Errorf("forecast: %s needs a header: its columns are found by their names, %s and %s",
+		return fmt.Errorf("%s needs a header: its columns are found by their names, %s and %s",
 			name, s.Axis.Name, strings.Join(k.Names, ", "))
 	}
 	o.By = nil
 	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.Name), k.Names, path
 	future, err := readFuture(o, k.Names, o.Time, s.Axis.Dates)
 	if err != nil {
-		return fmt.Errorf("forecast: %w", err)
+		return err
 	}
 	if err := s.checkDates(future.dates, future.lines[0], future.x[0]); err != nil {
-		return fmt.Errorf("forecast: %s, %w", name, err)
+		return fmt.Errorf("%s, %w", name, err)
 	}
 	var rows []knownRow
 	for i, x := range future.x {
@@ -87,7 +87,7 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	}
 	added, err := k.join(rows, s.X[len(s.X)-1])
 	if err != nil {
-		return fmt.Errorf("forecast: %w", err)
+		return err
 	}
 	s.Known = added
 	return nil

@@ -24,7 +24,7 @@ import (
 func (s *Series) LearnHolidays(country string) error {
 	country = strings.ToUpper(country)
 	if countries[country] == nil {
-		return fmt.Errorf("forecast: no holidays are known of %q: they are of %s",
+		return fmt.Errorf("no holidays are known of %q: they are of %s",
 			country, strings.Join(slices.Sorted(maps.Keys(countries)), ", "))
 	}
 	if err := s.takesHolidays(); err != nil {
@@ -81,14 +81,14 @@ func (s *Series) leaveDependentHolidays() {
 // takesHolidays returns an error that says why a series cannot have holidays; nil for daily or finer dates.
 func (s *Series) takesHolidays() error {
 	if !s.Axis.Dates {
-		return fmt.Errorf("forecast: holidays need dates, and %s is numbers", s.Axis.Label())
+		return fmt.Errorf("holidays need dates, and %s is numbers", s.Axis.Label())
 	}
 	if step := s.Step * unitSeconds[s.Axis.Unit]; step > 1.01*secondsOfDay {
 		every := s.Axis.Length(s.Step)
 		if s.Axis.Months > 0 {
 			every = strings.TrimPrefix(text.Count(s.Axis.Months, "month"), "1 ")
 		}
-		return fmt.Errorf("forecast: holidays are for daily and finer series, and this has an observation every %s", every)
+		return fmt.Errorf("holidays are for daily and finer series, and this has an observation every %s", every)
 	}
 	return nil
 }

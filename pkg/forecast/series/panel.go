@@ -25,7 +25,7 @@ type Member struct {
 // error of ReadPanel is about the file.
 func ReadPanel(ctx context.Context, path string, o ReadOptions) ([]Member, error) {
 	if len(o.By) == 0 {
-		panic("forecast: ReadPanel: ReadOptions.By is empty")
+		panic("series: ReadPanel: ReadOptions.By is empty")
 	}
 	shown := dataset.Shown(path)
 	s, rep, err := read(ctx, path, o)
@@ -41,7 +41,7 @@ func ReadPanel(ctx context.Context, path string, o ReadOptions) ([]Member, error
 	if o.Future != "" {
 		all, err := o.futureOf(o.regressorNames(m), rep)
 		if err != nil {
-			return nil, fmt.Errorf("forecast: %w", err)
+			return nil, err
 		}
 		future = all.split()
 	}
@@ -159,7 +159,7 @@ func refusePanel(path string, o ReadOptions, rep dataset.CSVReport) error {
 	if len(several.Columns) > 1 {
 		tell, what = "tell", "columns"
 	}
-	return panelError{message("forecast: %s holds %d series: %d of the %d values of x are repeated, "+
+	return panelError{message("%s holds %d series: %d of the %d values of x are repeated, "+
 		"and the %s %s %s their rows apart (%s, …). %v makes a series of each; %v takes all rows for one",
 		dataset.Shown(path), several.Series, several.Repeats, several.Values,
 		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), joined(settings), dataset.Setting{Field: "Pooled"})}

@@ -104,22 +104,22 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 			err = message("%v (y is the column %q; %v chooses another)", err, rep.Columns[rep.Y],
 				dataset.Setting{Field: "Y", Value: "NAME"})
 		}
-		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := o.wrongCells(rep.Also, order); err != nil {
-		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if o.YError != "" {
 		out.Errors, out.ErrorName, out.Relative = timeline.Pick(rep.Also.Values[0], order), alsoName(rep.Also, 0), o.RelativeErrors
 	}
 	if err := out.setCounting(o, s.Y, rep.Also, order); err != nil {
-		return nil, fmt.Errorf("forecast: %s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if o.Bounds != nil {
 		if err := wrongValues(s.Y, rep.Also, order, func(_ int, v float64) error {
 			return o.Bounds.holds(v)
 		}); err != nil {
-			return nil, message("forecast: %s: %v says what y cannot leave: %v", path, dataset.Setting{Field: "Bounds"}, err)
+			return nil, message("%s: %v says what y cannot leave: %v", path, dataset.Setting{Field: "Bounds"}, err)
 		}
 	}
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
@@ -146,10 +146,10 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 			}
 		}
 		if about := (futureError{}); errors.As(err, &about) {
-			return nil, fmt.Errorf("forecast: %w", err)
+			return nil, err
 		}
 		if err != nil {
-			return nil, fmt.Errorf("forecast: %s: %w", path, err)
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	out.spacing()
@@ -158,7 +158,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	if o.Holidays != "" {
 		if err := out.LearnHolidays(o.Holidays); err != nil {
-			return nil, fmt.Errorf("forecast: %s: %s", path, strings.TrimPrefix(err.Error(), "forecast: "))
+			return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), ""))
 		}
 	}
 	const exact = 100 // steps in which the median distance is known to 1 %

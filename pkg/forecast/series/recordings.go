@@ -42,7 +42,7 @@ func FindRecording(name string) (Recording, error) {
 		}
 		known = append(known, r.Name)
 	}
-	return Recording{}, fmt.Errorf("forecast: no recording %q: there are %s", name, strings.Join(known, ", "))
+	return Recording{}, fmt.Errorf("no recording %q: there are %s", name, strings.Join(known, ", "))
 }
 
 // Load finds the recording as dataset.Find does, and downloads it if necessary.

@@ -53,7 +53,7 @@ func (s *Series) EffectCount() int {
 
 func (s *Series) unknown(name string, at float64) error {
 	k := s.Known
-	return message("forecast: %v: %s is known from %s to %s, not at %s; "+
+	return message("%v: %s is known from %s to %s, not at %s; "+
 		"add rows with %s and %s and an empty y to the file, or name a file with such rows: %v",
 		errUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at),
 		cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "), dataset.Setting{Field: "Future"})

@@ -37,7 +37,7 @@ func TestFuture(t *testing.T) {
 		t.Errorf("two values at one x: %v", err)
 	}
 	write("bad,2015-02")
-	if _, err = Read(t.Context(), past, o); err == nil || !strings.HasPrefix(err.Error(), "forecast: "+future+": line 2") {
+	if _, err = Read(t.Context(), past, o); err == nil || !strings.HasPrefix(err.Error(), ""+future+": line 2") {
 		t.Errorf("a bad value ahead: %v", err)
 	}
 	write("11,31/1/2015")

@@ -15,7 +15,7 @@ import (
 func (s *Series) Bound(lo, hi float64) error {
 	b := &Bounds{Lo: lo, Hi: hi}
 	if err := b.checkAll(s.Y); err != nil {
-		return fmt.Errorf("forecast: %w", err)
+		return err
 	}
 	s.setBounds(*b)
 	return nil
@@ -90,7 +90,7 @@ func (s *Series) Count(likelihood string, sizes []float64) error {
 	s.Counting = &Counting{Likelihood: likelihood, Sizes: sizes}
 	if err := s.checkCounting(s.Y); err != nil {
 		s.Counting = before
-		return fmt.Errorf("forecast: %w", err)
+		return err
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, orde
 // checkRoles returns an error if a column has two roles.
 func (o ReadOptions) checkRoles(path string, rep dataset.CSVReport) error {
 	if rep.X == rep.Y {
-		return fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
+		return fmt.Errorf("%s: x and y are both column %d: choose another for one of them", path, rep.X+1)
 	}
 	taken := map[int]string{rep.X: "x", rep.Y: "y"}
 	for i, col := range rep.Also.Columns {
@@ -142,14 +142,14 @@ func (o ReadOptions) checkRoles(path string, rep dataset.CSVReport) error {
 			role = "the size"
 		}
 		if before, ok := taken[col]; ok {
-			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot be %s too: choose another for one of them",
+			return fmt.Errorf("%s: column %d (%q) is %s and cannot be %s too: choose another for one of them",
 				path, col+1, rep.Also.Names[i], before, role)
 		}
 		taken[col] = role
 	}
 	for i, col := range rep.Also.KeyColumns {
 		if before, ok := taken[col]; ok {
-			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot tell series apart too: choose another for one of them",
+			return fmt.Errorf("%s: column %d (%q) is %s and cannot tell series apart too: choose another for one of them",
 				path, col+1, rep.Columns[col], before)
 		}
 		taken[col] = fmt.Sprintf("number %d of the columns that tell series apart", i+1)

@@ -15,7 +15,7 @@ func (s *Series) Shifted(at ...float64) (*Series, error) {
 	for _, x := range at {
 		i, _ := slices.BinarySearch(s.X, x)
 		if i == 0 || i == len(s.X) {
-			return nil, fmt.Errorf("forecast: a change of level at %s is %w, from %s to %s",
+			return nil, fmt.Errorf("a change of level at %s is %w, from %s to %s",
 				s.Axis.Text(x), errShift, s.Axis.Text(s.X[0]), s.Axis.Text(s.X[len(s.X)-1]))
 		}
 		if c := (Shift{At: s.X[i], Scale: ShiftScale}); !slices.Contains(shifts, c) {
