@@ -201,7 +201,7 @@ func (p *policy) raises(t *trial, q proposal) (bool, error) {
 		if p.ctx.Err() != nil {
 			return false, p.ctx.Err()
 		}
-		if err == nil && nll < t.NLL-v.Offset-much {
+		if err == nil && nll < t.NLL-v.offset-much {
 			return true, nil
 		}
 	}

@@ -204,13 +204,13 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	}
 	odds := t.kind.odds(m.Kernel)
 	<-turn
-	found, err := evidenceOf(p.ctx, loss, r.Model.Values(), priors, v.Data.Len(), p.enough-v.Offset+odds)
+	found, err := evidenceOf(p.ctx, loss, r.Model.Values(), priors, v.Data.Len(), p.enough-v.offset+odds)
 	if err != nil {
 		return err
 	}
 	nll := r.Value + r.LogPrior
-	t.model, t.shape, t.score, t.curvature = r.Model, shape, found.nats+v.Offset-odds, found.curvature
-	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.Offset, t.score, !found.laplace
+	t.model, t.shape, t.score, t.curvature = r.Model, shape, found.nats+v.offset-odds, found.curvature
+	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !found.laplace
 	t.describe(r, v.Data.Len())
 	t.Evaluations += r.Evaluations
 	t.cost = float64(r.Evaluations+evidenceEvaluations) * gppl.Seconds(loss, r.Model.Values())

@@ -20,9 +20,9 @@ type YScale struct {
 	log     bool
 	Scaling dataset.Scaling // of y, or of log y
 	Data    gppl.Data
-	// Offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
+	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
 	// makes likelihoods of y and of log y comparable.
-	Offset  float64
+	offset  float64
 	Warp    series.Warp // of log y; nil for y itself
 	Typical float64     // median of the standardised known errors; 0 if there are none
 	counts  *counts     // nil unless y are counts: data are then a Gaussian approximation
@@ -74,7 +74,7 @@ func (v YScale) Over(s *series.Series, from, to int) (YScale, error) {
 	for i := range z {
 		z[i] = v.Scaling.Standard(g[i])
 	}
-	v.Offset = v.offsetOf(y)
+	v.offset = v.offsetOf(y)
 	in, err := s.Inputs(x)
 	if err != nil {
 		return v, err
