@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
@@ -30,7 +31,7 @@ type Analysis struct {
 	members []*member         // the models that forecasts average
 	memory  float64           // Options.Memory
 	trained int               // number of latest observations trained on, by which the models are standardised
-	whole   bool              // models are standardised by all observations, as named kernels in files of before 2026-11-29 are
+	whole   bool              // models are standardised by all observations, as named kernels in older files are
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
 	missed  error             // why Fit could not look for changes; nil if it did, or was not asked to
@@ -47,9 +48,10 @@ func (a *Analysis) alone() []*member {
 func analysisOf(s *series.Series, o Options, found *search.Outcome) *Analysis {
 	a := &Analysis{
 		Series: s, Scaling: found.Scaling, Candidates: found.Candidates, Result: found.Result, Log: found.Log,
-		Effort: found.Effort, Untried: found.Untried, given: o.Priors, Widen: search.ShortBands(len(s.X)),
+		Effort: found.Effort, Untried: found.Untried, given: o.Priors,
 		Periods: o.Periods, Options: &o, memory: o.Memory, trained: found.Trained, computed: new(computed),
 	}
+	a.Widen = a.ShortBands()
 	for _, m := range found.Averaged {
 		a.members = append(a.members, &member{Averaged: *m})
 	}
@@ -70,14 +72,19 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // NLL returns the negative log likelihood of y under the best model, in nats, without priors.
 func (a *Analysis) NLL() float64 { return a.Candidates[0].NLL }
 
-// ShortBands returns the factor on standard deviations beyond the last observation, √(1 + (11/n)²) for
-// a series of n observations, up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
+// ShortBands returns the factor on standard deviations beyond the last observation, √(1 + (11/n)²) for a series of n
+// observations, up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
 //
 // A short series shows little of what will happen to it, and the model that fits it best errs more than it predicts. The 11 was
 // chosen on the yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those with fewer than
 // 20 observations hold 88 and 91 % of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
 func (a *Analysis) ShortBands() float64 {
-	return search.ShortBands(len(a.Series.X))
+	const short, most = 11, 400
+	n := len(a.Series.X)
+	if n > most {
+		return 1
+	}
+	return math.Sqrt(1 + short*short/(float64(n)*float64(n)))
 }
 
 // LimitMemory bounds the memory of predictions, in bytes; 0 means no limit. Fit sets it by Options.Memory. It is an error, a

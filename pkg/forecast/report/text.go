@@ -13,7 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// Text writes an analysis for a terminal: the verdict if the forecast was tested, doubts about a named kernel, the series, the
+// Text writes an analysis for a terminal: the verdict if the forecast was tested, what the budget left out, the series, the
 // candidates and the best model; then the checks, the forecast and the names of written files, unless these are nil. word names
 // the settings in what is said of the series.
 func Text(

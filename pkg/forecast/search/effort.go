@@ -9,7 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Effort is the extent of the automatic search.
+// Effort is the extent of a search.
 type Effort struct {
 	Name string
 	// searched is the number of latest observations on which structures are compared.

@@ -44,7 +44,7 @@ func (o Options) AtOrigin() Options {
 	return o
 }
 
-// WithEffort returns the options of a fit by the automatic policy with an effort, whatever time it takes.
+// WithEffort returns the options of a fit with an effort, whatever time it takes.
 func (o Options) WithEffort(e Effort) Options {
 	o.effort = &e
 	return o

@@ -1,8 +1,6 @@
 package search
 
 import (
-	"math"
-
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -40,13 +38,4 @@ func Restore(candidates []Candidate) {
 	for i := range candidates {
 		candidates[i].kind = candidateNamed(candidates[i].Kernel)
 	}
-}
-
-// ShortBands is Analysis.ShortBands for n observations.
-func ShortBands(n int) float64 {
-	const short = 11
-	if n > brief {
-		return 1
-	}
-	return math.Sqrt(1 + short*short/(float64(n)*float64(n)))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// Plan says what a fit by the automatic policy will do, and its predicted time.
+// Plan says what a fit will do, and its predicted time.
 type Plan struct {
 	Effort string // quick, short, standard, wide or widest
 	// Searched is the number of observations on which structures are compared. Trained is the least number from which parameters are

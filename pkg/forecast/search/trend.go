@@ -34,7 +34,7 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	return series.WithRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil
 }
 
-// slopeVariance and levelVariance are the prior variances of the automatic policy. In series of fewer than lasting observations
+// slopeVariance and levelVariance are the prior variances of most models. In series of fewer than lasting observations
 // briefSlope replaces slopeVariance: a slope that has lasted is extrapolated, one that only a few observations show is damped. On
 // the development half of M3, 0.3 did best of 0.1, 0.3, 1 and 4 on the yearly series, which have 14 to 41 observations, and 1 did
 // best of 0.3, 1 and 3 on the others. A variance in proportion to the length was no better.
