@@ -19,7 +19,15 @@ func TestNamedKernels(t *testing.T) {
 	for i := range s.Y {
 		s.Y[i] += 5
 	}
-	found := testkit.Must(Find(t.Context(), s, Options{Kernels: []string{"SE", "SE + Periodic"}}))(t)
+	searched := 0
+	found := testkit.Must(Find(t.Context(), s, Options{Kernels: []string{"SE", "SE + Periodic"}, Progress: func(p Progress) {
+		if p.Stage == "searching for starts" {
+			searched++
+		}
+	}}))(t)
+	if searched != 2 {
+		t.Errorf("%d searches for starts were reported, want 2", searched)
+	}
 	if len(found.Candidates) != 2*2*2 {
 		t.Errorf("%d candidates", len(found.Candidates))
 	}

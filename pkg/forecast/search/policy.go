@@ -198,6 +198,9 @@ func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) e
 		if _, own := c.share(len(p.series.X)); own != fixed {
 			continue
 		}
+		if named, ok := c.(asked); ok {
+			p.report(named.kernel, "searching for starts", math.Inf(1))
+		}
 		proposals, err := c.propose(&p.task)
 		if err != nil {
 			return err
