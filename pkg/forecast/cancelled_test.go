@@ -43,10 +43,6 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		_, err := fresh().Predict(ctx, ahead)
 		return err
 	})
-	add("Analysis.Fitted", func(ctx context.Context) error {
-		_, err := fresh().Fitted(ctx, x[0], x[n-1], n)
-		return err
-	})
 	add("Analysis.Components", func(ctx context.Context) error {
 		_, err := fresh().Components(ctx, ahead)
 		return err

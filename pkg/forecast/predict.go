@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -100,11 +98,6 @@ func (a *Analysis) Forecast(ctx context.Context, steps int) (*Forecast, error) {
 		return nil, err
 	}
 	return a.Predict(ctx, x)
-}
-
-// Fitted predicts on an even grid of the given size between two places of the axis.
-func (a *Analysis) Fitted(ctx context.Context, from, to float64, points int) (*Forecast, error) {
-	return a.Predict(ctx, floats.Span(make([]float64, points), from, to))
 }
 
 // Quantile95 is the half width of a 95 % band in standard deviations.
