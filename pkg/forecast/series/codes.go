@@ -12,10 +12,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Code is a value that may stand for a missing one, as -999 does.
-type Code struct {
-	Value float64
-	Times int // occurrences
+// code is a value that may stand for a missing one, as -999 does.
+type code struct {
+	value float64
+	times int // occurrences
 }
 
 // endings are the ends of integers, and what a thermometer without contact reads.
@@ -32,7 +32,7 @@ func mayBeMissing(v float64) bool {
 
 // codesIn returns what may stand for missing values in y, and the range of all else: codes are further from it than half its
 // length, and no more often than the rest.
-func codesIn(y []float64) (codes []Code, least, most float64) {
+func codesIn(y []float64) (codes []code, least, most float64) {
 	times, others := map[float64]int{}, 0
 	least, most = math.Inf(1), math.Inf(-1)
 	for _, v := range y {
@@ -44,10 +44,10 @@ func codesIn(y []float64) (codes []Code, least, most float64) {
 	}
 	for v, n := range times {
 		if n <= others && max(least-v, v-most) > (most-least)/2 {
-			codes = append(codes, Code{v, n})
+			codes = append(codes, code{v, n})
 		}
 	}
-	slices.SortFunc(codes, func(a, b Code) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortFunc(codes, func(a, b code) int { return cmp.Compare(a.value, b.value) })
 	return codes, least, most
 }
 
@@ -131,11 +131,11 @@ func (s *Series) Suspect() (lead dataset.Message, why string) {
 	var counts []string
 	var settings []any
 	for i, c := range codes {
-		cell := fmt.Sprintf("%s of %s %s %v", text.Count(c.Times, "value"), s.YName, text.Are(c.Times), c.Value)
+		cell := fmt.Sprintf("%s of %s %s %v", text.Count(c.times, "value"), s.YName, text.Are(c.times), c.value)
 		if i > 0 {
-			cell = fmt.Sprintf("%d %s %v", c.Times, text.Are(c.Times), c.Value)
+			cell = fmt.Sprintf("%d %s %v", c.times, text.Are(c.times), c.value)
 		}
-		counts, settings = append(counts, cell), append(settings, dataset.Setting{Field: "Missing", Value: fmt.Sprint(c.Value)})
+		counts, settings = append(counts, cell), append(settings, dataset.Setting{Field: "Missing", Value: fmt.Sprint(c.value)})
 	}
 	what := "it stands for a missing value"
 	if len(codes) > 1 {
