@@ -33,8 +33,12 @@ func (c asked) propose(in *task) (all []proposal, err error) {
 			m.Noise = NoVariation
 			m = m.Fix(gppl.NoiseName)
 		}
-		if m, err = c.start(in, m); err != nil {
-			return nil, err
+		begin, err := c.start(in, m)
+		if in.ctx.Err() != nil {
+			return nil, in.ctx.Err()
+		}
+		if err == nil { // else training says what is wrong with this kernel
+			m = begin
 		}
 		var fixed []string
 		for _, q := range m.Params() {
@@ -118,7 +122,7 @@ func (c asked) start(in *task, m gppl.Model) (gppl.Model, error) {
 			m, least = start, value
 		}
 	}
-	return m, in.ctx.Err()
+	return m, nil
 }
 
 // standardised returns the model of y times a factor.

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -129,5 +131,18 @@ func TestNamedChange(t *testing.T) {
 		if found := testkit.Must(Find(t.Context(), s, o))(t); found.Candidates[0].Kernel != "SE" {
 			t.Errorf("draw %d: %+v", seed, found.Candidates)
 		}
+	}
+}
+
+// TestNamedCancelled: an interrupt ends the search for the starts of a named kernel.
+func TestNamedCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := Options{Kernels: []string{"SE + LocPer"}, Progress: func(p Progress) {
+		if p.Stage == "searching for starts" {
+			cancel()
+		}
+	}}
+	if found, err := Find(ctx, longSeries(t, 300, 0.5), o); found != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", found, err)
 	}
 }

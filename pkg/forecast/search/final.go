@@ -39,7 +39,7 @@ func (p *policy) final() error {
 			kept = append(kept, t)
 		}
 	}
-	if len(p.options.Kernels) > 0 { // all that the user named are compared
+	if len(p.options.Kernels) > 0 && !spent { // all that the user named are compared
 		kept = bestOfEach(p.trials)
 	}
 	p.upTo(firstShare+growthShare+finalShare, len(kept))
