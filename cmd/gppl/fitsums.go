@@ -274,7 +274,7 @@ func forecastSums(
 	ctx context.Context, m library.Model, s *sums.Sums, when []string, x []float64, memory float64,
 ) (*forecast.Forecast, error) {
 	centre := s.Mean()
-	post, err := library.NewSumsPosterior(ctx, m, s, centre, library.WithMemory(memory))
+	post, err := library.NewPosterior(ctx, m, library.SumsData(s, centre), library.WithMemory(memory))
 	if err != nil {
 		return nil, err
 	}
@@ -301,7 +301,8 @@ func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Set
 		return fit, err
 	}
 	from := sumsStarts(kernel, s)
-	exact, err := library.NewSumsExact(ctx, from[0], s, s.Mean(), library.WithMemory(settings.Memory))
+	data := library.SumsData(s, s.Mean())
+	exact, err := library.NewExact(ctx, from[0], data, library.WithMemory(settings.Memory))
 	if err != nil {
 		return fit, err
 	}
@@ -309,7 +310,11 @@ func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Set
 		return fit, err
 	}
 	const few = 64
-	projected, err := library.NewSumsResidual(ctx, from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(settings.Memory))
+	p, err := data.Projection(ctx, min(few, s.Len()))
+	if err != nil {
+		return fit, err
+	}
+	projected, err := library.NewResidual(ctx, from[0], data, p, library.WithMemory(settings.Memory))
 	if err == nil {
 		settings.Projected = true
 		_, err = fit.learn(ctx, projected, from, s, settings)

@@ -20,11 +20,11 @@ var (
 
 // retired are flags of the release before this one, and what replaced each.
 var retired = map[string]string{
-	"channel":      "gppl.NewChannels of the library models several channels (notebook 14)",
-	"channel-view": "the Values and Slopes of a gppl.ChannelModel say how channels see the function (notebook 14)",
+	"channel":      "Data.WithChannels and Model.Channels of the library model several channels (notebook 14)",
+	"channel-view": "the Values and Slopes of Model.Channels of the library say how channels see the function (notebook 14)",
 	"share":        "gppl.NewPanel of the library learns parameters that several series have in common (notebook 16)",
 	"resume":       "gppl sum each file by itself, and gppl merge what is there: a run that was interrupted repeats one file",
-	"exposure":     "gppl.NewExposures of the library models averages over exposures (notebook 14)",
+	"exposure":     "Data.WithExposures of the library models averages over exposures (notebook 14)",
 }
 
 // flagNames returns the long names of the flags of a command.

@@ -44,7 +44,7 @@ func TestWritten(t *testing.T) {
 }
 
 // refused are the files of features that are gone, and what the refusal names.
-var refused = map[string]string{"channels": "gppl.NewChannels", "exposure": "gppl.NewExposures"}
+var refused = map[string]string{"channels": "WithChannels", "exposure": "WithExposures"}
 
 // compareTables compares the cells of two csv files, numbers to within a millionth.
 func compareTables(t *testing.T, path, want string) {

@@ -195,7 +195,7 @@ func (s simulation) collect(
 func fitSums(ctx context.Context, s *sums.Sums) (*gppl.Result, error) {
 	start := truth.WithParams([]float64{3, 1.6, 0.3})
 	began := time.Now()
-	loss, err := gppl.NewSumsExact(ctx, start, s, 0)
+	loss, err := gppl.NewExact(ctx, start, gppl.SumsData(s, 0))
 	if err != nil {
 		return nil, err
 	}

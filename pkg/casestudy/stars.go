@@ -51,7 +51,7 @@ type channels struct {
 	x, y     []float64
 	of       []int     // the channel of each observation
 	exposure []float64 // nil: values of a moment
-	model    gppl.ChannelModel
+	model    gppl.Model
 	nll      float64
 }
 
@@ -82,7 +82,7 @@ func (c *channels) learn(ctx context.Context, first int, names ...string) error 
 	star.Variance = 1 // the Values of the channels are what they see
 	c.nll = math.Inf(1)
 	for _, sign := range []float64{1, -1}[:min(len(names), 2)] {
-		m := gppl.ChannelModel{Kernel: star}
+		m := gppl.Model{Kernel: star}
 		fixed := []string{"variance"}
 		for i, name := range names {
 			ch := gppl.Channel{Name: name, Value: size, Noise: start.Noise}
@@ -93,7 +93,7 @@ func (c *channels) learn(ctx context.Context, first int, names ...string) error 
 			}
 			m.Channels = append(m.Channels, ch)
 		}
-		r, learnt, err := fitChannels(ctx, m.WithFixed(fixed...), c.data(), c.of, c.exposure)
+		r, learnt, err := fitChannels(ctx, m.Fix(fixed...), c.data(), c.of, c.exposure)
 		if err != nil {
 			return err
 		}
@@ -106,15 +106,10 @@ func (c *channels) learn(ctx context.Context, first int, names ...string) error 
 
 // fitChannels trains a model of channels and also returns the learnt model.
 func fitChannels(
-	ctx context.Context, m gppl.ChannelModel, d gppl.Data, channel []int, exposure []float64,
-) (*gppl.Result, gppl.ChannelModel, error) {
-	var loss *gppl.ChannelLikelihood
-	var err error
-	if exposure != nil {
-		loss, err = gppl.NewExposures(ctx, m, d, channel, exposure)
-	} else {
-		loss, err = gppl.NewChannels(ctx, m, d, channel)
-	}
+	ctx context.Context, m gppl.Model, d gppl.Data, channel []int, exposure []float64,
+) (*gppl.Result, gppl.Model, error) {
+	d.Channels, d.Exposures = channel, exposure
+	loss, err := gppl.NewExact(ctx, m, d)
 	if err != nil {
 		return nil, m, err
 	}
@@ -122,18 +117,14 @@ func fitChannels(
 	if err != nil {
 		return nil, m, err
 	}
-	return r, loss.ChannelModel(r.Starts[r.Best].Theta), nil
+	return r, loss.Model(r.Theta()), nil
 }
 
 // figure shows each channel, under its label, beside the posterior of what it sees.
 func (c *channels) figure(title, xLabel string, labels ...string) (*viz.Figure, error) {
-	var p *gppl.ChannelPosterior
-	var err error
-	if c.exposure != nil {
-		p, err = gppl.NewExposurePosterior(context.Background(), c.model, c.data(), c.of, c.exposure)
-	} else {
-		p, err = gppl.NewChannelPosterior(context.Background(), c.model, c.data(), c.of)
-	}
+	d := c.data()
+	d.Channels, d.Exposures = c.of, c.exposure
+	p, err := gppl.NewPosterior(context.Background(), c.model, d)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +134,7 @@ func (c *channels) figure(title, xLabel string, labels ...string) (*viz.Figure, 
 	frame := viz.Frame{XLabel: xLabel, YLabel: "observation", Width: 960}
 	var panels []*viz.Figure
 	for of, channel := range c.model.Channels {
-		mean, latent, err := p.Channel(context.Background(), of, x)
+		mean, latent, err := p.Channel(context.Background(), of, gppl.Scalars(x))
 		if err != nil {
 			return nil, err
 		}
@@ -239,14 +230,14 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 		name    string
 		data    gppl.Data
 		channel []int
-		model   gppl.ChannelModel
+		model   gppl.Model
 	}{
-		{"white noise", both.Pick(rows), zeros, gppl.ChannelModel{Kernel: best.Kernel,
-			Channels: []gppl.Channel{white}}.WithFixed(kernel...).WithFixed(white.ValueOf(), white.SlopeOf())},
-		{"a process of the velocity", both.Pick(rows), zeros, gppl.ChannelModel{Kernel: best.Kernel,
-			Channels: []gppl.Channel{velocity}}.WithFixed("variance")},
-		{"one function with the index", both, p.of, gppl.ChannelModel{Kernel: best.Kernel,
-			Channels: best.Channels}.WithFixed("variance")},
+		{"white noise", both.Pick(rows), zeros, gppl.Model{Kernel: best.Kernel,
+			Channels: []gppl.Channel{white}}.Fix(kernel...).Fix(white.ValueOf(), white.SlopeOf())},
+		{"a process of the velocity", both.Pick(rows), zeros, gppl.Model{Kernel: best.Kernel,
+			Channels: []gppl.Channel{velocity}}.Fix("variance")},
+		{"one function with the index", both, p.of, gppl.Model{Kernel: best.Kernel,
+			Channels: best.Channels}.Fix("variance")},
 	} {
 		c.model.Mean = gppl.Regressors("cos", "sin")
 		r, fitted, err := fitChannels(ctx, c.model, c.data, c.channel, nil)
@@ -348,10 +339,10 @@ func Transit(ctx context.Context, scale scales.Scale, seed uint64) (*viz.Table, 
 		d := gppl.Data{X: gppl.Scalars(x).WithColumn("transit", box), Y: y}
 		for i, value := range []float64{0, 1} {
 			ch := gppl.Channel{Name: "light", Value: value, Noise: noise * noise}
-			m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: 0.5, Lengthscale: 0.1}, Channels: []gppl.Channel{ch},
-				Mean: gppl.Regressors("transit")}.WithFixed(ch.ValueOf(), ch.SlopeOf())
+			m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.5, Lengthscale: 0.1}, Channels: []gppl.Channel{ch},
+				Mean: gppl.Regressors("transit")}.Fix(ch.ValueOf(), ch.SlopeOf())
 			if value == 0 {
-				m = m.WithFixed("variance", "lengthscale")
+				m = m.Fix("variance", "lengthscale")
 			}
 			r, _, err := fitChannels(ctx, m, d, make([]int, n), nil)
 			if err != nil {

@@ -94,7 +94,7 @@ func TestForwardVFE(t *testing.T) {
 	v.Mul(&iu, ux)
 	w.Mul(&ia, &v)
 	v.Sub(&v, &w)
-	sparse, err := gppl.NewVFEPosterior(t.Context(), model, sample.Train, gppl.Scalars(z))
+	sparse, err := Posterior(model, z, sample)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -258,7 +258,7 @@ func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error)
 	}
 	o.MSE = validate(posterior, s)
 	if len(r.Inducing) > 0 {
-		if posterior, err = gppl.NewVFEPosterior(context.Background(), r.Model, s.Train, gppl.Scalars(r.Inducing)); err != nil {
+		if posterior, err = Posterior(r.Model, r.Inducing, s); err != nil {
 			return err
 		}
 		o.VMSE = validate(posterior, s)
@@ -307,7 +307,11 @@ func meanVariance(r *gppl.Result, s Sample) (float64, error) {
 // Posterior conditions the model on the data, through the inducing inputs if there are any.
 func Posterior(m gppl.Model, inducing []float64, s Sample) (*gppl.Posterior, error) {
 	if len(inducing) > 0 {
-		return gppl.NewVFEPosterior(context.Background(), m, s.Train, gppl.Scalars(inducing))
+		sparse, err := gppl.NewVFE(context.Background(), m, s.Train, gppl.Scalars(inducing), gppl.VFEOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return sparse.Posterior(context.Background(), gppl.Values(sparse.Params()))
 	}
 	return gppl.NewPosterior(context.Background(), m, s.Train)
 }

@@ -131,7 +131,7 @@ func ordersOf(seed uint64) map[string][]int {
 
 // Forecast compares predictions from sums with the signal at the given days.
 func (y *Year) Forecast(m gppl.Model, s *sums.Sums, days []float64) (*viz.Table, error) {
-	post, err := gppl.NewSumsPosterior(context.Background(), m, s, 0)
+	post, err := gppl.NewPosterior(context.Background(), m, gppl.SumsData(s, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 			return nil, err
 		}
 		began = time.Now()
-		loss, err := gppl.NewSumsExact(context.Background(), y.Truth, all, 0)
+		loss, err := gppl.NewExact(context.Background(), y.Truth, gppl.SumsData(all, 0))
 		if err != nil {
 			return nil, err
 		}

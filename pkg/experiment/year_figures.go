@@ -83,7 +83,7 @@ func (y *Year) GapFigure(m gppl.Model, all, rest *sums.Sums, month int) (*viz.Fi
 		name string
 		sums *sums.Sums
 	}{{"all readings", all}, {"without the month", rest}} {
-		post, err := gppl.NewSumsPosterior(context.Background(), m, c.sums, 0)
+		post, err := gppl.NewPosterior(context.Background(), m, gppl.SumsData(c.sums, 0))
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +112,7 @@ func bands(frequency, value []float64) (x, y []float64) {
 
 // SumsSpectrum draws the periodogram of the readings in s and what m expects of it.
 func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
-	p, err := gppl.NewSumsPeriodogram(context.Background(), m, s)
+	p, err := gppl.NewPeriodogram(context.Background(), m, gppl.SumsData(s, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
 func (y *Year) Unresolved(s *sums.Sums, kernels ...gppl.Kernel) (*viz.Table, error) {
 	t := &viz.Table{Caption: "Kernels that these sums cannot represent", Columns: []viz.Column{{Name: "kernel"}, {Name: "why not"}}}
 	for _, k := range kernels {
-		_, err := gppl.NewSumsPosterior(context.Background(), gppl.Model{Kernel: k, Noise: y.Truth.Noise}, s, 0)
+		_, err := gppl.NewPosterior(context.Background(), gppl.Model{Kernel: k, Noise: y.Truth.Noise}, gppl.SumsData(s, 0))
 		var refusal *gppl.Refusal
 		if !errors.As(err, &refusal) {
 			return nil, fmt.Errorf("experiment: %v is not refused: %v", k, err)

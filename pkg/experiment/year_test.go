@@ -41,7 +41,7 @@ func TestYear(t *testing.T) {
 			t.Errorf("%s: other bytes", name)
 		}
 	}
-	loss, err := gppl.NewSumsExact(t.Context(), y.Truth, all, 0)
+	loss, err := gppl.NewExact(t.Context(), y.Truth, gppl.SumsData(all, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

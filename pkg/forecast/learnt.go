@@ -103,7 +103,7 @@ func (a *Analysis) quick(ctx context.Context, limit time.Duration) bool {
 	if err != nil {
 		return false
 	}
-	_, seconds := loss.Cost(a.Result.Model)
+	_, seconds := loss.Cost(a.Result.Model.Values())
 	return seconds < limit.Seconds()
 }
 

@@ -235,8 +235,8 @@ func decode(b []byte) (*Analysis, error) {
 	case "gppl result":
 		return nil, ErrModelAlone
 	case "gppl channels":
-		return nil, errors.New("this is a model of channels or exposures, which gppl fit no longer makes: gppl.NewChannels and " +
-			"gppl.NewExposures of the library do (notebook 14)")
+		return nil, errors.New("this is a model of channels or exposures, which gppl fit no longer makes: gppl.Data.WithChannels and " +
+			"WithExposures of the library do (notebook 14)")
 	default:
 		return nil, fmt.Errorf("format %q, want %q: this is not a saved analysis", head.Format, format)
 	}

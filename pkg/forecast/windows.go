@@ -203,7 +203,7 @@ func conditionOn(
 			engines = append(engines, gppl.EngineToeplitz)
 		}
 		if mixed, err := gppl.NewExact(ctx, model, data, gppl.WithEngine(gppl.EngineMixed)); err == nil {
-			if _, seconds := mixed.Cost(model); seconds <= mostMixed {
+			if _, seconds := mixed.Cost(model.Values()); seconds <= mostMixed {
 				engines = append(engines, gppl.EngineMixed)
 			}
 		}

@@ -95,36 +95,37 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 		return err
 	})
 	z := gppl.Scalars(testkit.Must(gppl.KMeans(tb.Context(), data.X, n/4, 1))(tb).Coordinate(0))
-	add("NewVFEPosterior", func(ctx context.Context) error {
-		_, err := gppl.NewVFEPosterior(ctx, smooth, data, z)
+	sparse := testkit.Must(gppl.NewVFE(tb.Context(), smooth, data, z, gppl.VFEOptions{}))(tb)
+	add("VFE.Posterior", func(ctx context.Context) error {
+		_, err := sparse.Posterior(ctx, gppl.Values(sparse.Params()))
 		return err
 	})
-	vfe := testkit.Must(gppl.NewVFEPosterior(tb.Context(), smooth, data, z))(tb)
+	vfe := testkit.Must(gppl.VFEPosterior(tb, smooth, data, z))(tb)
 	add("Posterior.Sample, VFE", func(ctx context.Context) error {
 		_, _, err := vfe.Sample(ctx, among.X, 2, 1)
 		return err
 	})
-	channels := gppl.ChannelModel{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 6},
+	channels := gppl.Model{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 6},
 		Channels: []gppl.Channel{{Name: "a", Value: 1, Noise: 0.1}, {Name: "b", Value: 0.5, Noise: 0.1}}}
 	of := make([]int, n)
 	for i := range of {
 		of[i] = i % 2
 	}
-	cp := testkit.Must(gppl.NewChannelPosterior(tb.Context(), channels, data, of))(tb)
-	add("NewChannelPosterior", func(ctx context.Context) error {
-		_, err := gppl.NewChannelPosterior(ctx, channels, data, of)
+	cp := testkit.Must(gppl.NewPosterior(tb.Context(), channels, viewed(data, of, nil)))(tb)
+	add("NewPosterior of channels", func(ctx context.Context) error {
+		_, err := gppl.NewPosterior(ctx, channels, viewed(data, of, nil))
 		return err
 	})
-	add("ChannelPosterior.Function", func(ctx context.Context) error {
-		_, _, err := cp.Function(ctx, among.X.Coordinate(0))
+	add("Posterior.Latent, channels", func(ctx context.Context) error {
+		_, _, err := cp.Latent(ctx, among.X)
 		return err
 	})
-	add("ChannelPosterior.Derivative", func(ctx context.Context) error {
-		_, _, err := cp.Derivative(ctx, among.X.Coordinate(0))
+	add("Posterior.Derivative", func(ctx context.Context) error {
+		_, _, err := cp.Derivative(ctx, among.X)
 		return err
 	})
-	add("ChannelPosterior.Channel", func(ctx context.Context) error {
-		_, _, err := cp.Channel(ctx, 1, among.X.Coordinate(0))
+	add("Posterior.Channel", func(ctx context.Context) error {
+		_, _, err := cp.Channel(ctx, 1, among.X)
 		return err
 	})
 	return calls
@@ -161,8 +162,8 @@ func TestMemoryJointly(t *testing.T) {
 			}
 			return err
 		},
-		"NewVFEPosterior": func() error {
-			_, err := gppl.NewVFEPosterior(t.Context(), gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X)
+		"VFE.Posterior": func() error {
+			_, err := gppl.VFEPosterior(t, gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X)
 			return err
 		},
 		"LeaveBlockOut": func() error {
@@ -267,7 +268,7 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		{Name: "Covariance", Run: func(ctx context.Context) error {
 			return gppl.Covariance(ctx, make([]float64, n*n), m.Kernel, x, x)
 		}},
-		{Name: "Profile.NLLContext", Run: func(ctx context.Context) error {
+		{Name: "Profile.NLL", Run: func(ctx context.Context) error {
 			return profile.NLL(ctx, make([]float64, 3), make([]float64, 3), m, []float64{0.1, 0.2, 0.3}, false)
 		}},
 	}

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,29 +15,21 @@ import (
 //
 // Several instruments of one quantity have the Value 1 and the Slope 0. The radial velocity of a spotted star has a Slope, its
 // activity indicators have none (Rajpaul et al. 2015). The offset is a coefficient with a flat prior: likelihoods average over
-// it.
+// it. Predictions of f leave the offsets and the mean of the model out.
+//
+// The kernel of a model with channels is Markovian, a LinearSDE, or a sum or product of these with Cosine or Periodic. If any
+// Slope is not 0, f must be differentiable: Matern32 and smoother, SHO, Rotation, Cosine, Periodic, but not Laplace. White noise
+// belongs to each channel, not to the kernel. The Mean of the model is added to the offsets, such as the orbit of a planet; its
+// Regressors are columns of the inputs, 0 at the observations of channels that do not see them, and its coefficients follow the
+// offsets in a Result.
+//
+// The data determine only the product of the kernel's variances and the squares of all Values and Slopes: fix one of these that
+// is not 0, such as the Value of the first channel (Model.Fix).
 type Channel struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`           // a, of any sign
 	Slope float64 `json:"slope,omitempty"` // b, of any sign, in the unit of x times that of a
 	Noise float64 `json:"noise"`           // σ², in the unit of y²; 0, which is kept, where all observations have known errors
-}
-
-// ChannelModel is a Gaussian process f ~ GP(0, Kernel) seen by several channels. The kernel is Markovian, a LinearSDE, or a sum
-// or product of these with Cosine or Periodic. If any Slope is not 0, f must be differentiable: Matern32 and smoother, SHO,
-// Rotation, Cosine, Periodic, but not Laplace. White noise belongs to each channel, not to the kernel.
-//
-// Training changes everything that WithFixed does not name. The data determine only the product of the kernel's variances and the
-// squares of all Values and Slopes: fix one of these that is not 0, such as the Value of the first channel. A ChannelModel does
-// not change.
-type ChannelModel struct {
-	Kernel   Kernel
-	Channels []Channel
-	// Mean is added to the offsets, such as the orbit of a planet; nil for nothing. Its Regressors are columns of the inputs, 0 at
-	// the observations of channels that do not see them. Its coefficients are integrated out like the offsets, and follow these in a
-	// Result. Predictions leave it out.
-	Mean  Mean
-	fixed []string
 }
 
 // NoiseOf, ValueOf, SlopeOf and OffsetOf name the parameters of a channel, and its offset among the coefficients of a Result.
@@ -51,21 +44,15 @@ func (c Channel) SlopeOf() string { return "slope of " + c.Name }
 // OffsetOf is the name of the offset.
 func (c Channel) OffsetOf() string { return "offset of " + c.Name }
 
-// WithFixed returns the same model with the named parameters kept at their values.
-func (m ChannelModel) WithFixed(names ...string) ChannelModel {
-	m.fixed = append(slices.Clip(m.fixed), names...)
-	return m
+// String renders the name of the channel and how it sees f.
+func (c Channel) String() string {
+	return fmt.Sprintf("channel %q(value=%.4g, slope=%.4g, noise variance=%.4g)", c.Name, c.Value, c.Slope, c.Noise)
 }
 
-// Params returns the kernel's parameters, then the channels' noise variances, Values and, if f has a derivative, Slopes.
-func (m ChannelModel) Params() []Param {
-	params := m.Kernel.Params()
+// channelParams returns the parameters of the channels.
+func (m Model) channelParams() (params []Param) {
 	for _, c := range m.Channels {
-		noise := Param{Name: c.NoiseOf(), Value: c.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise}
-		if c.Noise == 0 {
-			noise.Transform = Fixed{}
-		}
-		params = append(params, noise)
+		params = append(params, Param{Name: c.NoiseOf(), Value: c.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
 	}
 	for _, c := range m.Channels {
 		params = append(params, Param{Name: c.ValueOf(), Value: c.Value, Transform: Free{}, Role: RoleCoefficient})
@@ -75,19 +62,14 @@ func (m ChannelModel) Params() []Param {
 			params = append(params, Param{Name: c.SlopeOf(), Value: c.Slope, Transform: Free{}, Unit: UnitX, Role: RoleCoefficient})
 		}
 	}
-	for i := range params {
-		if slices.Contains(m.fixed, params[i].Name) {
-			params[i].Transform = Fixed{}
-		}
-	}
 	return params
 }
 
-// WithParams returns the same model at the values theta, in the order of Params. It panics if their number is wrong.
-func (m ChannelModel) WithParams(theta []float64) ChannelModel {
+// withChannelParams is WithParams of a model with channels.
+func (m Model) withChannelParams(theta []float64) Model {
 	kernel, n := len(m.Kernel.Params()), len(m.Channels)
 	if len(theta) != kernel+2*n && len(theta) != kernel+3*n {
-		panic(fmt.Sprintf("gppl: ChannelModel.WithParams: len(theta) = %d, want %d parameters of the kernel and 2 or 3 of each of"+
+		panic(fmt.Sprintf("gppl: Model.WithParams: len(theta) = %d, want %d parameters of the kernel and 2 or 3 of each of"+
 			" %d channels", len(theta), kernel, n))
 	}
 	m.Kernel = m.Kernel.WithParams(theta[:kernel])
@@ -101,14 +83,8 @@ func (m ChannelModel) WithParams(theta []float64) ChannelModel {
 	return m
 }
 
-// Check returns an error that names what is wrong with the model.
-func (m ChannelModel) Check() error {
-	if m.Kernel == nil {
-		return fmt.Errorf("gppl: the model has no kernel")
-	}
-	if len(m.Channels) == 0 {
-		return fmt.Errorf("gppl: the model has no channels")
-	}
+// checkChannels returns an error that names what is wrong with the channels, or with a kernel that channels do not take.
+func (m Model) checkChannels() error {
 	blocks, err := channelBlocks(m.Kernel)
 	if err != nil {
 		return err
@@ -124,45 +100,34 @@ func (m ChannelModel) Check() error {
 				" is unknown: use Matern32, Matern52, SHO, Rotation or Cosine, or products of them with Periodic", c.Name, m.Kernel)
 		}
 	}
-	if m.Mean != nil {
-		if err := checkMean(m.Mean); err != nil {
-			return err
-		}
-	}
-	params := m.Params()
-	for _, name := range m.fixed {
-		if !slices.ContainsFunc(params, func(p Param) bool { return p.Name == name }) {
-			return noParameter(name, params)
-		}
-	}
-	return CheckParams(params, Values(params))
+	return nil
 }
 
-// channelsOf is a model of the observations of channels.
-type channelsOf struct {
-	ChannelModel
-	data    Data
-	channel []int
+// covers returns an error unless the channels of d are channels of the model.
+func (m Model) covers(d Data) error {
+	switch n := len(m.Channels); {
+	case n == 0 && d.Channels != nil:
+		return errors.New("gppl: the data have channels, and the model does not say how they see f: set Model.Channels")
+	case n > 1 && d.Channels == nil:
+		return fmt.Errorf("gppl: the model has %d channels, and the data do not say which observation is of which:"+
+			" use Data.WithChannels", n)
+	default:
+		for i, c := range d.Channels {
+			if c >= n {
+				return fmt.Errorf("gppl: observation %d is of channel %d, and the model has %d channels", i, c, n)
+			}
+		}
+	}
+	return nil
 }
 
-// Check is that of the model, where a noise variance of 0 is taken beside known errors of all observations of the channel.
-func (m channelsOf) Check() error {
-	if len(m.data.Errors) != len(m.channel) {
-		return m.ChannelModel.Check()
+// CheckPlain returns an error if the model has channels, or the data have channels or exposures, which of all likelihoods only
+// NewExact takes. what names what does not take them.
+func (m Model) CheckPlain(what string, d Data) error {
+	if len(m.Channels) > 0 || d.isViewed() {
+		return fmt.Errorf("gppl: %s does not take channels or exposures: NewExact and NewPosterior do", what)
 	}
-	m.Channels = slices.Clone(m.Channels)
-	for i, of := range m.channel {
-		if c := &m.Channels[of]; c.Noise == 0 && m.data.Errors[i] == 0 {
-			return fmt.Errorf("gppl: parameter %q = 0 is taken beside known errors alone, and the error of observation %d is 0",
-				c.NoiseOf(), i)
-		}
-	}
-	for i := range m.Channels {
-		if c := &m.Channels[i]; c.Noise == 0 {
-			c.Noise = 1
-		}
-	}
-	return m.ChannelModel.Check()
+	return nil
 }
 
 // channelBlocks returns the blocks of a kernel, or why channels do not take it.

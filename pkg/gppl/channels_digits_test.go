@@ -22,16 +22,16 @@ func TestChannelsInexact(t *testing.T) {
 		return []gppl.Channel{{Name: "A", Value: 1, Noise: noise}, {Name: "B", Value: 0.5, Slope: slope, Noise: noise}}
 	}
 	k := gppl.Matern52{Variance: 1, Lengthscale: 3}
-	report := func(m gppl.ChannelModel, y []float64, opts ...gppl.Option) gppl.LossReport {
+	report := func(m gppl.Model, y []float64, opts ...gppl.Option) gppl.LossReport {
 		t.Helper()
-		l, err := gppl.NewChannels(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel, opts...)
+		l, err := gppl.NewExact(t.Context(), m, viewed(gppl.Data{X: gppl.Scalars(x), Y: y}, channel, nil), opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := l.ValueGrad(t.Context(), nil, gppl.Values(l.Params())); err != nil {
 			t.Fatal(err)
 		}
-		p, err := gppl.NewChannelPosterior(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel, opts...)
+		p, err := gppl.NewPosterior(t.Context(), m, viewed(gppl.Data{X: gppl.Scalars(x), Y: y}, channel, nil), opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestChannelsInexact(t *testing.T) {
 		}
 		return l.Report()
 	}
-	plain := report(gppl.ChannelModel{Kernel: k, Channels: two(1e-2, 0)}, y)
+	plain := report(gppl.Model{Kernel: k, Channels: two(1e-2, 0)}, y)
 	if plain.LastInexact > 0 || !(plain.LastBound < 1e-8) {
 		t.Errorf("%+v", plain)
 	}
@@ -48,7 +48,7 @@ func TestChannelsInexact(t *testing.T) {
 	for i := range far {
 		far[i] = 1e4 * y[i]
 	}
-	if r := report(gppl.ChannelModel{Kernel: k, Channels: two(1e-2, 0)}, far); !(r.LastBound > 1e6*plain.LastBound) {
+	if r := report(gppl.Model{Kernel: k, Channels: two(1e-2, 0)}, far); !(r.LastBound > 1e6*plain.LastBound) {
 		t.Errorf("y a thousand times as far: a bound of %v, %v before", r.LastBound, plain.LastBound)
 	}
 	smooth := make([]float64, n) // what such a model may see
@@ -57,13 +57,13 @@ func TestChannelsInexact(t *testing.T) {
 			smooth[i] = 0.5*math.Sin(at/3) + math.Cos(at/3)/3
 		}
 	}
-	if r := report(gppl.ChannelModel{Kernel: k, Channels: two(1e-12, 1)}, smooth); r.LastInexact > 0 {
+	if r := report(gppl.Model{Kernel: k, Channels: two(1e-12, 1)}, smooth); r.LastInexact > 0 {
 		t.Errorf("noise 1e-12: %+v", r)
 	}
-	if r := report(gppl.ChannelModel{Kernel: k, Channels: two(1e-18, 1)}, smooth); !(r.LastInexact > 0) {
+	if r := report(gppl.Model{Kernel: k, Channels: two(1e-18, 1)}, smooth); !(r.LastInexact > 0) {
 		t.Errorf("noise 1e-18: %+v", r)
 	}
-	if r := report(gppl.ChannelModel{Kernel: k, Channels: two(1e-12, 1)}, smooth, gppl.WithMemory(30000)); !(r.LastInexact > 0) {
+	if r := report(gppl.Model{Kernel: k, Channels: two(1e-12, 1)}, smooth, gppl.WithMemory(30000)); !(r.LastInexact > 0) {
 		t.Errorf("no memory for more digits: %+v", r)
 	}
 }
@@ -78,14 +78,14 @@ func TestChannelsHarmonics(t *testing.T) {
 	}
 	d := gppl.Data{X: gppl.Scalars(x), Y: y}
 	for _, l := range []float64{0.5, 0.3, 0.2, 0.1, 0.05, 0.01} {
-		m := gppl.ChannelModel{Kernel: gppl.Mul(gppl.Rotation{Variance: 1, Period: 3, Quality: 2, Difference: 0.5, Mix: 0.4},
+		m := gppl.Model{Kernel: gppl.Mul(gppl.Rotation{Variance: 1, Period: 3, Quality: 2, Difference: 0.5, Mix: 0.4},
 			gppl.Periodic{Variance: 1, Period: 1.7, Lengthscale: l}), Channels: []gppl.Channel{
 			{Name: "A", Value: 1, Noise: 0.01}, {Name: "B", Value: 0.7, Noise: 0.02}}}
-		loss, err := gppl.NewChannels(t.Context(), m, d, channel)
+		loss, err := gppl.NewExact(t.Context(), m, viewed(d, channel, nil))
 		if err == nil {
 			_, err = loss.ValueGrad(t.Context(), nil, gppl.Values(loss.Params()))
 		}
-		p, posteriorErr := gppl.NewChannelPosterior(t.Context(), m, d, channel)
+		p, posteriorErr := gppl.NewPosterior(t.Context(), m, viewed(d, channel, nil))
 		if (err == nil) != (posteriorErr == nil) {
 			t.Errorf("l = %v: the likelihood says %v, the posterior %v", l, err, posteriorErr)
 		}

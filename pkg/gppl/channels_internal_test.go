@@ -16,9 +16,9 @@ func TestChannelsChecked(t *testing.T) {
 	for i := range x {
 		x[i], y[i], channel[i] = float64(i), rnd.NormFloat64(), i%2
 	}
-	m := ChannelModel{Kernel: SHO{Variance: 1, Period: 5, Quality: 2}, Channels: []Channel{{Name: "A",
+	m := Model{Kernel: SHO{Variance: 1, Period: 5, Quality: 2}, Channels: []Channel{{Name: "A",
 		Value: 1, Noise: 0.1}, {Name: "B", Value: 0.4, Slope: 2, Noise: 0.2}}}
-	l, err := NewChannels(t.Context(), m, Data{X: Scalars(x), Y: y}, channel)
+	l, err := NewExact(t.Context(), m, Data{X: Scalars(x), Y: y, Channels: channel})
 	if err != nil {
 		t.Fatal(err)
 	}

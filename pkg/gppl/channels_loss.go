@@ -21,24 +21,25 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// ChannelLikelihood is the exact negative log likelihood of observations of several channels, with their offsets integrated out
-// (see Exact). With c and d the channels of observations i and j, its covariance is
+// viewed is the exact negative log likelihood of observations of several channels, with their offsets integrated out, or of
+// averages over exposures (see Exact). With c and d the channels of observations i and j, its covariance is
 //
 //	a_c·a_d·k(τ) + (a_c·b_d − b_c·a_d)·k′(τ) − b_c·b_d·k″(τ) + σ_c²·δ_ij,  τ = x_j − x_i,
 //
-// where k is even in τ. A state space computes value and gradient in O(n·D³) for a state of D numbers. It is safe for concurrent
-// use.
-type ChannelLikelihood struct {
-	model   ChannelModel
+// where k is even in τ. A state space computes value and gradient in O(n·D³) for a state of D numbers: exactly, to rounding,
+// however long an exposure is against the scales of the kernel. The state of each process is joined by a running integral for
+// every exposure that is open at the same time, one where none overlap; more than some hundred are an error.
+type viewed struct {
+	model   Model
 	data    Data
 	line    *observed.Line
 	of      []int // the channel of each observation of the line
 	params  []Param
-	mean    *regress.Regression
-	exposed *exposed // nil: none
+	mean    *regress.Regression // nil for a mean of zero, without channels
+	exposed *exposed            // nil: none
 	options options
 	tally   *tally
-	calls   *parallel.Pool[channelCall]
+	calls   *parallel.Pool[viewedCall]
 
 	standIns []float64 // for the noise variance of each channel of which the model has 0; else 0
 }
@@ -49,11 +50,12 @@ type exposed struct {
 	longest float64
 }
 
-// channelCall is the working memory of one evaluation.
-type channelCall struct {
+// viewedCall is the working memory of one evaluation.
+type viewedCall struct {
 	filter              *statespace.Filter
 	linear              linear
-	model               ChannelModel
+	model               Model
+	channels            []Channel
 	views               []statespace.View
 	scale               []float64
 	g, r                blas64.General
@@ -69,68 +71,59 @@ type channelCall struct {
 	bound               float64        // on the error of the value, in nats
 }
 
-// NewChannels returns the negative log likelihood of d, whose observation i is of channel[i], an index into m.Channels. Inputs
-// have one dimension. Known and relative errors of d are as for NewExact, with the channel's noise variance for σ²; a noise of
-// 0 is taken where all observations of the channel have known errors. Options are WithTolerance and WithMemory. It
-// panics if lengths differ or an index is out of range; a channel without observations is an error.
-func NewChannels(ctx context.Context, m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelLikelihood, error) {
-	return newChannels(ctx, m, d, channel, nil, opts)
+// views returns the channels of the model, or the one that sees f itself.
+func (m Model) views() []Channel {
+	if len(m.Channels) == 0 {
+		return []Channel{{Value: 1, Noise: m.Noise}}
+	}
+	return m.Channels
 }
 
-// newChannels is NewExposures, without exposures where they are nil.
-func newChannels(
-	ctx context.Context, m ChannelModel, d Data, channel []int, exposure []float64, opts []Option,
-) (*ChannelLikelihood, error) {
+// newViewed returns the likelihood of checked data with channels or exposures, under a model that covers them.
+func newViewed(ctx context.Context, m Model, d Data, o options) (*viewed, error) {
 	start := time.Now()
-	if len(channel) != d.Len() {
-		panic(fmt.Sprintf("gppl: NewChannels: len(channel) = %d, want len(d.Y) = %d", len(channel), d.Len()))
+	if d.X.Dim() != 1 {
+		return nil, fmt.Errorf("gppl: channels and exposures are of a scalar x, and the inputs have dimension %d", d.X.Dim())
 	}
-	for i, c := range channel {
-		if c < 0 || c >= len(m.Channels) {
-			panic(fmt.Sprintf("gppl: NewChannels: channel[%d] = %d, and there are %d channels", i, c, len(m.Channels)))
-		}
-	}
-	d, o, err := checked(channelsOf{m, d, channel}, d, opts)
-	if err == nil && d.X.Dim() != 1 {
-		err = fmt.Errorf("gppl: channels are of a scalar x, and the inputs have dimension %d", d.X.Dim())
-	}
-	if err != nil {
+	if _, err := channelBlocks(m.Kernel); err != nil {
 		return nil, err
 	}
-	d.X = m.offsets(d.X, channel)
+	d.X = m.offsets(d)
 	mean, columns, err := dataColumns(ctx, Model{Kernel: m.Kernel, Mean: m.offsetMean()}, d)
 	if err != nil {
 		return nil, err
 	}
-	l := &ChannelLikelihood{model: m, data: d, mean: mean, options: o, calls: new(parallel.Pool[channelCall])}
-	if exposure == nil {
+	l := &viewed{model: m, data: d, mean: mean, options: o, calls: new(parallel.Pool[viewedCall])}
+	if d.Exposures == nil {
 		l.line = observed.Sorted(d.X.at)
-	} else if l.line, l.exposed, err = m.exposures(d.X, exposure); err != nil {
+	} else if l.line, l.exposed, err = m.exposures(d); err != nil {
 		return nil, err
 	}
 	l.line.SetColumns(columns)
 	l.line.SetNoise(d.rowNoise())
-	for i := range channel {
-		l.of = append(l.of, channel[l.line.Input(i)])
+	for i := range d.Y {
+		l.of = append(l.of, d.channel(l.line.Input(i)))
 	}
-	l.standIns = make([]float64, len(m.Channels))
-	for c := range m.Channels {
-		if m.Channels[c].Noise == 0 {
+	views := m.views()
+	l.standIns = make([]float64, len(views))
+	for c := range views {
+		if views[c].Noise == 0 {
 			l.standIns[c] = l.line.Noise.StandIn(func(i int) bool { return l.of[i] == c })
 		}
 	}
-	l.params = l.paramsInUnits(channel)
+	l.params = l.paramsInUnits()
 	l.tally = &tally{report: LossReport{Likelihood: true, Engine: EngineStateSpace}}
 	l.tally.setUp(time.Since(start))
 	return l, nil
 }
 
-// offsets returns x with a column for each channel, 1 at its observations.
-func (m ChannelModel) offsets(x Inputs, channel []int) Inputs {
+// offsets returns the inputs with a column for each channel, 1 at its observations.
+func (m Model) offsets(d Data) Inputs {
+	x := d.X
 	for c := range m.Channels {
-		is := make([]float64, len(channel))
-		for i, of := range channel {
-			if of == c {
+		is := make([]float64, len(d.Y))
+		for i := range is {
+			if d.channel(i) == c {
 				is[i] = 1
 			}
 		}
@@ -140,7 +133,10 @@ func (m ChannelModel) offsets(x Inputs, channel []int) Inputs {
 }
 
 // offsetMean is the mean of the observations: an offset for each channel, and Mean.
-func (m ChannelModel) offsetMean() Mean {
+func (m Model) offsetMean() Mean {
+	if len(m.Channels) == 0 {
+		return m.Mean
+	}
 	var names []string
 	for _, c := range m.Channels {
 		names = append(names, c.OffsetOf())
@@ -152,13 +148,17 @@ func (m ChannelModel) offsetMean() Mean {
 }
 
 // paramsInUnits are the parameters, with coefficients trained in units that make what they add as large as y of their channel.
-func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
-	params := l.model.Params()
+func (l *viewed) paramsInUnits() []Param {
+	params := l.model.trained()
+	if len(l.model.Channels) == 0 {
+		return params
+	}
 	kernel, n := len(l.model.Kernel.Params()), len(l.model.Channels)
 	value, slope := deviations(l.model.Kernel)
 	of := make([][]float64, n)
-	for i, c := range channel {
-		of[c] = append(of[c], l.data.Y[i])
+	for i, y := range l.data.Y {
+		c := l.data.channel(i)
+		of[c] = append(of[c], y)
 	}
 	for i := kernel + n; i < len(params); i++ {
 		if l.exposed != nil && i >= kernel+2*n { // averages see no derivative
@@ -178,32 +178,27 @@ func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 	return params
 }
 
-func (l *ChannelLikelihood) negligible(p int, noise float64) bool {
+func (l *viewed) negligible(p int, noise float64) bool {
 	c := p - len(l.model.Kernel.Params())
-	return c >= 0 && c < len(l.model.Channels) && l.line.Noise.Negligible(noise, func(i int) bool { return l.of[i] == c })
+	return c >= 0 && c < len(l.standIns) && l.line.Noise.Negligible(noise, func(i int) bool { return l.of[i] == c })
 }
 
 // Params returns those of the model, with the transforms of training.
-func (l *ChannelLikelihood) Params() []Param { return slices.Clone(l.params) }
+func (l *viewed) Params() []Param { return slices.Clone(l.params) }
 
-// ChannelModel returns the model at theta.
-func (l *ChannelLikelihood) ChannelModel(theta []float64) ChannelModel {
-	return l.model.WithParams(theta)
+// Model returns the model at theta.
+func (l *viewed) Model(theta []float64) Model { return l.model.WithParams(theta) }
+
+func (l *viewed) Report() LossReport { return l.tally.get() }
+
+func (l *viewed) String() string {
+	if n := len(l.model.Channels); n > 0 {
+		return fmt.Sprintf("exact NLL of %d channels (n=%d)", n, l.data.Len())
+	}
+	return fmt.Sprintf("exact NLL of averages over exposures (n=%d)", l.data.Len())
 }
 
-// Model returns f at theta, with the noise of the first channel.
-func (l *ChannelLikelihood) Model(theta []float64) Model {
-	m := l.model.WithParams(theta)
-	return Model{Kernel: m.Kernel, Noise: m.Channels[0].Noise}
-}
-
-func (l *ChannelLikelihood) Report() LossReport { return l.tally.get() }
-
-func (l *ChannelLikelihood) String() string {
-	return fmt.Sprintf("exact NLL of %d channels (n=%d)", len(l.model.Channels), l.data.Len())
-}
-
-func (l *ChannelLikelihood) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+func (l *viewed) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	c := l.calls.Get()
 	value, err := l.evaluate(ctx, c, grad, theta)
 	if err == nil {
@@ -215,7 +210,7 @@ func (l *ChannelLikelihood) ValueGrad(ctx context.Context, grad, theta []float64
 
 // evaluate is ValueGrad in c, which has the factorisation afterwards. Where rounding of a filter in float64 costs more than the
 // tolerance, it is one of double-double.
-func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, theta []float64) (value float64, err error) {
+func (l *viewed) evaluate(ctx context.Context, c *viewedCall, grad, theta []float64) (value float64, err error) {
 	defer parallel.Stopped(&err)
 	theta = l.positive(theta)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
@@ -244,7 +239,7 @@ func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, 
 		if !c.doubled { // coefficients cancel in float64
 			size = dense.Spread(dense.Diagonal(c.g), c.recentred)
 		}
-		value = 0.5*(c.g.Data[0]+c.filter.LogDet()+n*log2Pi) + c.fit.Fit.Value()
+		value = 0.5*(c.g.Data[0]+c.filter.LogDet()+n*log2Pi) + c.fit.Value()
 		rounding = choice.Completed(c.expected(n, c.doubled), size, n) + choice.Summation(value, n)
 		allowed, most = max(n, form), math.Inf(1)
 		if l.options.posterior {
@@ -263,7 +258,7 @@ func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, 
 }
 
 // positive returns theta with what stands for noise variances of 0 (observed.Noise.StandIn).
-func (l *ChannelLikelihood) positive(theta []float64) []float64 {
+func (l *viewed) positive(theta []float64) []float64 {
 	kernel := len(l.model.Kernel.Params())
 	if len(theta) != len(l.params) || !slices.Contains(theta[kernel:][:len(l.standIns)], 0) {
 		return theta
@@ -285,7 +280,7 @@ const posteriorShare = 1e-4
 const sharpMean = 0.01
 
 // working is the tolerance, in nats per observation, that decides how an evaluation is computed.
-func (l *ChannelLikelihood) working() float64 {
+func (l *viewed) working() float64 {
 	if l.options.posterior {
 		return l.options.tolerance * posteriorShare
 	}
@@ -294,7 +289,7 @@ func (l *ChannelLikelihood) working() float64 {
 
 // expected bounds the error of a value of n observations whose form is n: rounding, relative to all that a channel sees, and the
 // harmonics that are left out.
-func (c *channelCall) expected(n float64, doubled bool) float64 {
+func (c *viewedCall) expected(n float64, doubled bool) float64 {
 	if doubled { // and derivatives, whose weights of the columns are of float64, err by up to twice 20 times 2⁻⁵⁰
 		return n*0x1p-48*math.Sqrt(1+c.contrast) + c.lost
 	}
@@ -302,7 +297,7 @@ func (c *channelCall) expected(n float64, doubled bool) float64 {
 }
 
 // complete sets g and the regression.
-func (l *ChannelLikelihood) complete(c *channelCall) (err error) {
+func (l *viewed) complete(c *viewedCall) (err error) {
 	if c.doubled {
 		c.fit, err = l.mean.GivenDoubled(c.g, c.filter.GramDoubled())
 	} else {
@@ -312,7 +307,7 @@ func (l *ChannelLikelihood) complete(c *channelCall) (err error) {
 	if err != nil {
 		return err
 	}
-	c.fit.Fit.Root(c.r.Data)
+	c.fit.Root(c.r)
 	copy(c.recentred.Data, c.r.Data)
 	if c.doubled { // g is that of y − Qγ already
 		for i := 1; i < c.r.Rows; i++ {
@@ -324,16 +319,17 @@ func (l *ChannelLikelihood) complete(c *channelCall) (err error) {
 
 // form returns tr RᵀGR, after complete: yᵀA⁻¹y less what the coefficients explain, and one for each flat coefficient. In twice
 // the digits the latter is not a sum over G, in which as much cancels as the information on coefficients differs.
-func (c *channelCall) form() float64 {
+func (c *viewedCall) form() float64 {
 	if c.doubled {
-		return c.g.Data[0] + c.fit.Fit.Determined()
+		return c.g.Data[0] + c.fit.Determined()
 	}
 	return dense.Form(c.g, c.recentred)
 }
 
 // expand sets c to theta, but for the factorisation.
-func (l *ChannelLikelihood) expand(ctx context.Context, c *channelCall, theta []float64) error {
+func (l *viewed) expand(ctx context.Context, c *viewedCall, theta []float64) error {
 	c.model = l.model.WithParams(theta)
+	c.channels = c.model.views()
 	if err := checkVariance(c.model.Kernel, variance(c.model.Kernel)); err != nil {
 		return err
 	}
@@ -343,12 +339,12 @@ func (l *ChannelLikelihood) expand(ctx context.Context, c *channelCall, theta []
 	}
 	c.filter.Ctx = ctx
 	c.scale = dense.Resize(c.scale, len(l.of))
-	least := make([]float64, len(c.model.Channels)) // noise of each channel
+	least := make([]float64, len(c.channels)) // noise of each channel
 	for i := range least {
 		least[i] = math.Inf(1)
 	}
 	for i, of := range l.of {
-		c.scale[i] = c.model.Channels[of].Noise * l.line.Noise.Weight(i)
+		c.scale[i] = c.channels[of].Noise * l.line.Noise.Weight(i)
 		own := c.scale[i]
 		if l.line.Noise.Known != nil {
 			own += l.line.Noise.Known[i]
@@ -357,13 +353,13 @@ func (l *ChannelLikelihood) expand(ctx context.Context, c *channelCall, theta []
 	}
 	c.least = slices.Min(least)
 	c.views = c.views[:0]
-	for _, ch := range c.model.Channels {
+	for _, ch := range c.channels {
 		c.views = append(c.views, statespace.View{Value: ch.Value, Slope: ch.Slope})
 	}
 	v := variance(c.model.Kernel)
 	// seen is the largest variance over noise that a channel sees of a process with this variance of f and of f′.
 	seen := func(value, slope float64) (most float64) {
-		for i, ch := range c.model.Channels {
+		for i, ch := range c.channels {
 			most = max(most, (ch.Value*ch.Value*value+ch.Slope*ch.Slope*slope)/least[i])
 		}
 		return most
@@ -401,7 +397,7 @@ func (l *ChannelLikelihood) expand(ctx context.Context, c *channelCall, theta []
 		c.filter.SetExposures(l.exposed.Schedule)
 	}
 	if bytes := l.bytes(&c.linear, false); bytes > l.options.Memory {
-		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.model.Channels)),
+		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.channels)),
 			Needed: bytes, Limit: l.options.Memory}
 	}
 	return nil
@@ -409,7 +405,7 @@ func (l *ChannelLikelihood) expand(ctx context.Context, c *channelCall, theta []
 
 // terms expands the kernel, with as many harmonics as the tolerance wants or, if their state is too large, as there is room for:
 // the bound then says so.
-func (l *ChannelLikelihood) terms(c *channelCall, contrast float64) error {
+func (l *viewed) terms(c *viewedCall, contrast float64) error {
 	const least = 1e-40 // the last harmonics are far below a rounding of the first, and weigh as much as the noise is small
 	for eps := max(0.1*l.working()/contrast, least); ; eps *= 16 {
 		if c.linear.expand(c.model.Kernel, min(eps, mostLost)) {
@@ -422,7 +418,7 @@ func (l *ChannelLikelihood) terms(c *channelCall, contrast float64) error {
 }
 
 // factorise sets the filter of c, after expand.
-func (l *ChannelLikelihood) factorise(c *channelCall) error {
+func (l *viewed) factorise(c *viewedCall) error {
 	views := append(c.views, statespace.View{Value: 1})
 	if differentiable(c.linear.blocks) {
 		views = append(views, statespace.View{Slope: 1})
@@ -435,8 +431,18 @@ func (l *ChannelLikelihood) factorise(c *channelCall) error {
 	return c.filter.FactoriseBlocks(l.line.Columns, c.linear.blocks, 1)
 }
 
+// seconds predicts the time of a value and gradient at m, as that of blocks of any size.
+func (l *viewed) seconds(m Model) float64 {
+	blocks := linear{apart: true}
+	if !blocks.expand(m.Kernel, mostLost) {
+		return math.Inf(1)
+	}
+	_, pairs := blocks.size()
+	return float64(len(l.of)) * (500e-9 + anySeconds*pairs)
+}
+
 // bytes predicts the memory of a factorisation.
-func (l *ChannelLikelihood) bytes(blocks *linear, doubled bool) float64 {
+func (l *viewed) bytes(blocks *linear, doubled bool) float64 {
 	d, pairs := blocks.size()
 	steps := 0.
 	for i := range blocks.blocks {
@@ -452,15 +458,15 @@ func (l *ChannelLikelihood) bytes(blocks *linear, doubled bool) float64 {
 
 // gradient sets grad, and checks it by two identities: scaling all variances, the noise and the known errors by one factor scales
 // A; and scaling all coefficients by the root of a factor is the same as scaling the variances of f by the factor.
-func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) error {
-	kernel, channels, views := len(c.model.Kernel.Params()), len(c.model.Channels), len(c.views)+2
+func (l *viewed) gradient(c *viewedCall, grad, theta []float64) error {
+	kernel, channels, views := len(c.model.Kernel.Params()), len(c.channels), len(c.views)+2
 	c.grad = dense.Resize(c.grad, c.filter.Derivatives())
 	for _, v := range []*[]float64{&c.value, &c.slope, &c.noise} {
 		*v = dense.Resize(*v, views)
 	}
 	var known float64
 	if c.doubled {
-		known = c.filter.GradientDoubled(c.grad, c.fit.Fit.RootDoubled())
+		known = c.filter.GradientDoubled(c.grad, c.fit.RootDoubled())
 	} else {
 		known = c.filter.Gradient(c.grad, c.r)
 	}
@@ -471,7 +477,7 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	n, form := float64(len(l.of)), c.form()
 	scaled := c.linear.scaling(blocks)
 	sum, coefficients, size := scaled+known, 0., n+form+math.Abs(scaled)
-	for i, ch := range c.model.Channels {
+	for i, ch := range c.channels {
 		sum += c.noise[i]
 		coefficients += c.value[i]*ch.Value + c.slope[i]*ch.Slope
 		size += math.Abs(c.value[i]*ch.Value) + math.Abs(c.slope[i]*ch.Slope)
@@ -497,7 +503,7 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 }
 
 // conditionedAt implements regressing: the offsets, and Mean.
-func (l *ChannelLikelihood) conditionedAt(ctx context.Context, theta []float64) (of *regress.Conditioned, err error) {
+func (l *viewed) conditionedAt(ctx context.Context, theta []float64) (of *regress.Conditioned, err error) {
 	c := l.calls.Get()
 	if _, err = l.evaluate(ctx, c, nil, theta); err == nil {
 		of = c.fit
@@ -506,33 +512,16 @@ func (l *ChannelLikelihood) conditionedAt(ctx context.Context, theta []float64) 
 	return of, err
 }
 
-// NewExposures is NewChannels for observations that are averages over exposures:
-//
-//	y_i = a_c·δ_i⁻¹∫f(u)du + offset_c + ε_i,  x_i − δ_i/2 ≤ u ≤ x_i + δ_i/2,
-//
-// where exposure[i] is δ_i, in the unit of x; 0 means f(x_i) itself. The likelihood and its gradient are exact, to rounding,
-// however long an exposure is against the scales of the kernel, in O(n·D³): the state of each process of the kernel is joined
-// by a running integral for every exposure that is open at the same time, one where none overlap. More than some hundred are
-// an error. All Slopes must be 0. It panics if lengths differ.
-func NewExposures(
-	ctx context.Context, m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option,
-) (*ChannelLikelihood, error) {
-	if len(exposure) != d.Len() {
-		panic(fmt.Sprintf("gppl: NewExposures: len(exposure) = %d, want len(d.Y) = %d", len(exposure), d.Len()))
-	}
-	return newChannels(ctx, m, d, channel, exposure, opts)
-}
-
 // exposures returns the ends of exposures as a line, and what a filter needs of them.
-func (m ChannelModel) exposures(x Inputs, exposure []float64) (*observed.Line, *exposed, error) {
+func (m Model) exposures(d Data) (*observed.Line, *exposed, error) {
 	for _, c := range m.Channels {
 		if c.Slope != 0 {
 			return nil, nil, fmt.Errorf("gppl: channel %q sees the derivative of f, and exposures see f alone", c.Name)
 		}
 	}
-	e, err := observed.ExposuresOf(x.at, exposure)
+	e, err := observed.ExposuresOf(d.X.at, d.Exposures)
 	if err != nil {
 		return nil, nil, fmt.Errorf("gppl: %w", err)
 	}
-	return &e.Line, &exposed{statespace.NewSchedule(e.Origin, e.Starts, e.Ends, e.Lengths), slices.Max(exposure)}, nil
+	return &e.Line, &exposed{statespace.NewSchedule(e.Origin, e.Starts, e.Ends, e.Lengths), slices.Max(d.Exposures)}, nil
 }

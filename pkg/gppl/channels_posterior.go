@@ -3,111 +3,112 @@ package gppl
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// ChannelPosterior is the Gaussian process of a ChannelModel given observations of all its channels: f, its derivative, and what
-// each channel sees of it. It includes the uncertainty of the offsets. It is safe for concurrent use.
-type ChannelPosterior struct {
-	model   ChannelModel
-	mean    *regress.Conditioned
-	filter  *statespace.Filter
-	sloped  bool
-	inexact float64
+// viewedPosterior is f, its derivative and what each channel sees of it, given observations of channels or averages over
+// exposures.
+type viewedPosterior struct {
+	filter *statespace.Filter
+	views  int  // those of the observations; that of f follows, and that of f′
+	sloped bool // there is f′
 }
 
-// NewChannelPosterior conditions m on the observations d of the channels; see NewChannels. It takes O(n·D³).
-func NewChannelPosterior(ctx context.Context, m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelPosterior, error) {
-	return newChannelPosterior(ctx, m, d, channel, nil, opts)
-}
-
-// NewExposurePosterior is NewChannelPosterior for observations that are averages over exposures. It predicts f at x, not
-// averages.
-func NewExposurePosterior(
-	ctx context.Context, m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option,
-) (*ChannelPosterior, error) {
-	if len(exposure) != d.Len() {
-		panic(fmt.Sprintf("gppl: NewExposurePosterior: len(exposure) = %d, want len(d.Y) = %d", len(exposure), d.Len()))
-	}
-	return newChannelPosterior(ctx, m, d, channel, exposure, opts)
-}
-
-func newChannelPosterior(ctx context.Context, m ChannelModel, d Data, channel []int, exposure []float64,
-	opts []Option) (post *ChannelPosterior, err error) {
-	defer parallel.Stopped(&err)
-	l, err := newChannels(ctx, m, d, channel, exposure, append(opts[:len(opts):len(opts)], forPosterior))
-	if err != nil {
+// posterior is Exact.Posterior.
+func (l *viewed) posterior(ctx context.Context, theta []float64) (*Posterior, error) {
+	of := *l
+	of.options.posterior, of.tally, of.calls = true, new(tally), new(parallel.Pool[viewedCall])
+	c := of.calls.Get()
+	if _, err := of.evaluate(ctx, c, nil, theta); err != nil {
 		return nil, err
 	}
-	c := l.calls.Get()
-	if _, err := l.evaluate(ctx, c, nil, Values(m.Params())); err != nil {
-		return nil, err
-	}
-	c.filter.Ctx = nil
-	return &ChannelPosterior{model: m, mean: c.fit, filter: c.filter, sloped: differentiable(c.linear.blocks),
-		inexact: l.Report().LastInexact}, nil
+	c.filter.Ctx = nil // of the evaluation, not of predictions
+	inexact := of.tally.get().LastInexact
+	return &Posterior{model: l.model.WithParams(theta), engine: EngineStateSpace, dim: 1, inexact: inexact, mean: c.fit,
+		viewed: &viewedPosterior{filter: c.filter, views: len(c.channels), sloped: differentiable(c.linear.blocks)}}, nil
 }
 
-// Inexact returns the error bound, in nats, of the likelihood of the data by the same factorisation, if it could not keep the
-// tolerance (LossReport.LastInexact) or if y is so far from the model that a mean may be off by more than 0.01 standard
-// deviations, else 0. Means and variances may then be off by much more than rounding.
-func (p *ChannelPosterior) Inexact() float64 { return p.inexact }
-
-// Function returns the mean and variance of f at each x: the process itself, without offsets. x is scalar and finite.
-func (p *ChannelPosterior) Function(ctx context.Context, x []float64) (mean, variances []float64, err error) {
-	return p.view(ctx, x, len(p.model.Channels), -1)
-}
-
-// Derivative returns the mean and variance of f′, per unit of x. It is an error if f has none, or with exposures.
-func (p *ChannelPosterior) Derivative(ctx context.Context, x []float64) (mean, variances []float64, err error) {
-	if !p.sloped {
+// Derivative returns the mean and variance of f′ at each x, per unit of x, for a model with channels. It is an error if f has no
+// derivative, or if the observations are averages over exposures.
+func (p *Posterior) Derivative(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+	switch {
+	case len(p.model.Channels) == 0:
+		return nil, nil, errNoChannels("Derivative")
+	case !p.viewed.sloped:
 		return nil, nil, fmt.Errorf("gppl: the derivative of %v is not available, or the observations are averages over exposures",
 			p.model.Kernel)
 	}
-	return p.view(ctx, x, len(p.model.Channels)+1, -1)
+	return p.view(ctx, x, p.viewed.views+1, nil)
 }
 
-// Channel returns the mean and variance of what the channel with the given index sees, its offset included but not its noise: a
-// new observation has the noise variance in addition. It panics if there is no such channel.
-func (p *ChannelPosterior) Channel(ctx context.Context, channel int, x []float64) (mean, variances []float64, err error) {
-	if channel < 0 || channel >= len(p.model.Channels) {
-		panic(fmt.Sprintf("gppl: ChannelPosterior.Channel: channel = %d, and there are %d", channel, len(p.model.Channels)))
+// Channel returns the mean and variance of what the channel with the given index sees at each x, its offset included but not its
+// noise: a new observation has the noise variance in addition. It panics if there is no such channel.
+func (p *Posterior) Channel(ctx context.Context, channel int, x Inputs) (mean, variances []float64, err error) {
+	if len(p.model.Channels) == 0 {
+		return nil, nil, errNoChannels("Channel")
 	}
-	return p.view(ctx, x, channel, channel)
+	if channel < 0 || channel >= len(p.model.Channels) {
+		panic(fmt.Sprintf("gppl: Posterior.Channel: channel = %d, and there are %d", channel, len(p.model.Channels)))
+	}
+	offset := mat.NewDense(1, p.columns()-1, nil)
+	offset.Set(0, channel, 1)
+	return p.view(ctx, x, channel, offset)
 }
 
-// Offsets returns the offset of each channel, and then the coefficients of the model's Mean.
-func (p *ChannelPosterior) Offsets() []Coefficient { return coefficients(p.mean) }
+// errNoChannels is the error of a method of models with channels for another model.
+func errNoChannels(method string) error {
+	return fmt.Errorf("gppl: Posterior.%s is of models with Channels: Latent and Noisy answer for others", method)
+}
 
-// view returns what a view of the filter sees, with the offset of a channel unless that is −1.
-func (p *ChannelPosterior) view(ctx context.Context, x []float64, view, offset int) (mean, variances []float64, err error) {
+// function returns the mean and variance of f at each x: with channels the process alone, otherwise with the mean.
+func (p *Posterior) function(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+	var h *mat.Dense
+	if len(p.model.Channels) == 0 && p.model.Mean != nil {
+		if err := x.check("x"); err != nil {
+			return nil, nil, err
+		}
+		if h, err = basisAt(p.model.Mean, x); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p.view(ctx, x, p.viewed.views, h)
+}
+
+// view returns what a view of the filter sees at each x, with the columns h of the mean: a row for each x, or one for all; nil
+// for 0.
+func (p *Posterior) view(ctx context.Context, x Inputs, view int, h *mat.Dense) (mean, variances []float64, err error) {
 	defer parallel.Stopped(&err)
-	n, cols := len(x), p.mean.Len()
+	p.checkDim(x)
+	n, cols := x.Len(), p.columns()
 	mean, variances = make([]float64, n), make([]float64, n)
 	if n == 0 {
 		return mean, variances, nil
 	}
-	if err := Scalars(x).check("x"); err != nil {
+	if err := x.check("x"); err != nil {
 		return nil, nil, err
 	}
-	views, means := slices.Repeat([]int{view}, n), dense.New(n, cols)
-	row := mat.NewDense(1, cols-1, nil)
-	if offset >= 0 {
-		row.Set(0, offset, 1)
+	views, means := make([]int, n), dense.New(n, cols)
+	for i := range views {
+		views[i] = view
 	}
-	q := p.mean.Basis.Apply(row).RawRowView(0)
-	reader := p.filter.Reader()
+	reader := p.viewed.filter.Reader()
 	reader.Ctx = ctx
-	reader.PosteriorOf(means, variances, x, views)
+	reader.PosteriorOf(means, variances, x.at, views)
+	if p.mean == nil {
+		return means.Data, variances, nil
+	}
+	if h == nil {
+		h = mat.NewDense(1, cols-1, nil)
+	}
+	q := p.mean.Basis.Apply(h)
+	rows, _ := q.Dims()
 	for i := range mean {
-		m, more := p.mean.PredictSharply(q, means.Data[i*means.Stride:][:cols])
+		m, more := p.mean.PredictSharply(q.RawRowView(i%rows), means.Data[i*means.Stride:][:cols])
 		mean[i] = m
 		variances[i] += more
 	}

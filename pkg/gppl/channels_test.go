@@ -85,7 +85,7 @@ func seen(k gppl.Kernel, c, d gppl.Channel, x, z float64) float64 {
 
 // channelCase is a random model of channels and observations of them.
 type channelCase struct {
-	model   gppl.ChannelModel
+	model   gppl.Model
 	data    gppl.Data
 	channel []int
 }
@@ -111,7 +111,7 @@ func randomChannels(rnd *rand.Rand, k gppl.Kernel) channelCase {
 			theta[i] = max(theta[i], 0.55) // as the closed form has it
 		}
 	}
-	c := channelCase{model: gppl.ChannelModel{Kernel: k.WithParams(theta)}}
+	c := channelCase{model: gppl.Model{Kernel: k.WithParams(theta)}}
 	channels, n := 1+rnd.IntN(3), 12+rnd.IntN(20)
 	for i := range channels {
 		ch := gppl.Channel{Name: string(rune('A' + i)), Value: rnd.NormFloat64(), Slope: rnd.NormFloat64(),
@@ -153,7 +153,7 @@ type denseChannels struct {
 	value      float64
 }
 
-func (c *channelCase) dense(t *testing.T, m gppl.ChannelModel) *denseChannels {
+func (c *channelCase) dense(t *testing.T, m gppl.Model) *denseChannels {
 	t.Helper()
 	return c.denseOf(t, m, func(i, j int) float64 {
 		return seen(m.Kernel, m.Channels[c.channel[i]], m.Channels[c.channel[j]], c.data.X.At(i)[0], c.data.X.At(j)[0])
@@ -161,7 +161,7 @@ func (c *channelCase) dense(t *testing.T, m gppl.ChannelModel) *denseChannels {
 }
 
 // denseOf is dense with any covariance of what observations i and j see.
-func (c *channelCase) denseOf(t *testing.T, m gppl.ChannelModel, covariance func(i, j int) float64) *denseChannels {
+func (c *channelCase) denseOf(t *testing.T, m gppl.Model, covariance func(i, j int) float64) *denseChannels {
 	t.Helper()
 	n, k := c.data.Len(), len(m.Channels)
 	a := mat.NewSymDense(n, nil)
@@ -246,7 +246,7 @@ func TestChannels(t *testing.T) {
 	for trial := range testkit.Size(2*len(kernels), 10*len(kernels), 100*len(kernels)) {
 		c := randomChannels(rnd, kernels[trial%len(kernels)])
 		t.Run(fmt.Sprintf("%d/%T", trial, c.model.Kernel), func(t *testing.T) {
-			loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
+			loss, err := gppl.NewExact(t.Context(), c.model, viewed(c.data, c.channel, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,7 +265,7 @@ func TestChannels(t *testing.T) {
 				want := fd.Derivative(func(u float64) float64 {
 					moved := slices.Clone(theta)
 					moved[i] = u
-					return c.dense(t, loss.ChannelModel(moved)).value
+					return c.dense(t, loss.Model(moved)).value
 				}, theta[i], &fd.Settings{Formula: fd.Central, Step: 1e-5 * max(0.1, math.Abs(theta[i]))})
 				if !(math.Abs(grad[i]-want) <= 1e-5*(1+math.Abs(want)+n)) {
 					t.Errorf("derivative in %s: %v, want %v", loss.Params()[i].Name, grad[i], want)
@@ -278,11 +278,11 @@ func TestChannels(t *testing.T) {
 
 func (c *channelCase) checkPosterior(t *testing.T, rnd *rand.Rand, d *denseChannels) {
 	t.Helper()
-	p, err := gppl.NewChannelPosterior(t.Context(), c.model, c.data, c.channel)
+	p, err := gppl.NewPosterior(t.Context(), c.model, viewed(c.data, c.channel, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, o := range p.Offsets() {
+	for i, o := range p.Coefficients() {
 		if math.Abs(o.Value-d.beta.AtVec(i)) > 1e-7*(1+math.Abs(o.Value)) {
 			t.Errorf("offset %d: %v, want %v", i, o.Value, d.beta.AtVec(i))
 		}
@@ -304,12 +304,12 @@ func (c *channelCase) checkPosterior(t *testing.T, rnd *rand.Rand, d *denseChann
 			}
 		}
 	}
-	mean, variance, err := p.Function(t.Context(), x)
+	mean, variance, err := p.Latent(t.Context(), gppl.Scalars(x))
 	check("f", gppl.Channel{Value: 1}, -1, mean, variance, err)
-	mean, variance, err = p.Derivative(t.Context(), x)
+	mean, variance, err = p.Derivative(t.Context(), gppl.Scalars(x))
 	check("f′", gppl.Channel{Slope: 1}, -1, mean, variance, err)
 	for i, ch := range c.model.Channels {
-		mean, variance, err = p.Channel(t.Context(), i, x)
+		mean, variance, err = p.Channel(t.Context(), i, gppl.Scalars(x))
 		check(ch.Name, ch, i, mean, variance, err)
 	}
 }
@@ -325,7 +325,7 @@ func TestChannelsLoss(t *testing.T) {
 				c.model.Channels[i].Slope = 0
 			}
 		}
-		loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
+		loss, err := gppl.NewExact(t.Context(), c.model, viewed(c.data, c.channel, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +349,7 @@ func TestInstruments(t *testing.T) {
 		}
 		x = x.WithColumn(name, is)
 	}
-	loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
+	loss, err := gppl.NewExact(t.Context(), c.model, viewed(c.data, c.channel, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,14 +369,14 @@ func TestInstruments(t *testing.T) {
 	if a, b := value(loss), value(other); math.Abs(a-b) > 1e-9*math.Abs(b) {
 		t.Errorf("%v as channels, %v with regressors", a, b)
 	}
-	if _, _, err := mustPosterior(t, c).Derivative(t.Context(), []float64{1}); err == nil {
+	if _, _, err := mustPosterior(t, c).Derivative(t.Context(), gppl.Scalars([]float64{1})); err == nil {
 		t.Error("Laplace has a derivative")
 	}
 }
 
-func mustPosterior(t *testing.T, c channelCase) *gppl.ChannelPosterior {
+func mustPosterior(t *testing.T, c channelCase) *gppl.Posterior {
 	t.Helper()
-	p, err := gppl.NewChannelPosterior(t.Context(), c.model, c.data, c.channel)
+	p, err := gppl.NewPosterior(t.Context(), c.model, viewed(c.data, c.channel, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -386,7 +386,7 @@ func mustPosterior(t *testing.T, c channelCase) *gppl.ChannelPosterior {
 // TestChannelsFit learns what two channels see of one function, and which is its derivative.
 func TestChannelsFit(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 2))
-	truth := gppl.ChannelModel{Kernel: gppl.SHO{Variance: 1, Period: 9, Quality: 4}, Channels: []gppl.Channel{
+	truth := gppl.Model{Kernel: gppl.SHO{Variance: 1, Period: 9, Quality: 4}, Channels: []gppl.Channel{
 		{Name: "index", Value: 1, Noise: 0.01}, {Name: "velocity", Value: 0.5, Slope: 3, Noise: 0.04}}}
 	n := 240
 	x, channel := make([]float64, n), make([]int, n)
@@ -406,10 +406,10 @@ func TestChannelsFit(t *testing.T) {
 	for i := range n {
 		c.data.Y[i] += 100 * float64(channel[i])
 	}
-	start := gppl.ChannelModel{Kernel: gppl.SHO{Variance: 2, Period: 9.5, Quality: 2}, Channels: []gppl.Channel{
-		{Name: "index", Value: 1, Noise: 0.1}, {Name: "velocity", Value: 1, Slope: 1, Noise: 0.1}}}.WithFixed("value of index",
+	start := gppl.Model{Kernel: gppl.SHO{Variance: 2, Period: 9.5, Quality: 2}, Channels: []gppl.Channel{
+		{Name: "index", Value: 1, Noise: 0.1}, {Name: "velocity", Value: 1, Slope: 1, Noise: 0.1}}}.Fix("value of index",
 		"slope of index")
-	loss, err := gppl.NewChannels(t.Context(), start, c.data, channel)
+	loss, err := gppl.NewExact(t.Context(), start, viewed(c.data, channel, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -441,26 +441,26 @@ func TestChannelsMean(t *testing.T) {
 			y[i] += 0.5 * wave[i]
 		}
 	}
-	m := gppl.ChannelModel{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 5}, Mean: gppl.Regressors("orbit"),
+	m := gppl.Model{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 5}, Mean: gppl.Regressors("orbit"),
 		Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.01}, {Name: "B", Value: 1, Noise: 0.01}}}
 	d := gppl.Data{X: gppl.Scalars(x).WithColumn("orbit", wave), Y: y}
-	loss, err := gppl.NewChannels(t.Context(), m, d, channel)
+	loss, err := gppl.NewExact(t.Context(), m, viewed(d, channel, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	gppltest.CheckLoss(t, loss)
-	p, err := gppl.NewChannelPosterior(t.Context(), m, d, channel)
+	p, err := gppl.NewPosterior(t.Context(), m, viewed(d, channel, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := p.Offsets()[2]; c.Name != "orbit" || !(math.Abs(c.Value-0.5) < 4*c.StdErr && c.StdErr < 0.05) {
+	if c := p.Coefficients()[2]; c.Name != "orbit" || !(math.Abs(c.Value-0.5) < 4*c.StdErr && c.StdErr < 0.05) {
 		t.Errorf("%+v", c)
 	}
-	mean, variance, err := p.Channel(t.Context(), 1, []float64{20, 40})
+	mean, variance, err := p.Channel(t.Context(), 1, gppl.Scalars([]float64{20, 40}))
 	if err != nil || !(math.Abs(mean[0]-math.Sin(20./3)) < 5*math.Sqrt(variance[0])) {
 		t.Error(mean, variance, err)
 	}
-	if _, err := gppl.NewChannels(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel); err == nil ||
+	if _, err := gppl.NewExact(t.Context(), m, viewed(gppl.Data{X: gppl.Scalars(x), Y: y}, channel, nil)); err == nil ||
 		!strings.Contains(err.Error(), "orbit") {
 		t.Errorf("without the column: %v", err)
 	}
@@ -471,22 +471,18 @@ func TestChannelsErrors(t *testing.T) {
 	data := gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 2, 0, 1}}
 	two := []gppl.Channel{{Name: "A", Value: 1, Noise: 1}, {Name: "B", Value: 1, Slope: 1, Noise: 1}}
 	matern := gppl.Matern32{Variance: 1, Lengthscale: 1}
-	for want, m := range map[string]gppl.ChannelModel{
+	for want, m := range map[string]gppl.Model{
 		`channel "B" sees the derivative`: {Kernel: gppl.Laplace{Variance: 1, Lengthscale: 1}, Channels: two},
 		"not a linear stochastic":         {Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Channels: two},
 		"leave White out":                 {Kernel: gppl.Add(matern, gppl.White{Variance: 1}), Channels: two},
 		`two channels "A"`:                {Kernel: matern, Channels: []gppl.Channel{two[0], two[0]}},
-		`no parameter "value of C"`:       gppl.ChannelModel{Kernel: matern, Channels: two}.WithFixed("value of C"),
+		`no parameter "value of C"`:       gppl.Model{Kernel: matern, Channels: two}.Fix("value of C"),
 		`noise variance of A`:             {Kernel: matern, Channels: []gppl.Channel{{Name: "A", Value: 1}, two[1]}},
 		`column "offset of C"`:            {Kernel: matern, Channels: append(two[:2:2], gppl.Channel{Name: "C", Value: 1, Noise: 1})},
-		"no channels":                     {Kernel: matern},
+		"does not say how they see f":     {Kernel: matern, Noise: 1},
+		"observation 1 is of channel 1":   {Kernel: matern, Channels: two[:1]},
 	} {
-		channel := []int{0, 1, 0, 1}
-		if len(m.Channels) == 0 {
-			channel, data = nil, gppl.Data{}
-		}
-		_, err := gppl.NewChannels(t.Context(), m, data, channel)
-		data = gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 2, 0, 1}}
+		_, err := gppl.NewExact(t.Context(), m, viewed(data, []int{0, 1, 0, 1}, nil))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", want, err)
 		}
@@ -496,7 +492,7 @@ func TestChannelsErrors(t *testing.T) {
 // TestChannelsTogether: answers do not depend on what other goroutines ask of the same loss.
 func TestChannelsTogether(t *testing.T) {
 	c := randomChannels(rand.New(rand.NewPCG(4, 1)), channelKernels()[4])
-	loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
+	loss, err := gppl.NewExact(t.Context(), c.model, viewed(c.data, c.channel, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -539,9 +535,9 @@ func BenchmarkChannels(b *testing.B) {
 			for i := range x {
 				x[i], y[i], channel[i] = float64(n)*rnd.Float64(), rnd.NormFloat64(), i%2
 			}
-			m := gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}, {Name: "B",
+			m := gppl.Model{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}, {Name: "B",
 				Value: 0.4, Slope: 2, Noise: 0.2}}}
-			loss, err := gppl.NewChannels(b.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel)
+			loss, err := gppl.NewExact(b.Context(), m, viewed(gppl.Data{X: gppl.Scalars(x), Y: y}, channel, nil))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -560,4 +556,10 @@ func benchmarkLoss(b *testing.B, loss gppl.Loss) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// viewed returns d with channels and exposures, nil for none.
+func viewed(d gppl.Data, channel []int, exposure []float64) gppl.Data {
+	d.Channels, d.Exposures = channel, exposure
+	return d
 }

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // Data is a validated set of n observations: inputs x and values y. Unless the model has a Mean, its mean is zero and y must be
@@ -24,6 +26,15 @@ type Data struct {
 	// Relative are errors e_i that are known up to a common scale σ, which is learnt. The noise (including that of White) then has
 	// the variance σ²e_i²: Cov(y) = K + σ²diag(e²) + diag(s²). They have no unit and are positive; nil if all are 1.
 	Relative []float64
+	// Channels are the groups of the observations, such as the instruments: observation i is of Model.Channels[Channels[i]], which
+	// says how that channel sees f. nil if the model has no channels.
+	Channels []int
+	// Exposures are the lengths δ_i of exposures, in the unit of x: y_i is the average of f from x_i − δ_i/2 to x_i + δ_i/2, and
+	// f(x_i) itself for 0. nil if there are none.
+	Exposures []float64
+
+	sums   *sums.Sums // in place of all of these, see SumsData
+	centre float64    // what is subtracted from the observations in sums
 }
 
 // NewData checks and pairs inputs and observations. Neither is copied or ever modified here; losses, posteriors and
@@ -57,9 +68,27 @@ func (d Data) WithRelativeErrors(relative []float64) (Data, error) {
 	return d, d.Check()
 }
 
-// Check returns an error, with the first bad index, unless the data are what NewData, WithErrors and WithRelativeErrors
-// promise. All losses check them.
+// WithChannels returns the same observations, of which observation i is of the channel with index of[i] of Model.Channels. It is
+// an error, with the index, if one is negative.
+func (d Data) WithChannels(of []int) (Data, error) {
+	d.Channels = of
+	return d, d.Check()
+}
+
+// WithExposures returns the same observations as averages of f over exposures of the given lengths about x, which may overlap; 0
+// stands for f(x) itself. It is an error, with the index, if one is negative or not finite.
+func (d Data) WithExposures(lengths []float64) (Data, error) {
+	d.Exposures = lengths
+	return d, d.Check()
+}
+
+// Check returns an error, with the first bad index, unless the data are observations as NewData and the methods With… promise
+// them. All losses check them; those that take SumsData look at them first.
 func (d Data) Check() error {
+	if d.sums != nil {
+		return errors.New("gppl: sums hold no single observations: NewExact, NewResidual, NewPosterior, NewPeriodogram and" +
+			" SpectralColumns take them")
+	}
 	if _, err := NewData(d.X, d.Y); err != nil {
 		return err
 	}
@@ -76,6 +105,22 @@ func (d Data) Check() error {
 	for i, e := range d.Relative {
 		if !(e*e > 0 && 1/(e*e) > 0 && e > 0) {
 			return fmt.Errorf("gppl: the relative error of observation %d is %v: it is to be positive and finite", i, e)
+		}
+	}
+	if d.Channels != nil && len(d.Channels) != len(d.Y) {
+		return fmt.Errorf("gppl: channels are given for %d of %d observations", len(d.Channels), len(d.Y))
+	}
+	for i, c := range d.Channels {
+		if c < 0 {
+			return fmt.Errorf("gppl: channel[%d] = %d: want an index of Model.Channels", i, c)
+		}
+	}
+	if d.Exposures != nil && len(d.Exposures) != len(d.Y) {
+		return fmt.Errorf("gppl: exposures are given for %d of %d observations", len(d.Exposures), len(d.Y))
+	}
+	for i, e := range d.Exposures {
+		if !(e >= 0 && e <= math.MaxFloat64) {
+			return fmt.Errorf("gppl: exposure[%d] = %v: want a length, 0 or more", i, e)
 		}
 	}
 	return nil
@@ -107,7 +152,8 @@ func (d Data) CheckUnits() error {
 
 // clone returns a copy that nothing outside refers to: what a loss was made from stays as it was checked.
 func (d Data) clone() Data {
-	return Data{X: d.X.clone(), Y: slices.Clone(d.Y), Errors: slices.Clone(d.Errors), Relative: slices.Clone(d.Relative)}
+	return Data{X: d.X.clone(), Y: slices.Clone(d.Y), Errors: slices.Clone(d.Errors), Relative: slices.Clone(d.Relative),
+		Channels: slices.Clone(d.Channels), Exposures: slices.Clone(d.Exposures)}
 }
 
 // knownVariances returns the squares of the known errors, nil if there are none.
@@ -124,13 +170,30 @@ func squaresOf(x []float64) []float64 {
 	return squares
 }
 
+// isViewed reports whether the data have channels or exposures.
+func (d Data) isViewed() bool { return d.Channels != nil || d.Exposures != nil }
+
+// channel returns the channel of observation i: the first without channels.
+func (d Data) channel(i int) int {
+	if d.Channels == nil {
+		return 0
+	}
+	return d.Channels[i]
+}
+
 // Len returns n, the number of observations.
-func (d Data) Len() int { return len(d.Y) }
+func (d Data) Len() int {
+	if d.sums != nil {
+		return d.sums.Len()
+	}
+	return len(d.Y)
+}
 
 // Pick returns the observations at the given indices, copied.
 func (d Data) Pick(idx []int) Data {
 	return Data{X: d.X.Pick(idx), Y: timeline.Pick(d.Y, idx), Errors: timeline.Pick(d.Errors, idx),
-		Relative: timeline.Pick(d.Relative, idx)}
+		Relative: timeline.Pick(d.Relative, idx), Channels: timeline.Pick(d.Channels, idx),
+		Exposures: timeline.Pick(d.Exposures, idx)}
 }
 
 // rowNoise returns the noise of the data, in their order.

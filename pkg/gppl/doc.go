@@ -24,8 +24,8 @@
 // # Workflow
 //
 // Data and a Model make a Loss: NewExact, NewVFE, or NewProjected with a Projection drawn by a Design. Fit minimises it over the
-// parameters of the model and returns a Result, with standard errors and warnings. NewPosterior or NewVFEPosterior conditions the
-// learned model on the data and predicts: Latent the function f, Noisy a new observation y. Package auto chooses loss,
+// parameters of the model and returns a Result, with standard errors and warnings. The method Posterior of the loss conditions
+// the learned model on the data and predicts: Latent the function f, Noisy a new observation y. Package auto chooses loss,
 // projections and start values by itself. The example of the package shows a complete run.
 //
 // Beyond that: known errors of observations (Data.WithErrors, Data.WithRelativeErrors), priors (NewMAP), tied parameters (Tie),

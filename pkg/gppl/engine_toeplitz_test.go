@@ -141,7 +141,7 @@ func TestToeplitzDates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if engine, seconds := l.Cost(m); engine != EngineToeplitz {
+	if engine, seconds := l.Cost(m.Values()); engine != EngineToeplitz {
 		t.Errorf("%v takes %s, %v s an evaluation\n%s", m, engine, seconds, l.Explain())
 	}
 }

@@ -31,11 +31,17 @@ import (
 // takes n³/3 flops and the gradient 2n³/3 more, in memory for n² numbers; on a time series, engines that use the structure of the
 // kernel need far less.
 //
+// Observations of several channels (Model.Channels), and averages over exposures (Data.Exposures), take a state space, in time
+// linear in n; y is then of the covariance that Channel tells, with the offsets integrated out.
+//
 // It is safe for concurrent use, in working memory for as many evaluations as run at once.
 type Exact struct {
 	model   Model
 	data    Data // zero if only sums of them are known
 	n       int
+	extent  Inputs          // the inputs, or the two ends of those of sums
+	c       blas64.General  // C, n×c: y and the basis of the mean; none for sums
+	known   *observed.Known // the sums; nil for data
 	params  []Param
 	scale   scaling
 	span    float64             // the largest distance there is
@@ -47,7 +53,8 @@ type Exact struct {
 	engines []exactEngine
 	only    string // the one engine there is, see OnlyEngine; "" for all
 	chosen
-	calls *parallel.Pool[exactCall]
+	calls  *parallel.Pool[exactCall]
+	viewed *viewed // the likelihood of channels or exposures, in place of the engines; nil without
 }
 
 // exactCall is the working memory of one evaluation.
@@ -61,9 +68,15 @@ type exactCall struct {
 // NewExact returns the exact negative log likelihood of the data, to be trained from the parameters of m.
 func NewExact(ctx context.Context, m Model, d Data, opts ...Option) (*Exact, error) {
 	start := time.Now()
+	if d.sums != nil {
+		return newSumsExact(m, d, opts)
+	}
 	d, o, err := checked(m, d, opts)
 	if err != nil {
 		return nil, err
+	}
+	if len(m.Channels) > 0 || d.isViewed() {
+		return newViewedExact(ctx, m, d, o)
 	}
 	if d.X.Dim() != 1 && IsPlaced(m.Kernel) {
 		return nil, fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d", m.Kernel, d.X.Dim())
@@ -72,7 +85,7 @@ func NewExact(ctx context.Context, m Model, d Data, opts ...Option) (*Exact, err
 	if d.X.Dim() == 1 {
 		series = observed.Sorted(d.X.at)
 	}
-	l := newExact(m, d.Len(), nil, o, extent(d.X))
+	l := newExact(m, d.Len(), o, extent(d.X))
 	mean, columns, err := dataColumns(ctx, m, d)
 	if err != nil {
 		return nil, err
@@ -82,21 +95,47 @@ func NewExact(ctx context.Context, m Model, d Data, opts ...Option) (*Exact, err
 	return l, nil
 }
 
+// newViewedExact is NewExact for channels or exposures.
+func newViewedExact(ctx context.Context, m Model, d Data, o options) (*Exact, error) {
+	if o.Engine != "" && o.Engine != EngineStateSpace {
+		return nil, &Refusal{Engine: o.Engine, Reason: "channels and exposures take the statespace engine"}
+	}
+	v, err := newViewed(ctx, m, d, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Exact{model: m, data: d, n: d.Len(), params: v.params, rows: v.line.Noise, options: o, viewed: v}, nil
+}
+
 // observe sets the data of the loss, with the series of their inputs in order, and the engines.
 func (l *Exact) observe(d Data, series *observed.Line, mean *regress.Regression, columns blas64.General) {
-	l.data, l.series, l.mean, l.columns, l.rows = d, series, mean, columns.Cols, d.rowNoise()
-	var engines []exactEngine
+	l.data, l.extent, l.series, l.mean, l.c, l.columns, l.rows = d, d.X, series, mean, columns, columns.Cols, d.rowNoise()
 	if series != nil {
 		series.SetColumns(columns)
 		series.SetNoise(l.rows)
+	}
+	l.prepare()
+}
+
+// prepare sets the engines of the data or sums under the options.
+func (l *Exact) prepare() {
+	var engines []exactEngine
+	if l.known != nil {
+		for _, e := range []exactEngine{newGriddedExact(l.known), newSpectralExact(l.known, l.options)} {
+			if l.only == "" || l.only == e.name() {
+				engines = append(engines, e)
+			}
+		}
+	}
+	if series := l.series; series != nil {
 		for _, e := range seriesEngines {
 			if l.only == "" || l.only == e.name {
 				engines = append(engines, e.of(series, l.options))
 			}
 		}
 	}
-	if l.only == "" || l.only == EngineDense {
-		engines = append(engines, newDenseExact(d.X, columns, l.rows))
+	if l.known == nil && (l.only == "" || l.only == EngineDense) {
+		engines = append(engines, newDenseExact(l.data.X, l.c, l.rows))
 	}
 	l.setEngines(engines)
 }
@@ -118,11 +157,14 @@ var seriesEngines = []struct {
 // was computed from the data. Many evaluations of WithObservations at one θ then spend no time on the choice; Cost names the
 // engine. It panics if there is no such engine.
 func (l *Exact) OnlyEngine(name string) *Exact {
+	if l.viewed != nil && name == EngineStateSpace {
+		return l
+	}
 	other := *l
 	other.only = name
 	i := slices.IndexFunc(l.engines, func(e exactEngine) bool { return e.name() == name })
 	if i < 0 {
-		panic(fmt.Sprintf("gppl: OnlyEngine(%q): the likelihood has %s", name, strings.Join(l.chooser.Names, ", ")))
+		panic(fmt.Sprintf("gppl: OnlyEngine(%q): the likelihood has %s", name, strings.Join(l.engineNames(), ", ")))
 	}
 	other.setEngines(l.engines[i:][:1])
 	return &other
@@ -139,6 +181,9 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 	d.Y, d.Errors = slices.Clone(y), slices.Clone(errors)
 	if err := d.Check(); err != nil {
 		return nil, err
+	}
+	if l.viewed != nil {
+		return newViewedExact(context.Background(), l.model, d, l.options)
 	}
 	other := *l
 	mean, columns := l.mean, blas64.General{Rows: l.n, Cols: 1, Stride: 1, Data: d.Y}
@@ -160,12 +205,10 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 	return &other, nil
 }
 
-// newExact returns the loss of n observations, which the engines know, over the given range of inputs, with a mean of zero.
-func newExact(m Model, n int, engines []exactEngine, o options, span float64) *Exact {
-	l := &Exact{model: m, n: n, params: m.trained(), scale: scalingOf(m.Kernel), columns: 1, span: span, options: o}
-	l.calls = new(parallel.Pool[exactCall])
-	l.setEngines(engines)
-	return l
+// newExact returns the loss of n observations over the given range of inputs, with a mean of zero and without engines.
+func newExact(m Model, n int, o options, span float64) *Exact {
+	return &Exact{model: m, n: n, params: m.trained(), scale: scalingOf(m.Kernel), columns: 1, span: span, options: o,
+		calls: new(parallel.Pool[exactCall])}
 }
 
 // setEngines begins with engines that did nothing yet.
@@ -176,13 +219,49 @@ func (l *Exact) setEngines(engines []exactEngine) {
 
 func (l *Exact) Params() []Param             { return append([]Param(nil), l.params...) }
 func (l *Exact) Model(theta []float64) Model { return l.model.WithParams(theta) }
-func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.n) }
+
+func (l *Exact) String() string {
+	if l.viewed != nil {
+		return l.viewed.String()
+	}
+	return fmt.Sprintf("exact NLL (n=%d)", l.n)
+}
+
+// engineNames returns the names of the engines that there are.
+func (l *Exact) engineNames() []string {
+	if l.viewed != nil {
+		return []string{EngineStateSpace}
+	}
+	return l.chooser.Names
+}
+
+// Report returns what the loss has had to do so far.
+func (l *Exact) Report() LossReport {
+	if l.viewed != nil {
+		return l.viewed.tally.get()
+	}
+	return l.chosen.Report()
+}
+
+// Explain reports the last evaluation: for each engine the expected time and error, and which one was used.
+func (l *Exact) Explain() string {
+	if l.viewed != nil {
+		return "statespace: the only engine of channels and exposures\n"
+	}
+	return l.chosen.Explain()
+}
 
 func (l *Exact) negligible(p int, noise float64) bool {
+	if l.viewed != nil {
+		return l.viewed.negligible(p, noise)
+	}
 	return p == len(l.params)-1 && l.rows.Negligible(noise, nil)
 }
 
 func (l *Exact) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+	if l.viewed != nil {
+		return l.viewed.ValueGrad(ctx, grad, theta)
+	}
 	value, _, err := l.evaluate(ctx, grad, theta, false)
 	if err == nil {
 		err = checkAnswer(l.params, value, grad, theta)
@@ -278,13 +357,16 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 	return o, nil
 }
 
-// Cost predicts the engine and the time in seconds of an evaluation of value and gradient at m, with a share of the set-up. It
-// counts operations and measures nothing, so that decisions based on it are the same on every machine. seconds is +Inf if no
-// engine takes m, or if m is out of the range of float64.
-func (l *Exact) Cost(m Model) (engine string, seconds float64) {
+// Cost predicts the engine and the time in seconds of an evaluation of value and gradient at theta, with a share of the set-up.
+// It counts operations and measures nothing, so that decisions based on it are the same on every machine. seconds is +Inf if no
+// engine takes the model, or if it is out of the range of float64.
+func (l *Exact) Cost(theta []float64) (engine string, seconds float64) {
+	if l.viewed != nil {
+		return EngineStateSpace, l.viewed.seconds(l.Model(theta))
+	}
 	c := l.calls.Get()
 	engine, seconds = "", math.Inf(1)
-	if err := c.compile(l.model.Kernel, l.rows.Positive(Values(m.Params()), len(l.params)-1)); err == nil {
+	if err := c.compile(l.model.Kernel, l.rows.Positive(theta, len(l.params)-1)); err == nil {
 		l.forecast(c)
 		if i := l.chooser.Next(&c.Selection); i >= 0 {
 			engine, seconds = l.chooser.Names[i], c.Candidates[i].Cost()
@@ -296,6 +378,9 @@ func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 
 // WithinSeconds returns the likelihood under another limit of WithSeconds. It shares what was computed from the data.
 func (l *Exact) WithinSeconds(most float64) *Exact {
+	if l.viewed != nil { // one engine, in time linear in n
+		return l
+	}
 	other := *l
 	other.chooser = l.chooser.Fresh()
 	other.chooser.Seconds = most
@@ -304,6 +389,9 @@ func (l *Exact) WithinSeconds(most float64) *Exact {
 
 // withoutEngine returns the loss without the engine of the last evaluation, and its name.
 func (l *Exact) withoutEngine() (Loss, string) {
+	if l.viewed != nil {
+		return nil, ""
+	}
 	other := *l
 	var engine string
 	if other.chooser, engine = l.chooser.LeaveOut(); engine == "" {
@@ -336,10 +424,15 @@ type profiled struct {
 }
 
 // NewProfile returns the profile of one likelihood, or of the sum of several of one family of models on parts of the data. It
-// ignores their means. It panics if there is none.
+// ignores their means. It panics if there is none, or if one has channels or exposures.
 func NewProfile(exact ...*Exact) *Profile {
 	if len(exact) == 0 {
 		panic("gppl: NewProfile of no likelihoods")
+	}
+	for _, l := range exact {
+		if l.viewed != nil {
+			panic("gppl: NewProfile: " + l.String())
+		}
 	}
 	p := &Profile{exact: exact}
 	for _, l := range exact {
@@ -474,6 +567,9 @@ func (p *profiled) set(ctx context.Context, k Kernel, noises []float64) {
 }
 
 func (l *Exact) conditionedAt(ctx context.Context, theta []float64) (*regress.Conditioned, error) {
+	if l.viewed != nil {
+		return l.viewed.conditionedAt(ctx, theta)
+	}
 	if l.mean == nil {
 		return nil, nil
 	}

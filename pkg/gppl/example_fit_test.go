@@ -134,7 +134,7 @@ func ExampleNewVFE() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	posterior, err := gppl.NewVFEPosterior(ctx, result.Model, data, z)
+	posterior, err := loss.Posterior(ctx, result.Theta())
 	if err != nil {
 		log.Fatal(err)
 	}

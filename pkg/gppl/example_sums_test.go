@@ -10,7 +10,7 @@ import (
 )
 
 // Shards of a series are added up apart, merged, and learnt from. The merged sums have the bytes of the whole.
-func ExampleNewSumsExact() {
+func ExampleSumsData() {
 	ctx := context.Background()
 	plan, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Largest: 8})
 	if err != nil {
@@ -40,7 +40,7 @@ func ExampleNewSumsExact() {
 	fmt.Println(all.Len(), "observations, the bytes of the whole:", string(a) == string(b))
 
 	start := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1}
-	loss, err := gppl.NewSumsExact(ctx, start, all, all.Mean())
+	loss, err := gppl.NewExact(ctx, start, gppl.SumsData(all, all.Mean()))
 	if err != nil {
 		panic(err)
 	}

@@ -21,6 +21,7 @@ var (
 	EngineInputs, EngineKernels = engineInputs, engineKernels
 	ReadOracle, BenchData       = readOracle, benchData
 	DrawFrom, LogGrad           = drawFrom, logGrad
+	VFEPosterior                = vfePosterior
 )
 
 func (c oracleCase) Data(t *testing.T) Data   { return c.data(t) }

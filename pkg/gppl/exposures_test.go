@@ -83,7 +83,7 @@ func randomExposures(rnd *rand.Rand, k gppl.Kernel) exposureCase {
 }
 
 // dense is the likelihood and, at z, the posterior of f by Cholesky factors.
-func (c *exposureCase) dense(t *testing.T, m gppl.ChannelModel, z []float64) (value float64, mean, variance []float64) {
+func (c *exposureCase) dense(t *testing.T, m gppl.Model, z []float64) (value float64, mean, variance []float64) {
 	t.Helper()
 	n, k := c.data.Len(), len(m.Channels)
 	a, h := mat.NewSymDense(n, nil), mat.NewDense(n, k, nil)
@@ -160,7 +160,7 @@ func TestExposures(t *testing.T) {
 	for trial := range testkit.Size(len(kernels), 4*len(kernels), 20*len(kernels)) {
 		c := randomExposures(rnd, kernels[trial%len(kernels)])
 		t.Run(fmt.Sprintf("%d/%T", trial, c.model.Kernel), func(t *testing.T) {
-			loss, err := gppl.NewExposures(t.Context(), c.model, c.data, c.channel, c.exposure)
+			loss, err := gppl.NewExact(t.Context(), c.model, viewed(c.data, c.channel, c.exposure))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,11 +196,11 @@ func TestExposures(t *testing.T) {
 					t.Errorf("derivative in %s: %v, want %v", loss.Params()[i].Name, grad[i], want)
 				}
 			}
-			p, err := gppl.NewExposurePosterior(t.Context(), c.model, c.data, c.channel, c.exposure)
+			p, err := gppl.NewPosterior(t.Context(), c.model, viewed(c.data, c.channel, c.exposure))
 			if err != nil {
 				t.Fatal(err)
 			}
-			m, v, err := p.Function(t.Context(), z)
+			m, v, err := p.Latent(t.Context(), gppl.Scalars(z))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -218,12 +218,12 @@ func TestExposures(t *testing.T) {
 // by name; rounded times and overlaps are not.
 func TestExposuresErrors(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 2, 0, 1}}
-	m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1},
+	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1},
 		Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 1}}}
 	sloped := m
 	sloped.Channels = []gppl.Channel{{Name: "A", Value: 1, Slope: 1, Noise: 1}}
 	for _, c := range []struct {
-		m        gppl.ChannelModel
+		m        gppl.Model
 		exposure []float64
 		want     string
 	}{
@@ -234,7 +234,7 @@ func TestExposuresErrors(t *testing.T) {
 		{m, []float64{1, math.NaN(), 1, 1}, "exposure[1] = NaN"},
 		{sloped, []float64{1, 1, 1, 1}, `channel "A" sees the derivative`},
 	} {
-		l, err := gppl.NewExposures(t.Context(), c.m, d, make([]int, 4), c.exposure)
+		l, err := gppl.NewExact(t.Context(), c.m, viewed(d, make([]int, 4), c.exposure))
 		if err == nil {
 			_, err = l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 		}
@@ -247,7 +247,7 @@ func TestExposuresErrors(t *testing.T) {
 	for i := range x {
 		x[i], exposure[i] = float64(i), n
 	}
-	l, err := gppl.NewExposures(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: x}, make([]int, n), exposure)
+	l, err := gppl.NewExact(t.Context(), m, viewed(gppl.Data{X: gppl.Scalars(x), Y: x}, make([]int, n), exposure))
 	if err == nil {
 		_, err = l.ValueGrad(t.Context(), nil, gppl.Values(l.Params()))
 	}
@@ -266,8 +266,8 @@ func BenchmarkExposures(b *testing.B) {
 		for i := range x {
 			x[i], y[i], exposure[i] = float64(i), rnd.NormFloat64(), 0.9
 		}
-		m := gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}}}
-		loss, err := gppl.NewExposures(b.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, n), exposure)
+		m := gppl.Model{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}}}
+		loss, err := gppl.NewExact(b.Context(), m, viewed(gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, n), exposure))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -305,9 +305,9 @@ func TestExposuresLong(t *testing.T) {
 				exposure[2] = d
 			}
 			y := []float64{0.3, -0.5, 0.1}
-			m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: v, Lengthscale: l},
+			m := gppl.Model{Kernel: gppl.Matern32{Variance: v, Lengthscale: l},
 				Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: noise}}}
-			loss, err := gppl.NewExposures(t.Context(), m, gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, 3), exposure)
+			loss, err := gppl.NewExact(t.Context(), m, viewed(gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, 3), exposure))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -438,7 +438,7 @@ func (s changedSeries) in(unit, origin float64) gppl.Data {
 // derivatives, differences of gradients, in its unit and the logs of the others.
 func placeError(t *testing.T, l gppl.Loss, r *gppl.Result, place int, unit float64) float64 {
 	const h = 1e-3
-	theta := r.Starts[r.Best].Theta
+	theta := r.Theta()
 	p := len(theta)
 	curvature := mat.NewDense(p, p, nil)
 	grad := make([]float64, p)

@@ -41,6 +41,9 @@ func LeaveOneOut(ctx context.Context, m Model, d Data, opts ...Option) (mean, va
 // its variance by a hundredth, as it can where the noise is below some 1e-10 of the variance: no engine then, or not the one that
 // WithEngine names, can tell.
 func LeaveBlockOut(ctx context.Context, m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
+	if err := m.CheckPlain("leaving out", d); err != nil {
+		return nil, nil, err
+	}
 	defer parallel.Stopped(&err)
 	if err := checkBlocks(blocks, d.Len()); err != nil {
 		return nil, nil, err
@@ -357,6 +360,9 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 // s_i⁴P_ii. Given all other observations, y_i is N(y_i − α_i/P_ii, 1/P_ii). With the state space, α costs half as much as the
 // value, and precisions nothing beside a gradient; with other engines they cost a posterior at the inputs.
 func (l *Exact) Residuals(ctx context.Context, alpha, precisions, grad, theta []float64) (value float64, err error) {
+	if err := l.model.CheckPlain("Exact.Residuals", l.data); err != nil {
+		return 0, err
+	}
 	defer parallel.Stopped(&err)
 	if len(alpha) != l.n || precisions != nil && len(precisions) != l.n {
 		panic(fmt.Sprintf("gppl: Residuals: room for %d and %d, want %d", len(alpha), len(precisions), l.n))

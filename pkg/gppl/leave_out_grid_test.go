@@ -67,7 +67,7 @@ func TestLeaveOutGrid(t *testing.T) {
 					mixed.favour = math.Inf(1) // a band is faster for so few
 				}
 			}
-			p, err := l.posterior(t.Context(), d.X)
+			p, err := l.Posterior(t.Context(), m.Values())
 			if err != nil {
 				t.Fatalf("%v by %s: %v", m, engine, err)
 			}

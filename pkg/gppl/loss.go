@@ -17,6 +17,12 @@ import (
 // A Loss is what training minimises: a negative log likelihood, or a bound on one, in
 // nats, as a function of the natural values θ of its parameters.
 //
+// A loss may also have the methods
+//
+//	Posterior(ctx context.Context, theta []float64) (*Posterior, error) // the process given its data
+//	Cost(theta []float64) (engine string, seconds float64)            // a prediction, without an evaluation
+//	Information(ctx context.Context, theta []float64) (*mat.SymDense, error) // see Informed
+//
 // A Loss is safe for concurrent use. Its answers do not depend on earlier calls, beyond the promised tolerance. It uses all
 // processors by itself, and keeps sums over the data and working memory between calls.
 type Loss interface {
@@ -36,20 +42,10 @@ type Loss interface {
 	fmt.Stringer
 }
 
-// Seconds predicts the seconds of a value and gradient at theta, as Exact.Cost and Projected.Cost do; priors and ties take none.
-// It is 0 for other losses.
+// Seconds returns the seconds of a value and gradient at theta that the Cost of the loss predicts, 0 if it has no such method.
 func Seconds(loss Loss, theta []float64) (seconds float64) {
-	switch loss := loss.(type) {
-	case wrapping:
-		seconds = Seconds(loss.within(theta))
-	case *Exact:
-		_, seconds = loss.Cost(loss.Model(theta))
-	case *Projected:
-		seconds = loss.Cost(loss.Model(theta))
-	case *Panel: // as if one after the other
-		for _, l := range loss.losses {
-			seconds += Seconds(l, theta)
-		}
+	if l, ok := loss.(costing); ok {
+		_, seconds = l.Cost(theta)
 	}
 	return seconds
 }
@@ -58,10 +54,22 @@ var (
 	_ Loss = (*Exact)(nil)
 	_ Loss = (*Projected)(nil)
 	_ Loss = (*VFE)(nil)
-	_ Loss = (*ChannelLikelihood)(nil)
 	_ Loss = (*MAP)(nil)
 	_ Loss = (*Tied)(nil)
 	_ Loss = (*Panel)(nil)
+)
+
+// costing is a loss that predicts its cost.
+type costing interface {
+	Cost(theta []float64) (engine string, seconds float64)
+}
+
+var (
+	_ costing = (*Exact)(nil)
+	_ costing = (*Projected)(nil)
+	_ costing = (*MAP)(nil)
+	_ costing = (*Tied)(nil)
+	_ costing = (*Panel)(nil)
 )
 
 // LossReport describes how a loss is computed.
@@ -159,13 +167,9 @@ func notNil(where, what string, argument any) {
 
 // checked returns a copy of the data of a loss, which no caller can change after the check, and the options, or what is wrong
 // with them or the model.
-func checked(m interface{ Check() error }, d Data, opts []Option) (Data, options, error) {
+func checked(m Model, d Data, opts []Option) (Data, options, error) {
 	d = d.clone()
-	check := m.Check
-	if of, ok := m.(Model); ok {
-		check = func() error { return of.checkWith(d) }
-	}
-	if err := cmp.Or(check(), d.Check()); err != nil {
+	if err := cmp.Or(m.covers(d), m.checkWith(d), d.Check()); err != nil {
 		return d, options{}, err
 	}
 	o, err := optionsOf(opts)
@@ -221,11 +225,9 @@ var (
 	_ regressing = (*Exact)(nil)
 	_ regressing = (*Projected)(nil)
 	_ regressing = (*VFE)(nil)
-	_ regressing = (*ChannelLikelihood)(nil)
 
 	_ knowing = (*Exact)(nil)
 	_ knowing = (*VFE)(nil)
-	_ knowing = (*ChannelLikelihood)(nil)
 )
 
 // withoutEngine returns the loss without the engine that it used last, and the name of

@@ -140,6 +140,18 @@ func (m *MAP) ValueGrad(ctx context.Context, grad, theta []float64) (float64, er
 	return value, nil
 }
 
+// Cost is what the loss that has the priors predicts.
+func (m *MAP) Cost(theta []float64) (engine string, seconds float64) { return costWithin(m, theta) }
+
+// costWithin returns what a wrapped loss predicts, nothing if it does not.
+func costWithin(l wrapping, theta []float64) (engine string, seconds float64) {
+	within, at := l.within(theta)
+	if l, ok := within.(costing); ok {
+		return l.Cost(at)
+	}
+	return "", 0
+}
+
 func (m *MAP) withoutEngine() (Loss, string) {
 	other, engine := withoutEngine(m.loss)
 	if other == nil {
@@ -255,6 +267,9 @@ func (t *Tied) ValueGrad(ctx context.Context, grad, theta []float64) (float64, e
 	t.scratch.Put(s)
 	return value, err
 }
+
+// Cost is what the loss whose parameters are tied predicts.
+func (t *Tied) Cost(theta []float64) (engine string, seconds float64) { return costWithin(t, theta) }
 
 func (t *Tied) withoutEngine() (Loss, string) {
 	other, engine := withoutEngine(t.loss)
@@ -392,6 +407,14 @@ func (p *Panel) ValueGrad(ctx context.Context, grad, theta []float64) (value flo
 		return 0, err
 	}
 	return value, nil
+}
+
+// Cost is the sum of what the losses predict, as if one ran after the other.
+func (p *Panel) Cost(theta []float64) (engine string, seconds float64) {
+	for _, l := range p.losses {
+		seconds += Seconds(l, theta)
+	}
+	return "", seconds
 }
 
 func (p *Panel) withoutEngine() (Loss, string) {

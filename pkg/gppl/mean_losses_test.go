@@ -227,7 +227,7 @@ func TestMeanVFEPosterior(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		vfe, err := gppl.NewVFEPosterior(t.Context(), c.model, c.data, c.data.X)
+		vfe, err := gppl.VFEPosterior(t, c.model, c.data, c.data.X)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -581,7 +581,7 @@ func TestVFEKnownErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		vfe, err := gppl.NewVFEPosterior(t.Context(), varied.model, varied.data, c.data.X)
+		vfe, err := gppl.VFEPosterior(t, varied.model, varied.data, c.data.X)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
@@ -13,17 +14,20 @@ import (
 //
 //	y_i = h(x_i)ᵀβ + f(x_i) + ε_i,  f ~ GP(0, Kernel),  ε_i ~ N(0, Noise)
 //
+// Observations of several channels see f each in a way of its own (Channel).
+//
 // It is an immutable value; training returns a new one.
 type Model struct {
-	Kernel Kernel
-	Noise  float64 // noise variance σ², in the unit of y²; 0 only beside known errors of all observations: a loss keeps it
-	Mean   Mean    // h and the prior of β; nil for a mean of zero
+	Kernel   Kernel
+	Noise    float64   // noise variance σ², in the unit of y²; 0 only beside known errors of all observations: a loss keeps it
+	Mean     Mean      // h and the prior of β; nil for a mean of zero
+	Channels []Channel // how each channel of the data sees f, and its noise, which takes the place of Noise; nil: y sees f
 
 	transforms []Transform // one per parameter; nil for each parameter's own
 	unknown    []string    // names given to WithTransform or Fix that are no parameter's
 }
 
-// NoiseName is the name of the noise variance, the last of a model's parameters.
+// NoiseName is the name of the noise variance, the last parameter of a model without channels.
 const NoiseName = "noise variance"
 
 // PaperModel returns k as the paper starts training it: every raw parameter at log 1, so that every kernel parameter is 1 and the
@@ -33,9 +37,16 @@ func PaperModel(k Kernel) Model {
 	return Model{Kernel: k.WithParams(ones), Noise: noise.Natural(0)}.WithTransform(NoiseName, noise)
 }
 
-// Params returns the kernel's parameters and, last, the noise variance, each with the transform under which it is trained.
+// Params returns the kernel's parameters and, last, the noise variance, each with the transform under which it is trained. With
+// channels these are the kernel's parameters, then the channels' noise variances, their Values and, if f has a derivative, their
+// Slopes.
 func (m Model) Params() []Param {
-	params := append(m.Kernel.Params(), Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
+	params := m.Kernel.Params()
+	if len(m.Channels) == 0 {
+		params = append(params, Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
+	} else {
+		params = append(params, m.channelParams()...)
+	}
 	for i, t := range m.transforms {
 		if t != nil {
 			params[i].Transform = t
@@ -47,9 +58,12 @@ func (m Model) Params() []Param {
 // Values returns the natural values of all parameters, in the order of Params.
 func (m Model) Values() []float64 { return Values(m.Params()) }
 
-// WithParams returns the same model at the natural values theta, noise last.
+// WithParams returns the same model at the natural values theta, in the order of Params.
 // It panics if their number is wrong; it does not judge their values.
 func (m Model) WithParams(theta []float64) Model {
+	if len(m.Channels) > 0 {
+		return m.withChannelParams(theta)
+	}
 	last := len(theta) - 1
 	if last < 0 {
 		panic("gppl: Model.WithParams: theta is empty")
@@ -100,27 +114,56 @@ func (m Model) FixRedundant() Model {
 // trained returns the parameters as a loss trains them: a noise variance of 0, which checkWith takes, is kept.
 func (m Model) trained() []Param {
 	params := m.Params()
-	if m.Noise == 0 {
-		params[len(params)-1].Transform = Fixed{}
+	for i, p := range params {
+		if p.Role == RoleNoise && p.Value == 0 && i >= len(m.Kernel.Params()) {
+			params[i].Transform = Fixed{}
+		}
 	}
 	return params
 }
 
-// checkWith is Check, for a model of the data: a noise variance of 0 is taken beside known errors of all observations.
+// noises returns the names and the variances of the noise of each channel, or of all observations without channels.
+func (m Model) noises() (names []string, variances []float64) {
+	if len(m.Channels) == 0 {
+		return []string{NoiseName}, []float64{m.Noise}
+	}
+	for _, c := range m.Channels {
+		names, variances = append(names, c.NoiseOf()), append(variances, c.Noise)
+	}
+	return names, variances
+}
+
+// checkWith is Check, for a model of the data: a noise variance of 0 is taken beside known errors of all observations that have
+// it.
 func (m Model) checkWith(d Data) error {
-	if m.Noise != 0 || len(d.Errors) == 0 || m.Kernel == nil {
+	if m.Kernel == nil || len(d.Errors) != len(d.Y) {
+		return m.Check()
+	}
+	names, variances := m.noises()
+	if !slices.Contains(variances, 0) {
 		return m.Check()
 	}
 	for i, s := range d.Errors {
-		if s == 0 {
+		if c := d.channel(i); variances[c] == 0 && s == 0 {
 			return fmt.Errorf("gppl: parameter %q = 0 is taken beside known errors alone, and the error of observation %d is 0",
-				NoiseName, i)
+				names[c], i)
 		}
 	}
-	m.Noise = 1
-	if m.transforms != nil { // of the noise, which is kept
-		m.transforms = slices.Clone(m.transforms)
-		m.transforms[len(m.transforms)-1] = nil
+	// What is kept at 0 is not checked, and neither is its transform.
+	m.transforms = slices.Clone(m.transforms)
+	m.Channels = slices.Clone(m.Channels)
+	for c, v := range variances {
+		if v != 0 {
+			continue
+		}
+		if len(m.Channels) == 0 {
+			m.Noise = 1
+		} else {
+			m.Channels[c].Noise = 1
+		}
+		if m.transforms != nil {
+			m.transforms[len(m.Kernel.Params())+c] = nil
+		}
 	}
 	return m.Check()
 }
@@ -147,6 +190,11 @@ func (m Model) Check() error {
 				p.Name, i, p.Value, p.Transform)
 		}
 	}
+	if len(m.Channels) > 0 {
+		if err := m.checkChannels(); err != nil {
+			return err
+		}
+	}
 	if m.Mean != nil {
 		return checkMean(m.Mean)
 	}
@@ -170,10 +218,20 @@ func (m Model) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("gppl: JSON cannot tell the types of a model: write a store.Model")
 }
 
-// String renders the mean, the kernel and the noise variance.
+// String renders the mean, the kernel and the noise variance, or the channels.
 func (m Model) String() string {
+	var b strings.Builder
+	b.WriteString("GP(")
 	if m.Mean != nil {
-		return fmt.Sprintf("GP(mean %v, %v, %s=%.4g)", m.Mean, m.Kernel, NoiseName, m.Noise)
+		fmt.Fprintf(&b, "mean %v, ", m.Mean)
 	}
-	return fmt.Sprintf("GP(%v, %s=%.4g)", m.Kernel, NoiseName, m.Noise)
+	fmt.Fprint(&b, m.Kernel)
+	for _, c := range m.Channels {
+		fmt.Fprintf(&b, ", %v", c)
+	}
+	if len(m.Channels) == 0 {
+		fmt.Fprintf(&b, ", %s=%.4g", NoiseName, m.Noise)
+	}
+	b.WriteString(")")
+	return b.String()
 }

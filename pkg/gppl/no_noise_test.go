@@ -64,7 +64,7 @@ func TestNoNoise(t *testing.T) {
 						t.Errorf("%q, %v, noise %g: derivative %d is %v, want %v", engine, k, noise, p, g*scale, want)
 					}
 				}
-				if _, seconds := l.Cost(l.Model(theta)); !(seconds < 10) {
+				if _, seconds := l.Cost(theta); !(seconds < 10) {
 					t.Errorf("%q, %v, noise %g: %v seconds", engine, k, noise, seconds)
 				}
 			}
@@ -177,28 +177,19 @@ func TestNoNoiseChannels(t *testing.T) {
 	}
 	at := []float64{-3, 4.2, 17, 40}
 	for _, k := range channelKernels() {
-		with := func(noise float64) gppl.ChannelModel {
-			return gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: noise},
+		with := func(noise float64) gppl.Model {
+			return gppl.Model{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: noise},
 				{Name: "B", Value: -0.5, Noise: 0.04}}}
 		}
-		for what, of := range map[string]func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error){
-			"channels": func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error) {
-				l, err := gppl.NewChannels(t.Context(), m, d, channel)
+		for what, d := range map[string]gppl.Data{"channels": viewed(d, channel, nil), "exposures": viewed(d, channel, exposure)} {
+			of := func(m gppl.Model) (*gppl.Exact, *gppl.Posterior, error) {
+				l, err := gppl.NewExact(t.Context(), m, d)
 				if err != nil {
 					return nil, nil, err
 				}
-				p, err := gppl.NewChannelPosterior(t.Context(), m, d, channel)
+				p, err := l.Posterior(t.Context(), m.Values())
 				return l, p, err
-			},
-			"exposures": func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error) {
-				l, err := gppl.NewExposures(t.Context(), m, d, channel, exposure)
-				if err != nil {
-					return nil, nil, err
-				}
-				p, err := gppl.NewExposurePosterior(t.Context(), m, d, channel, exposure)
-				return l, p, err
-			},
-		} {
+			}
 			want, posterior, err := of(with(1e-17))
 			if err != nil {
 				t.Fatal(err)
@@ -206,7 +197,7 @@ func TestNoNoiseChannels(t *testing.T) {
 			theta := gppl.Values(want.Params())
 			grad := make([]float64, len(theta))
 			value := testkit.Must(want.ValueGrad(t.Context(), grad, theta))(t)
-			means, variances := testkit.Must2(posterior.Function(t.Context(), at))(t)
+			means, variances := testkit.Must2(posterior.Latent(t.Context(), gppl.Scalars(at)))(t)
 			for _, noise := range []float64{0, 1e-300} {
 				l, p, err := of(with(noise))
 				if err != nil {
@@ -220,7 +211,7 @@ func TestNoNoiseChannels(t *testing.T) {
 					t.Errorf("%s, %v, noise %g: %v (%v), want %v; bound %v", what, k, noise, got, err, value, l.Report().LastBound)
 				}
 				alike(t, what+": gradient", own, grad)
-				m, v := testkit.Must2(p.Function(t.Context(), at))(t)
+				m, v := testkit.Must2(p.Latent(t.Context(), gppl.Scalars(at)))(t)
 				alike(t, what+": means", m, means)
 				alike(t, what+": variances", v, variances)
 				if kernel := len(k.Params()); noise == 0 && !l.Params()[kernel].IsFixed() {
@@ -232,13 +223,10 @@ func TestNoNoiseChannels(t *testing.T) {
 			if _, _, err := of(m); err == nil || !strings.Contains(err.Error(), "observation 1") {
 				t.Errorf("%s, a channel without known errors: %v", what, err)
 			}
-			start := testkit.Must(gppl.NewChannels(t.Context(), with(0), d, channel))(t)
-			if what == "exposures" {
-				start = testkit.Must(gppl.NewExposures(t.Context(), with(0), d, channel, exposure))(t)
-			}
+			start := testkit.Must(gppl.NewExact(t.Context(), with(0), d))(t)
 			before := testkit.Must(start.ValueGrad(t.Context(), nil, gppl.Values(start.Params())))(t)
 			r, err := gppl.Fit(context.Background(), start, start.Params(), gppl.Settings{MaxIterations: 3})
-			if err != nil || !(r.Value < before) || start.ChannelModel(gppl.Values(start.Params())).Channels[0].Noise != 0 {
+			if err != nil || !(r.Value < before) || start.Model(gppl.Values(start.Params())).Channels[0].Noise != 0 {
 				t.Errorf("%s, %v: training: %v, %v", what, k, r, err)
 			}
 		}

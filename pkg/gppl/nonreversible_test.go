@@ -124,7 +124,7 @@ func TestNonReversibleChannels(t *testing.T) {
 		if after, before := between(1, 0, 0.5), between(0, 1, 0.5); !(after > before) {
 			t.Fatalf("the response follows its driver by %v and precedes it by %v", after, before)
 		}
-		c := channelCase{model: gppl.ChannelModel{
+		c := channelCase{model: gppl.Model{
 			Kernel: gppl.SHO{Variance: shared, Period: 2 * math.Pi / math.Sqrt(a*b), Quality: math.Sqrt(a*b) / (a + b)},
 			Channels: []gppl.Channel{
 				{Name: "response", Value: 1, Noise: 0.05}, {Name: "driver", Value: 1, Slope: 1 / b, Noise: 0.02},
@@ -144,7 +144,7 @@ func TestNonReversibleChannels(t *testing.T) {
 			}
 			return between(c.channel[i], c.channel[j], x[j]-x[i])
 		})
-		loss, err := gppl.NewChannels(t.Context(), c.model, c.data, c.channel)
+		loss, err := gppl.NewExact(t.Context(), c.model, viewed(c.data, c.channel, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func TestSumsPeriodogram(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := Model{Kernel: c.kernel, Noise: 0.3}
-		p, err := NewSumsPeriodogram(t.Context(), m, s)
+		p, err := NewPeriodogram(t.Context(), m, SumsData(s, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestSumsPeriodogram(t *testing.T) {
 		}
 		t.Logf("%v: %d frequencies up to %v", c.kernel, len(p.Frequency), p.Frequency[len(p.Frequency)-1])
 		var refusal *Refusal
-		if _, err := NewSumsPeriodogram(t.Context(), Model{Kernel: Laplace{1, 1}, Noise: 0.1}, s); !errors.As(err, &refusal) {
+		if _, err := NewPeriodogram(t.Context(), Model{Kernel: Laplace{1, 1}, Noise: 0.1}, SumsData(s, 0)); !errors.As(err, &refusal) {
 			t.Errorf("Laplace: %v", err)
 		}
 	}

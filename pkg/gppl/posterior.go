@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -20,7 +19,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
-	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // Posterior is the Gaussian process given the data. Latent mean and variance are those of the function f, including the mean
@@ -38,30 +36,74 @@ type Posterior struct {
 	horizon   horizon
 	nugget    float64              // of the kernel: a part of f
 	mean      *regress.Conditioned // nil for a mean of zero
+	viewed    *viewedPosterior     // of channels or exposures, in place of the predictor; nil without
 	inOrder   *inOrder             // nil: there is no series
 	memory    float64              // that a joint prediction may take, in bytes
 	held      int                  // rows that each input of a joint prediction takes, beside the covariance
 }
 
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006, eq. 2.25 and 2.26; the paper's μ* and Σ*), by the
-// engine that suits it as for NewExact. Densely that takes n³/3 flops and memory for n²/2 numbers, and n² flops per new input;
-// with a state space it is linear in n.
+// engine that suits it as for NewExact: it is the Posterior of that loss at the parameters of m. Densely that takes n³/3 flops
+// and memory for n²/2 numbers, and n² flops per new input; with a state space it is linear in n.
 func NewPosterior(ctx context.Context, m Model, d Data, opts ...Option) (*Posterior, error) {
 	l, err := NewExact(ctx, m, d, append(slices.Clone(opts), forPosterior)...)
 	if err != nil {
 		return nil, err
 	}
-	return l.posterior(ctx, d.X)
+	return l.Posterior(ctx, m.Values())
 }
 
-// posterior conditions the model of the loss on its data, which lie at x or between two ends.
-func (l *Exact) posterior(ctx context.Context, x Inputs) (post *Posterior, err error) {
+// Posterior conditions the model at theta on the data of the loss, as NewPosterior does.
+func (l *Exact) Posterior(ctx context.Context, theta []float64) (post *Posterior, err error) {
 	defer parallel.Stopped(&err)
-	_, f, err := l.evaluate(ctx, nil, Values(l.params), true)
+	if l.viewed != nil {
+		return l.viewed.posterior(ctx, theta)
+	}
+	of := l.sharp()
+	_, f, err := of.evaluate(ctx, nil, theta, true)
 	if err != nil {
 		return nil, err
 	}
-	return l.posteriorBy(f, l.model, x)
+	return of.posteriorBy(f, l.model.WithParams(theta), of.extent)
+}
+
+// Posterior conditions the model at theta on all n observations, exactly (NewPosterior): the projections serve to learn theta.
+func (l *Projected) Posterior(ctx context.Context, theta []float64) (*Posterior, error) {
+	return NewPosterior(ctx, l.model.WithParams(theta), l.conditioned, WithMemory(l.memory))
+}
+
+// Posterior is the posterior of the loss that has the priors.
+func (m *MAP) Posterior(ctx context.Context, theta []float64) (*Posterior, error) {
+	return posteriorWithin(ctx, m, theta)
+}
+
+// Posterior is the posterior of the loss whose parameters are tied.
+func (t *Tied) Posterior(ctx context.Context, theta []float64) (*Posterior, error) {
+	return posteriorWithin(ctx, t, theta)
+}
+
+// posteriorWithin returns the posterior of a wrapped loss.
+func posteriorWithin(ctx context.Context, l wrapping, theta []float64) (*Posterior, error) {
+	within, at := l.within(theta)
+	of, ok := within.(interface {
+		Posterior(ctx context.Context, theta []float64) (*Posterior, error)
+	})
+	if !ok {
+		return nil, fmt.Errorf("gppl: %v has no posterior", within)
+	}
+	return of.Posterior(ctx, at)
+}
+
+// sharp returns the loss as a posterior needs it, with engines that keep more digits.
+func (l *Exact) sharp() *Exact {
+	if l.options.posterior {
+		return l
+	}
+	of := *l
+	of.options.posterior = true
+	of.prepare()
+	of.chooser.LeftOut, of.chooser.Seconds = l.chooser.LeftOut, l.chooser.Seconds
+	return &of
 }
 
 // posteriorBy is the posterior by a factor, which it keeps, of the model m.
@@ -133,34 +175,6 @@ func heldRows(p predictor, n int) int {
 	return 0
 }
 
-// NewVFEPosterior conditions m on the data through the inducing inputs z, as the variational posterior of VFE does (Titsias 2009,
-// eq. 6), in O(nm²). Predictions take 2m² flops per new input.
-func NewVFEPosterior(ctx context.Context, m Model, d Data, z Inputs, opts ...Option) (post *Posterior, err error) {
-	defer parallel.Stopped(&err)
-	l, err := NewVFE(ctx, m, d, z, VFEOptions{}, opts...)
-	if err != nil {
-		return nil, err
-	}
-	w := l.works.Get() // to keep
-	w.ctx = ctx
-	if err := l.evaluate(w, nil, Values(l.params)); err != nil {
-		return nil, err
-	}
-	weights := dense.New(w.C.Rows, w.C.Cols)
-	dense.Copy(weights, w.C)
-	w.Lb.SolveLT(weights)
-	w.ctx, w.Luu.Ctx, w.Lb.Ctx = nil, nil, nil // of the evaluation, not of predictions
-	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
-	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
-	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact,
-		horizon: newHorizon(m, l.rows.Least(m.Noise), d.Len(), d.X, z), nugget: Nugget(m.Kernel), memory: l.chooser.Memory,
-		held: heldRows(c, d.Len())}
-	if p.mean, err = l.mean.Given(w.G); err != nil {
-		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
-	}
-	return p, nil
-}
-
 // Jitter returns the jitter that factorising needed on the diagonal, usually 0.
 func (p *Posterior) Jitter() float64 { return p.jitter }
 
@@ -179,7 +193,12 @@ func (p *Posterior) Engine() string { return p.engine }
 // data, the answer is the prior. It is an error, with the index, if an input is not finite, or so far from the data that their
 // distance lacks the digits that the kernel needs (1e300 for a Periodic): mean and variance are NaN there, and correct elsewhere.
 // If ctx ends, its error is returned and no value is valid. It panics if x has another dimension than the data.
+//
+// For a model with channels f is the process itself: Channel adds the offset of a channel.
 func (p *Posterior) Latent(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+	if p.viewed != nil {
+		return p.function(ctx, x)
+	}
 	defer parallel.Stopped(&err)
 	p.checkDim(x)
 	n := x.Len()
@@ -226,8 +245,12 @@ func (p *Posterior) Latent(ctx context.Context, x Inputs) (mean, variances []flo
 	return mean, variances, err
 }
 
-// Noisy returns the posterior mean and variance of a new observation at each x, with the errors of Latent.
+// Noisy returns the posterior mean and variance of a new observation of f(x) itself at each x, with the errors of Latent. It is
+// an error for a model with channels: Channel says what each of them sees.
 func (p *Posterior) Noisy(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+	if len(p.model.Channels) > 0 {
+		return nil, nil, errors.New("gppl: Posterior.Noisy: a new observation is of a channel: use Channel, and add its noise variance")
+	}
 	mean, variances, err = p.Latent(ctx, x)
 	floats.AddConst(p.model.Noise, variances)
 	return mean, variances, err
@@ -279,6 +302,9 @@ func (p *Posterior) checkDim(x Inputs) {
 // WithMemory allows, by default 12 GB.
 func (p *Posterior) Sample(ctx context.Context, x Inputs, count int, seed uint64) (f [][]float64,
 	jitter float64, err error) {
+	if err := p.checkPlain("Posterior.Sample"); err != nil {
+		return nil, 0, err
+	}
 	defer parallel.Stopped(&err)
 	p.checkDim(x)
 	if count < 0 {
@@ -306,6 +332,14 @@ func (p *Posterior) Sample(ctx context.Context, x Inputs, count int, seed uint64
 			"gppl: the posterior covariance at %d inputs cannot be factorised: %v", n, err)
 	}
 	return drawNormals(factor, mean, count, seed), jitter, nil
+}
+
+// checkPlain returns an error if p is of channels or exposures.
+func (p *Posterior) checkPlain(what string) error {
+	if p.viewed != nil {
+		return fmt.Errorf("gppl: %s does not take a posterior of channels or exposures", what)
+	}
+	return nil
 }
 
 // roomFor returns a MemoryError if a joint prediction at n inputs, and further bytes, would take more than is allowed.
@@ -410,6 +444,9 @@ func (m Model) Sample(ctx context.Context, x Inputs, seed uint64) (f, y []float6
 	if err := cmp.Or(checked.Check(), x.check("x")); err != nil {
 		return nil, nil, 0, err
 	}
+	if len(m.Channels) > 0 {
+		return nil, nil, 0, errors.New("gppl: Model.Sample draws observations of f itself, and the model has channels")
+	}
 	n := x.Len()
 	if needed := 8 * triangle(n); needed > choice.DefaultMemory {
 		return nil, nil, 0, &MemoryError{What: fmt.Sprintf("drawing from the prior at n = %d inputs", n), Needed: needed,
@@ -435,26 +472,6 @@ func (m Model) Sample(ctx context.Context, x Inputs, seed uint64) (f, y []float6
 		y[i] = f[i] + sigma*rnd.NormFloat64()
 	}
 	return f, y, jitter, nil
-}
-
-// vfeFactors condition on the inducing variables.
-type vfeFactors struct {
-	z       Inputs
-	kernel  Kernel
-	luu, lb *dense.Lower
-	weights blas64.General // B⁻¹ΦᵀC/σ, m×c
-}
-
-func (p *vfeFactors) rows() (less, more int) { return p.z.Len(), p.z.Len() }
-
-func (p *vfeFactors) condition(ctx context.Context, means blas64.General, x Inputs) (less, more blas64.General) {
-	less = crossCovariance(p.z, x, p.kernel)
-	p.luu.Within(ctx).SolveL(less) // L⁻¹K_u*
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.weights, 0, means)
-	more = dense.New(less.Rows, less.Cols)
-	copy(more.Data, less.Data)
-	p.lb.Within(ctx).SolveL(more) // L_B⁻¹L⁻¹K_u*
-	return less, more
 }
 
 // horizon knows the inputs at which a posterior equals the prior, since the kernel has decayed to zero between them and all of
@@ -550,17 +567,4 @@ func (m Model) drawMean(f []float64, x Inputs, next func() float64) error {
 		}
 	}
 	return nil
-}
-
-// NewSumsPosterior conditions m on the observations in s minus the constant centre, as NewPosterior does; add centre to the means
-// that it returns. It answers at inputs within the range of the header. For kernels that decay to zero it also answers outside:
-// as far as the period has room, and where the answer is the prior. Any other input is an error that names the range; mean and
-// variance are then NaN at all inputs of the call.
-func NewSumsPosterior(ctx context.Context, m Model, s *sums.Sums, centre float64, opts ...Option) (*Posterior, error) {
-	l, err := NewSumsExact(ctx, m, s, centre, append(opts[:len(opts):len(opts)], forPosterior)...)
-	if err != nil {
-		return nil, err
-	}
-	lo, hi := s.Extent()
-	return l.posterior(ctx, Scalars([]float64{lo, hi}))
 }

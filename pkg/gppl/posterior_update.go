@@ -29,7 +29,7 @@ import (
 //
 // It is an error if d is not valid, if an observation is older than the last of p, or if the kernel has no state space that is
 // known (SE, RQ): other engines factorise all observations together, and NewPosterior with the longer data costs what it did
-// for p (n³/3 flops densely). Sums take an observation by Sums.Add in O(1), and NewSumsPosterior then costs what it did.
+// for p (n³/3 flops densely). Sums take an observation by Sums.Add in O(1), and NewPosterior of SumsData then costs what it did.
 func (p *Posterior) Update(ctx context.Context, d Data) (post *Posterior, err error) {
 	defer parallel.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {
@@ -63,6 +63,12 @@ func (p *Posterior) Update(ctx context.Context, d Data) (post *Posterior, err er
 var ErrOlder = errors.New("it is before the last observation: condition anew on all of them (NewPosterior)")
 
 func (p *Posterior) checkUpdate(d Data) error {
+	if err := p.checkPlain("Posterior.Update"); err != nil {
+		return err
+	}
+	if d.isViewed() {
+		return errors.New("gppl: Posterior.Update does not take channels or exposures")
+	}
 	if err := d.Check(); err != nil {
 		return err
 	}

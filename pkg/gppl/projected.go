@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -48,6 +49,9 @@ type Projected struct {
 	whole *projectedTerm   // the kernel as one; nil if it has one term
 	apart bool             // terms has the kernel's terms, or else the kernel as it is
 
+	conditioned Data    // what Posterior conditions on
+	memory      float64 // and the bytes that this may take
+
 	tally *tally
 	used  *lastUse
 	calls *parallel.Pool[projectedCall]
@@ -72,10 +76,13 @@ func NewProjected(ctx context.Context, m Model, d Data, p *Projection, opts ...O
 	notNil("NewProjected", "the projection p", p)
 	d, o, err := checked(m, d, opts)
 	if err == nil {
-		err = needsDistances("PL", m.Kernel)
+		err = cmp.Or(m.CheckPlain("PL", d), needsDistances("PL", m.Kernel))
 	}
 	if err != nil {
 		return nil, err
+	}
+	if p.ofSums {
+		return nil, fmt.Errorf("gppl: the projection %v is of sums, which NewResidual takes", p)
 	}
 	n, k := p.Dims()
 	if n != d.Len() {
@@ -93,6 +100,7 @@ func NewProjected(ctx context.Context, m Model, d Data, p *Projection, opts ...O
 		return nil, err
 	}
 	l = newProjected(m, p, projected.Data{Directions: directions, Z: z, Sizes: sizes, LogDet: logDet})
+	l.conditioned, l.memory = d, o.Memory
 	l.mean, l.uneven, l.rows = mean, d.Errors != nil || d.Relative != nil, d.rowNoise()
 	switch {
 	case d.Relative != nil:
@@ -501,23 +509,29 @@ func (l *Projected) WithinSeconds(most float64) *Projected {
 	})
 }
 
-// Cost predicts the time in seconds of an evaluation of value and gradient at m, with a share of the set-up, as Exact.Cost does.
-func (l *Projected) Cost(m Model) (seconds float64) {
+// Cost predicts the engine and the time in seconds of an evaluation of value and gradient at theta, with a share of the set-up,
+// as Exact.Cost does. The engine is "" where terms of the kernel take several.
+func (l *Projected) Cost(theta []float64) (engine string, seconds float64) {
 	c := l.calls.Get()
 	defer l.done(c)
-	if err := l.begin(c, Values(m.Params())); err != nil {
-		return math.Inf(1)
+	if err := l.begin(c, theta); err != nil {
+		return "", math.Inf(1)
 	}
 	k := float64(l.data.K)
 	seconds = 2 * k * k * k / choice.FlopRate
+	var engines []string
 	for _, t := range c.use {
-		f := t.best(&t.Selection)
-		if f.Reason.Given() {
-			return math.Inf(1)
+		i := t.chooser.Next(&t.Selection)
+		if i < 0 {
+			return "", math.Inf(1)
 		}
-		seconds += f.Cost()
+		engines = append(engines, t.chooser.Names[i])
+		seconds += t.Candidates[i].Cost()
 	}
-	return seconds
+	if engines = slices.Compact(engines); len(engines) == 1 {
+		engine = engines[0]
+	}
+	return engine, seconds
 }
 
 // withoutEngine returns the loss without the engine of the last evaluation, of

@@ -59,6 +59,7 @@ type Projection struct {
 	omega   *mat.Dense      // that of waves is formed once it is asked for
 	waves   *fourier.Waves  // nil where there is Ω only
 	moment  fourier.Moments // those of waves, which JSON keeps too
+	ofSums  bool            // made by Data.Projection: there is no Ω
 	from    *Projection     // what Extend added to, where Ω begins with its columns
 }
 

@@ -203,7 +203,7 @@ func moment(rate wideComplex, m int, r wide) (in wideComplex) {
 
 // exactChannels is a case of channels or exposures.
 type exactChannels struct {
-	m        gppl.ChannelModel
+	m        gppl.Model
 	x, y     []float64
 	channel  []int
 	exposure []float64 // nil: none
@@ -283,7 +283,7 @@ func (c *exactChannels) length(i int) float64 {
 	return c.exposure[i]
 }
 
-func (c *exactChannels) solve(m gppl.ChannelModel) (*exactFit, error) {
+func (c *exactChannels) solve(m gppl.Model) (*exactFit, error) {
 	n, k := len(c.x), len(m.Channels)
 	f := &exactFit{cov: newCovariances(m.Kernel, c.exposure == nil && gppl.IsDifferentiable(m.Kernel))}
 	f.root = newWideLower(n)
@@ -342,7 +342,7 @@ func (c *exactChannels) solve(m gppl.ChannelModel) (*exactFit, error) {
 }
 
 // predict returns mean and variance of what a channel sees at z, with the offset of that index unless it is −1.
-func (c *exactChannels) predict(f *exactFit, m gppl.ChannelModel, ch gppl.Channel, offset int, z float64) (mean, variance float64) {
+func (c *exactChannels) predict(f *exactFit, m gppl.Model, ch gppl.Channel, offset int, z float64) (mean, variance float64) {
 	cross := make([]wide, len(c.x))
 	for i := range cross {
 		cross[i] = f.cov.of(ch, z, 0, m.Channels[c.channel[i]], c.x[i], c.length(i))
@@ -371,24 +371,12 @@ const offMean, offVariance = 1e-4, 1e-3
 
 // check compares all answers. It returns how much they miss, and what was said of them.
 func (c *exactChannels) check(at []float64) (miss misses, report gppl.LossReport, err error) {
-	opts := func() (gppl.Loss, *gppl.ChannelPosterior, error) {
-		d := gppl.Data{X: gppl.Scalars(c.x), Y: c.y}
-		if c.exposure == nil {
-			l, err := gppl.NewChannels(context.Background(), c.m, d, c.channel)
-			if err != nil {
-				return nil, nil, err
-			}
-			p, err := gppl.NewChannelPosterior(context.Background(), c.m, d, c.channel)
-			return l, p, err
-		}
-		l, err := gppl.NewExposures(context.Background(), c.m, d, c.channel, c.exposure)
-		if err != nil {
-			return nil, nil, err
-		}
-		p, err := gppl.NewExposurePosterior(context.Background(), c.m, d, c.channel, c.exposure)
-		return l, p, err
+	d := viewed(gppl.Data{X: gppl.Scalars(c.x), Y: c.y}, c.channel, c.exposure)
+	loss, err := gppl.NewExact(context.Background(), c.m, d)
+	if err != nil {
+		return miss, report, err
 	}
-	loss, posterior, err := opts()
+	posterior, err := loss.Posterior(context.Background(), c.m.Values())
 	if err != nil {
 		return miss, report, err
 	}
@@ -398,7 +386,7 @@ func (c *exactChannels) check(at []float64) (miss misses, report gppl.LossReport
 	if err != nil {
 		return miss, report, err
 	}
-	report = loss.(interface{ Report() gppl.LossReport }).Report()
+	report = loss.Report()
 	want, err := c.solve(c.m)
 	if err != nil {
 		return miss, report, err
@@ -411,11 +399,9 @@ func (c *exactChannels) check(at []float64) (miss misses, report gppl.LossReport
 		}
 		step := math.Ldexp(1, math.Ilogb(theta[p])+c.digits) // θ ± step are exact
 		var ends [4]*exactFit
-		var models [4]gppl.ChannelModel
+		var models [4]gppl.Model
 		for i, k := range stencil {
-			models[i] = loss.(interface {
-				ChannelModel([]float64) gppl.ChannelModel
-			}).ChannelModel(withEntry(theta, p, theta[p]+k*step))
+			models[i] = loss.Model(withEntry(theta, p, theta[p]+k*step))
 			if ends[i], err = c.solve(models[i]); err != nil {
 				return miss, report, err
 			}
@@ -453,14 +439,14 @@ func (c *exactChannels) check(at []float64) (miss misses, report gppl.LossReport
 			miss.variance = max(miss.variance, math.Abs(variances[i]-v)/(offVariance*v))
 		}
 	}
-	means, variances, err := posterior.Function(context.Background(), at)
+	means, variances, err := posterior.Latent(context.Background(), gppl.Scalars(at))
 	see(gppl.Channel{Value: 1}, -1, means, variances, err)
 	for i, ch := range c.m.Channels {
-		means, variances, err = posterior.Channel(context.Background(), i, at)
+		means, variances, err = posterior.Channel(context.Background(), i, gppl.Scalars(at))
 		see(ch, i, means, variances, err)
 	}
 	if c.exposure == nil && gppl.IsDifferentiable(c.m.Kernel) {
-		means, variances, err = posterior.Derivative(context.Background(), at)
+		means, variances, err = posterior.Derivative(context.Background(), gppl.Scalars(at))
 		see(gppl.Channel{Slope: 1}, -1, means, variances, err)
 	}
 	return miss, report, nil
@@ -534,7 +520,7 @@ func randomExactExposures(rnd *rand.Rand) (c exactChannels, at []float64) {
 	if rnd.IntN(3) == 0 && delta > 1e-6 {
 		origin = 2450000 + 9000*rnd.Float64()
 	}
-	c.m = gppl.ChannelModel{Kernel: randomLinear(rnd, scale, false)}
+	c.m = gppl.Model{Kernel: randomLinear(rnd, scale, false)}
 	if c.digits = -34; ratio < 1e-2 {
 		c.digits = -22 // short exposures take digits of the reference
 	}
@@ -593,7 +579,7 @@ func randomExactChannels(rnd *rand.Rand) (c exactChannels, at []float64) {
 	scale := math.Pow(10, 4*rnd.Float64()-2)
 	sloped := rnd.IntN(3) > 0
 	c.digits = -30
-	c.m = gppl.ChannelModel{Kernel: randomLinear(rnd, scale, sloped)}
+	c.m = gppl.Model{Kernel: randomLinear(rnd, scale, sloped)}
 	channels := 1 + rnd.IntN(3)
 	noise := math.Pow(10, 14*rnd.Float64()-12)
 	for i := range channels {

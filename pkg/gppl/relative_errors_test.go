@@ -138,7 +138,7 @@ func TestRelativeErrorsAreWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.1}
-	sums, err := gppl.NewSumsExact(t.Context(), m, s, 3)
+	sums, err := gppl.NewExact(t.Context(), m, gppl.SumsData(s, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +252,7 @@ func TestRelativeErrorsVFEPosterior(t *testing.T) {
 	for _, c := range meanCases(40) {
 		c.data = withRelative(t, c.data, uneven)
 		mean, variances := denseMeanPosterior(t, c, at)
-		p, err := gppl.NewVFEPosterior(t.Context(), c.model, c.data, c.data.X)
+		p, err := gppl.VFEPosterior(t, c.model, c.data, c.data.X)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,8 @@ import (
 // multiply the σ² in τ by the same expression of their squares. If errors differ much, the
 // remainder is not white.
 //
+// Sums (SumsData) take a Data.Projection of theirs.
+//
 // It costs what PL costs, plus O(nk) once. The directions must be orthonormal: it is
 // an error if they are Raw. It panics if p is nil.
 func NewResidual(ctx context.Context, m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
@@ -36,6 +38,9 @@ func NewResidual(ctx context.Context, m Model, d Data, p *Projection, opts ...Op
 	notNil("NewResidual", "the projection p", p)
 	if !p.Orthonormal {
 		return nil, fmt.Errorf("gppl: the residual energy needs orthonormal directions, and %s has none", p.Design)
+	}
+	if d.sums != nil {
+		return newSumsResidual(m, d, p, opts)
 	}
 	l, err := NewProjected(ctx, m, d, p, opts...)
 	if err != nil {

@@ -42,6 +42,9 @@ type Result struct {
 	Trace       []TracePoint
 }
 
+// Theta returns the natural values of all parameters of the loss at the best point.
+func (r *Result) Theta() []float64 { return slices.Clone(r.Starts[r.Best].Theta) }
+
 // FittedParam is a hyperparameter of the model after training.
 type FittedParam struct {
 	Param

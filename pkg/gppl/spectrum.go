@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,8 +110,12 @@ func (s *spectrum) cutoff(ratio float64) float64 {
 // ratio times the noise: k ≥ 2·ξ_c·range where (n/range)·f(ξ) < ratio·σ² for ξ > ξ_c, f the spectral density (in the density
 // n/range gaps in x are left out). With ratio ≪ 1, the residual energy cannot tell what lies beyond from white noise. It is an
 // error if the spectrum falls too slowly for any number of columns to cover it, as that of Laplace does, or if x is no time
-// series.
-func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
+// series. Sums count observations by their weights, as if they had no gaps.
+func SpectralColumns(m Model, d Data, ratio float64) (int, error) {
+	if d.sums != nil {
+		return sumsColumns(m, d.sums, ratio)
+	}
+	x := d.X
 	if !(ratio > 0) || math.IsInf(ratio, 1) {
 		return 0, fmt.Errorf("gppl: SpectralColumns: ratio = %v: want a positive number", ratio)
 	}
@@ -127,9 +132,8 @@ func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 	return Spectral{}.columns(s.cutoff(ratio) * s.span), nil
 }
 
-// SumsColumns returns how many columns of SpectralColumns the signal of m needs in the observations of s, counted by their
-// weights, as if they had no gaps. Its errors are those of SpectralColumns, and that s has no observations.
-func SumsColumns(m Model, s *sums.Sums, ratio float64) (int, error) {
+// sumsColumns is SpectralColumns for sums.
+func sumsColumns(m Model, s *sums.Sums, ratio float64) (int, error) {
 	if s.Len() == 0 {
 		return 0, errors.New("gppl: Sums: no observations")
 	}
@@ -235,11 +239,15 @@ type Periodogram struct {
 // Known errors e_i enter by their mean square, σ² + Σ_i e_i²/n, and relative ones by σ²·Σ_i e_i²/n. Under the model I/E I is
 // approximately exponential with mean one: 95 % of its values lie between 0.025 and 3.7. Times are rounded to a part of the mean
 // spacing, a 32nd up to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at least three distinct
-// times.
+// times. For sums (SumsData) only the weighted mean is removed, and the frequencies are those of their circle, in O(M log M)
+// whatever n is; it is a Refusal if they do not resolve m.
 func NewPeriodogram(ctx context.Context, m Model, d Data) (of *Periodogram, err error) {
 	defer parallel.Stopped(&err)
-	if err := m.Check(); err != nil {
+	if err := cmp.Or(m.CheckPlain("a periodogram", d), m.Check()); err != nil {
 		return nil, err
+	}
+	if d.sums != nil {
+		return newSumsPeriodogram(ctx, m, d.sums)
 	}
 	if dim := d.X.Dim(); dim != 1 {
 		return nil, fmt.Errorf("gppl: a periodogram needs inputs of dimension 1, not %d", dim)
@@ -300,7 +308,7 @@ func meanRemoved(ctx context.Context, m Mean, d Data) (q [][]float64, y []float6
 	return q, y, nil
 }
 
-// NewSumsPeriodogram compares the observations in s with their expectation under m, like NewPeriodogram, but subtracts only their
+// newSumsPeriodogram compares the observations in s with their expectation under m, like NewPeriodogram, but subtracts only their
 // (weighted) mean ȳ, no trend. At the frequencies ξ = j/Period of s, from 1/range to half the mean sampling rate or to the
 // highest that s resolves,
 //
@@ -309,7 +317,7 @@ func meanRemoved(ctx context.Context, m Mean, d Data) (q [][]float64, y []float6
 // where h is close to Hann's window on the extent of the observations. It is a trigonometric polynomial on the circle of s, so
 // that I and its expectation under m follow from the sums, including the leakage from the window and the gaps and the power that
 // the mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
-func NewSumsPeriodogram(ctx context.Context, m Model, s *sums.Sums) (p *Periodogram, err error) {
+func newSumsPeriodogram(ctx context.Context, m Model, s *sums.Sums) (p *Periodogram, err error) {
 	defer parallel.Stopped(&err)
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -342,12 +350,6 @@ func periodogramOf(s *sums.Sums) *periodogram.Circle {
 	h := s.Header()
 	return periodogram.NewCircle(s.Moments(), s.Values(), (lo-h.Origin)/h.Period, (hi-h.Origin)/h.Period)
 }
-
-// OneValue reports whether the sums are those of one value and little else. One value has the same power at all frequencies; that
-// of white noise has a standard deviation as large as its mean, and that of a signal a larger one. With the share q of Σy² in one
-// value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87. Sums of fewer than about sixty
-// observations are never those of one value. It takes O(M), M the frequencies of s.
-func OneValue(s *sums.Sums) bool { return periodogramOf(s).OneValue(s.Header().Highest) }
 
 // sumsCoefficients returns those ĉ_m, m ≥ 0, of k(τ) = Σ_m ĉ_m·exp(2πimτ/P) over all m. What
 // they leave out is far below the noise. Moments up to the given frequency are for others.

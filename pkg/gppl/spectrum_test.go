@@ -45,7 +45,7 @@ func TestSpectralCost(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
 	for _, k := range []int{60, 120} {
 		p := testkit.Must(gppl.SpectralProjection(t.Context(), d.X, k))(t)
-		want := testkit.Must(gppl.NewResidual(t.Context(), m, d, p))(t).Cost(m)
+		_, want := testkit.Must(gppl.NewResidual(t.Context(), m, d, p))(t).Cost(m.Values())
 		if got := gppl.SpectralCost(m, d.X, k); !(got < 5*want && got > want/5) {
 			t.Errorf("%d columns: %v s, the loss predicts %v s", k, got, want)
 		}
@@ -74,16 +74,16 @@ func TestColoured(t *testing.T) {
 	}
 }
 
-// TestSumsColumns wants as many columns from sums as from the observations, and an error from none.
-func TestSumsColumns(t *testing.T) {
+// TestSpectralColumnsOfSums wants as many columns from sums as from the observations, and an error from none.
+func TestSpectralColumnsOfSums(t *testing.T) {
 	d := evenNoise(500, 0.3, 3, func(x float64) float64 { return math.Sin(x / 20) })
 	s := sumsOf(t, sums.Range{Lo: 0, Hi: 499, Shortest: 2, Largest: 8}, d)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	got, want := testkit.Must(gppl.SumsColumns(m, s, 0.1))(t), testkit.Must(gppl.SpectralColumns(m, d.X, 0.1))(t)
+	got, want := testkit.Must(gppl.SpectralColumns(m, gppl.SumsData(s, 0), 0.1))(t), testkit.Must(gppl.SpectralColumns(m, gppl.Data{X: d.X}, 0.1))(t)
 	if s.Weight() != 500 || got != want {
 		t.Errorf("%d columns from sums of %v, %d from the observations", got, s.Weight(), want)
 	}
-	if _, err := gppl.SumsColumns(m, testkit.Must(sums.New(s.Header()))(t), 0.1); err == nil {
+	if _, err := gppl.SpectralColumns(m, gppl.SumsData(testkit.Must(sums.New(s.Header()))(t), 0), 0.1); err == nil {
 		t.Error("columns of no observations: no error")
 	}
 }
@@ -104,7 +104,7 @@ func TestOneValue(t *testing.T) {
 		}, true},
 	} {
 		s := sumsOf(t, sums.Range{Lo: 0, Hi: 499, Shortest: 2, Largest: 200}, evenNoise(500, 0.3, 4, c.f))
-		if gppl.OneValue(s) != c.want {
+		if s.OneValue() != c.want {
 			t.Errorf("%s: one value is %v", what, !c.want)
 		}
 	}

@@ -136,18 +136,18 @@ func TestSumsExact(t *testing.T) {
 		}
 		theta := c.model.Values()
 		got, want := make([]float64, len(theta)), make([]float64, len(theta))
-		post, err := gppl.NewSumsPosterior(t.Context(), c.model, s, centre, gppl.WithTolerance(1e-10))
+		post, err := gppl.NewPosterior(t.Context(), c.model, gppl.SumsData(s, centre), gppl.WithTolerance(1e-10))
 		var refusal *gppl.Refusal
 		for tries := 0; errors.As(err, &refusal) && tries < 6; tries++ { // not resolved
 			refused++
 			c.plan.Shortest /= 2
 			s = sumsOf(t, c.plan, c.data)
-			post, err = gppl.NewSumsPosterior(t.Context(), c.model, s, centre, gppl.WithTolerance(1e-10))
+			post, err = gppl.NewPosterior(t.Context(), c.model, gppl.SumsData(s, centre), gppl.WithTolerance(1e-10))
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		loss, err := gppl.NewSumsExact(t.Context(), c.model, s, centre, gppl.WithTolerance(1e-10))
+		loss, err := gppl.NewExact(t.Context(), c.model, gppl.SumsData(s, centre), gppl.WithTolerance(1e-10))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +211,7 @@ func TestSumsWeights(t *testing.T) {
 		if err := s.AddWeighted(x, y, w); err != nil {
 			t.Fatal(err)
 		}
-		loss, err := gppl.NewSumsExact(t.Context(), m, s, 3)
+		loss, err := gppl.NewExact(t.Context(), m, gppl.SumsData(s, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -242,7 +242,7 @@ func TestSumsWeights(t *testing.T) {
 func TestSumsRefusals(t *testing.T) {
 	x, y, _ := testsums.Series(10, 200)
 	s := testsums.New(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5})
-	if _, err := gppl.NewSumsExact(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3); err == nil {
+	if _, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, gppl.SumsData(s, 3)); err == nil {
 		t.Error("there is a loss of no observations")
 	}
 	if err := s.Add(x, y); err != nil {
@@ -259,7 +259,7 @@ func TestSumsRefusals(t *testing.T) {
 		{gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 10}, "these sums resolve frequencies up to"},
 		{gppl.White{Variance: 1}, "white noise"},
 	} {
-		loss, err := gppl.NewSumsExact(t.Context(), gppl.Model{Kernel: c.kernel, Noise: 0.1}, s, 3)
+		loss, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: c.kernel, Noise: 0.1}, gppl.SumsData(s, 3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestSumsRefusals(t *testing.T) {
 	if err := wide.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
-	post, err := gppl.NewSumsPosterior(t.Context(), m, wide, 3)
+	post, err := gppl.NewPosterior(t.Context(), m, gppl.SumsData(wide, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func TestSumsLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1.5}, gppl.RQ{Variance: 1, Lengthscale: 4, Alpha: 3}} {
-		loss, err := gppl.NewSumsExact(t.Context(), gppl.Model{Kernel: k, Noise: 0.2}, s, s.Mean())
+		loss, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: k, Noise: 0.2}, gppl.SumsData(s, s.Mean()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestSumsFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 0.5, Lengthscale: 1}, Noise: 0.1}
-	loss, err := gppl.NewSumsExact(t.Context(), m, s, 3)
+	loss, err := gppl.NewExact(t.Context(), m, gppl.SumsData(s, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,14 +351,14 @@ func TestSumsIntercept(t *testing.T) {
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.2, Mean: gppl.Intercept{}}
 	value := func(centre float64) (v, at float64) {
-		loss, err := gppl.NewSumsExact(t.Context(), m, s, centre)
+		loss, err := gppl.NewExact(t.Context(), m, gppl.SumsData(s, centre))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if v, err = loss.ValueGrad(t.Context(), nil, m.Values()); err != nil {
 			t.Fatal(err)
 		}
-		post, err := gppl.NewSumsPosterior(t.Context(), m, s, centre)
+		post, err := gppl.NewPosterior(t.Context(), m, gppl.SumsData(s, centre))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -371,7 +371,7 @@ func TestSumsIntercept(t *testing.T) {
 		t.Errorf("%v and %v, %v and %v", v0, v1, at0, at1)
 	}
 	m.Mean = gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})
-	if _, err := gppl.NewSumsExact(t.Context(), m, s, 3); err == nil || !strings.Contains(err.Error(), "only an Intercept") {
+	if _, err := gppl.NewExact(t.Context(), m, gppl.SumsData(s, 3)); err == nil || !strings.Contains(err.Error(), "only an Intercept") {
 		t.Errorf("error %v", err)
 	}
 	one := testkit.Must(sums.New(s.Header()))(t)
@@ -379,7 +379,7 @@ func TestSumsIntercept(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Mean = gppl.Intercept{}
-	if _, err := gppl.NewSumsExact(t.Context(), m, one, 3); err == nil || !strings.Contains(err.Error(), "1 observations for 1 columns") {
+	if _, err := gppl.NewExact(t.Context(), m, gppl.SumsData(one, 3)); err == nil || !strings.Contains(err.Error(), "1 observations for 1 columns") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -413,7 +413,7 @@ func TestSumsWithoutBlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.2}
-	got, err := gppl.NewSumsPosterior(t.Context(), m, all, 3)
+	got, err := gppl.NewPosterior(t.Context(), m, gppl.SumsData(all, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -449,7 +449,7 @@ func TestSumsSetUp(t *testing.T) {
 		}
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 3, Lengthscale: 0.16}, Noise: 0.3}
-	loss, err := gppl.NewSumsExact(t.Context(), m, s, 3)
+	loss, err := gppl.NewExact(t.Context(), m, gppl.SumsData(s, 3))
 	if err != nil {
 		t.Fatal(err)
 	}

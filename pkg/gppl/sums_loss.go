@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,17 +21,27 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// NewSumsExact returns the exact negative log likelihood of the observations in s minus the constant centre (Header().Centre, or
-// Mean()), to be trained from the parameters of m. Value and gradient are those of NewExact on the data themselves. A Model.Mean
-// may be an Intercept, for the restricted likelihood, whatever the centre. With weights, the noise variance of an observation is
-// σ²/w. Later changes of s have no effect.
+// SumsData returns the observations in s, less the constant centre (Header().Centre, or Mean()), as data: what NewExact,
+// NewResidual, NewPosterior, NewPeriodogram and SpectralColumns compute from them takes a time that does not depend on how many
+// there are. With weights, the noise variance of an observation is σ²/w. A Model.Mean may be an Intercept, for the restricted
+// likelihood, whatever the centre. Later changes of s have no effect on a loss.
 //
-// The gridded engine takes SE and its like, in a time that grows with the range over the lengthscale. The spectral engine takes
-// other kernels whose spectrum falls within the frequencies of s, by a dense matrix of up to 4000 features, two for each
-// frequency. Any other model is refused, with the range that s resolves.
-func NewSumsExact(ctx context.Context, m Model, s *sums.Sums, centre float64, opts ...Option) (*Exact, error) {
+// For the exact likelihood, the gridded engine takes SE and its like, in a time that grows with the range over the lengthscale.
+// The spectral engine takes other kernels whose spectrum falls within the frequencies of s, by a dense matrix of up to 4000
+// features, two for each frequency. Any other model is refused, with the range that s resolves: NewResidual takes some of these.
+//
+// A posterior answers at inputs within the range of the header; add centre to the means that it returns. For kernels that decay
+// to zero it also answers outside: as far as the period has room, and where the answer is the prior. Any other input is an error
+// that names the range; mean and variance are then NaN at all inputs of the call.
+func SumsData(s *sums.Sums, centre float64) Data {
+	notNil("SumsData", "the sums s", s)
+	return Data{sums: s, centre: centre}
+}
+
+// newSumsExact is NewExact for sums.
+func newSumsExact(m Model, d Data, opts []Option) (*Exact, error) {
 	start := time.Now()
-	r, o, err := readSums(m, s, centre, opts)
+	r, o, err := readSums(m, d, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +49,10 @@ func NewSumsExact(ctx context.Context, m Model, s *sums.Sums, centre float64, op
 	if err != nil {
 		return nil, err
 	}
-	l := newExact(m, r.N, []exactEngine{newGriddedExact(r), newSpectralExact(r, o)}, o, r.Span)
-	l.mean, l.columns = mean, r.Columns.Cols
+	l := newExact(m, r.N, o, r.Span)
+	lo, hi := d.sums.Extent()
+	l.known, l.extent, l.mean, l.columns = r, Scalars([]float64{lo, hi}), mean, r.Columns.Cols
+	l.prepare()
 	l.tally.setUp(time.Since(start))
 	return l, nil
 }
@@ -59,27 +72,35 @@ func checkSumsModel(m Model) error {
 	return nil
 }
 
-// readSums returns s as engines read them, less the constant centre, for a loss with the model and options, which it checks.
-func readSums(m Model, s *sums.Sums, centre float64, opts []Option) (*observed.Known, options, error) {
-	if err := checkSumsModel(m); err != nil {
+// readSums returns the sums of d as engines read them, for a loss with the model and options, which it checks.
+func readSums(m Model, d Data, opts []Option) (*observed.Known, options, error) {
+	if err := cmp.Or(m.CheckPlain("the likelihood of sums", d), checkSumsModel(m)); err != nil {
 		return nil, options{}, err
 	}
 	o, err := optionsOf(opts)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, o, err
+	}
+	r, err := knownOf(d)
+	return r, o, err
+}
+
+// knownOf returns the sums of d as engines read them.
+func knownOf(d Data) (*observed.Known, error) {
+	s := d.sums
+	switch {
 	case s.Len() == 0:
-		return nil, o, errors.New("gppl: Sums: no observations")
-	case !numeric.IsFinite(centre):
-		return nil, o, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
+		return nil, errors.New("gppl: Sums: no observations")
+	case !numeric.IsFinite(d.centre):
+		return nil, fmt.Errorf("gppl: Sums: centre = %v is not finite", d.centre)
 	}
 	h := s.Header()
 	r := &observed.Known{
 		On: circleOf(h), N: s.Len(), Lo: h.Lo, Span: h.Hi - h.Lo, LogW: s.LogWeights(),
 		Moments: s.Moments(), Columns: dense.AsColumn(s.Values()), Products: dense.AsColumn([]float64{s.Squares()}),
 	}
-	r.Shift(centre - h.Centre)
-	return r, o, nil
+	r.Shift(d.centre - h.Centre)
+	return r, nil
 }
 
 // takeIntercept has the sums of an Intercept beside those of y, unless the mean is nil: of a column of 1/√n.
@@ -111,23 +132,16 @@ func circleOf(h sums.Header) observed.Circle {
 	}
 }
 
-// NewSumsResidual returns the projected likelihood with the residual energy (NewResidual) of the observations in s, less the
-// constant centre, on k waves of the circle of s: 1 and then cosine and sine at ascending frequencies, those of Spectral on the
-// extent of the observations rounded to multiples of 1/Period, orthonormalised. Ω is never formed: ΩᵀΩ, ΩᵀKΩ and the energy |y −
-// Ωz|² follow from the sums, in O(k³) once and O(Mk²) an evaluation with M frequencies of the kernel, whatever n is. With weights
-// w, z = ΩᵀW^½y for an orthonormal Ω, and the value includes −½Σ log w, like that of NewSumsExact.
-//
-// It takes kernels that the exact likelihood of NewSumsExact refuses because a matrix of all
-// their features would be too large, as long as their frequencies are among those of s. A
-// Model.Mean may be an Intercept. There are fewer than k projections if the observations do
-// not distinguish k waves (see String). It is an error if k is not in 1, …, n, or above
-// 4000.
-func NewSumsResidual(
-	ctx context.Context, m Model, s *sums.Sums, centre float64, k int, opts ...Option,
-) (l *Projected, err error) {
+// Projection returns the projection of the observations in sums (SumsData) on k waves of their circle: 1 and then cosine and sine
+// at ascending frequencies, those of Spectral on the extent of the observations rounded to multiples of 1/Period,
+// orthonormalised. There are fewer than k columns if the observations do not distinguish k waves. It takes O(k³); Ω is never
+// formed. It is an error if d has no sums, or if k is not in 1, …, n, or above 4000.
+func (d Data) Projection(ctx context.Context, k int) (p *Projection, err error) {
 	defer parallel.Stopped(&err)
-	start := time.Now()
-	r, o, err := readSums(m, s, centre, opts)
+	if d.sums == nil {
+		return nil, errors.New("gppl: Data.Projection is of SumsData: NewProjection and SpectralProjection are of observations")
+	}
+	r, err := knownOf(d)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +150,30 @@ func NewSumsResidual(
 			k, r.N, min(r.N, sums.MaxProjections))
 	}
 	parallel.Look(ctx)
-	w := wavesOfSums(ctx, r, k, s)
-	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.N, k: w.Len(), waves: w}
-	d := projected.Data{Directions: projected.Directions{N: r.N, K: p.k, Mass: r.Moments[0], Waves: w}}
-	d.Least, d.Cond = dense.LeastEigenvalue(nil, k)
-	l = newProjected(m, p, d)
+	w := wavesOfSums(ctx, r, k, d.sums)
+	return &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.N, k: w.Len(), waves: w, ofSums: true}, nil
+}
+
+// newSumsResidual is NewResidual for sums, under a projection that they made. ΩᵀΩ, ΩᵀKΩ and the energy |y − Ωz|² follow from the
+// sums, in O(k³) once and O(Mk²) an evaluation with M frequencies of the kernel, whatever n is. With weights w, z = ΩᵀW^½y for an
+// orthonormal Ω, and the value includes −½Σ log w, like that of NewExact.
+//
+// It takes kernels that the exact likelihood refuses because a matrix of all their features would be too large, as long as their
+// frequencies are among those of the sums.
+func newSumsResidual(m Model, d Data, p *Projection, opts []Option) (l *Projected, err error) {
+	start := time.Now()
+	r, o, err := readSums(m, d, opts)
+	if err != nil {
+		return nil, err
+	}
+	if !p.ofSums || p.n != r.N {
+		return nil, fmt.Errorf("gppl: the projection %v is not of these sums: use Data.Projection", p)
+	}
+	w := p.waves
+	of := projected.Data{Directions: projected.Directions{N: r.N, K: p.k, Mass: r.Moments[0], Waves: w}}
+	of.Least, of.Cond = dense.LeastEigenvalue(nil, p.k)
+	l = newProjected(m, p, of)
+	l.conditioned, l.memory = d, o.Memory
 	if l.mean, err = takeIntercept(r, m.Mean); err != nil {
 		return nil, err
 	}
@@ -149,9 +182,9 @@ func NewSumsResidual(
 	if !parts.set(m.Kernel) {
 		return nil, &Refusal{Reason: noSignal}
 	}
-	f := projected.NewFeatures(nil, r.Lo, r.Span, d.Directions, &r.On)
+	f := projected.NewFeatures(nil, r.Lo, r.Span, of.Directions, &r.On)
 	ends := Scalars([]float64{r.Lo, r.Lo + r.Span})
-	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(d.Directions, f, o.tolerance)})
+	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(of.Directions, f, o.tolerance)})
 	if p.n > p.k {
 		l.data.Residual = residualOfSums(r, &l.data)
 	}

@@ -46,7 +46,7 @@ func (d wavesOf) Directions(_ context.Context, omega *mat.Dense, x gppl.Inputs, 
 // sumsProjected returns the loss from sums and the same from the observations, by the dense engine.
 func sumsProjected(m gppl.Model, s *sums.Sums, d gppl.Data, centre float64, k int,
 	opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
-	if loss, err = gppl.NewSumsResidual(context.Background(), m, s, centre, k, opts...); err != nil {
+	if loss, err = sumsResidual(context.Background(), m, s, centre, k, opts...); err != nil {
 		return nil, nil, err
 	}
 	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
@@ -147,7 +147,7 @@ func TestSumsProjectedLoss(t *testing.T) {
 	}
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 4}, gppl.RQ{Variance: 1, Lengthscale: 8, Alpha: 3}),
 		Noise: 0.2}
-	loss, err := gppl.NewSumsResidual(t.Context(), m, s, s.Mean(), 50)
+	loss, err := sumsResidual(t.Context(), m, s, s.Mean(), 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestSumsProjectedWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta := m.Values()
-	loss, err := gppl.NewSumsResidual(t.Context(), m, s, centre, k)
+	loss, err := sumsResidual(t.Context(), m, s, centre, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []int{0, 201} {
-		if _, err := gppl.NewSumsResidual(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil ||
+		if _, err := sumsResidual(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil ||
 			!strings.Contains(err.Error(), "want 1 ≤ k ≤ 200") {
 			t.Errorf("k = %d: %v", k, err)
 		}
@@ -277,7 +277,7 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		{gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.Laplace{Variance: 1, Lengthscale: 3}), "its spectrum does not fall"},
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
-		loss, err := gppl.NewSumsResidual(t.Context(), m, s, 3, 20)
+		loss, err := sumsResidual(t.Context(), m, s, 3, 20)
 		if err == nil {
 			_, err = loss.ValueGrad(t.Context(), nil, m.Values())
 		}
@@ -285,7 +285,7 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v, want %q", c.kernel, err, c.want)
 		}
-		if _, err := gppl.NewSumsPeriodogram(t.Context(), m, s); strings.Contains(c.want, "spectrum") && !errors.As(err, &refusal) {
+		if _, err := gppl.NewPeriodogram(t.Context(), m, gppl.SumsData(s, 0)); strings.Contains(c.want, "spectrum") && !errors.As(err, &refusal) {
 			t.Errorf("%v: the periodogram: %v, want a refusal", c.kernel, err)
 		}
 	}
@@ -311,7 +311,7 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		loss, err := gppl.NewSumsResidual(t.Context(), m, s, s.Mean(), 40)
+		loss, err := sumsResidual(t.Context(), m, s, s.Mean(), 40)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -322,7 +322,7 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 		if err != nil || len(frequency) > c.waves || !numeric.IsFinite(v) {
 			t.Errorf("%s: %d waves, %v nats, %v", name, len(frequency), v, err)
 		}
-		exact, err := gppl.NewSumsExact(t.Context(), m, s, s.Mean())
+		exact, err := gppl.NewExact(t.Context(), m, gppl.SumsData(s, s.Mean()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,4 +335,16 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 		}
 		t.Logf("%s: %d waves, %v nats, exactly %v", name, len(frequency), v, want)
 	}
+}
+
+// sumsResidual is NewResidual of the observations in sums, less centre, on k waves.
+func sumsResidual(
+	ctx context.Context, m gppl.Model, s *sums.Sums, centre float64, k int, opts ...gppl.Option,
+) (*gppl.Projected, error) {
+	d := gppl.SumsData(s, centre)
+	p, err := d.Projection(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	return gppl.NewResidual(ctx, m, d, p, opts...)
 }

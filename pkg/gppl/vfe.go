@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -105,7 +106,7 @@ func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts
 	start := time.Now()
 	d, o, err := checked(m, d, opts)
 	if err == nil {
-		err = needsDistances("VFE", m.Kernel)
+		err = cmp.Or(m.CheckPlain("VFE", d), needsDistances("VFE", m.Kernel))
 	}
 	if err != nil {
 		return nil, err

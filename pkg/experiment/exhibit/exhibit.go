@@ -75,7 +75,7 @@ func directions(lengthscale float64, sizes ...int) string {
 	s := fmt.Sprintf("Directions whose signal is above the noise, at lengthscale %g:", lengthscale)
 	for i, n := range sizes {
 		x := floats.Span(make([]float64, n), 0, 1000)
-		count, err := gppl.SpectralColumns(experiment.Source{Lengthscale: lengthscale}.Truth(), gppl.Scalars(x), 1)
+		count, err := gppl.SpectralColumns(experiment.Source{Lengthscale: lengthscale}.Truth(), gppl.Data{X: gppl.Scalars(x)}, 1)
 		if err != nil {
 			panic(err) // SE has a cutoff on any series
 		}

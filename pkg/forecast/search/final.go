@@ -284,7 +284,7 @@ func (p *policy) seconds(m gppl.Model, v YScale) float64 {
 	if err != nil {
 		return math.Inf(1)
 	}
-	_, seconds := exact.Cost(m)
+	_, seconds := exact.Cost(m.Values())
 	if v.counts != nil {
 		seconds *= newtonEvaluations
 	}

@@ -274,7 +274,7 @@ func TestUnitOfDates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if engine, _ := loss.Cost(m); engine != gppl.EngineToeplitz {
+		if engine, _ := loss.Cost(m.Values()); engine != gppl.EngineToeplitz {
 			t.Errorf("%d steps of %v s: engine %s, want toeplitz", c.n, c.step, engine)
 		}
 	}

@@ -127,7 +127,7 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 	if m.Kernel == nil {
 		return nil, fmt.Errorf("gppl: the model has no kernel")
 	}
-	if err := d.Check(); err != nil {
+	if err := cmp.Or(m.CheckPlain("auto.Fit", d), d.Check()); err != nil {
 		return nil, err
 	}
 	if gppl.IsPlaced(m.Kernel) {

@@ -62,7 +62,7 @@ const fromDataAlone = "not searched: training began at start values from the dat
 
 // notSearched returns start values where Fit refuses for the given reason, or its error where there is nothing to train.
 func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, error) {
-	if m.Kernel == nil || d.Check() != nil || d.CheckUnits() != nil ||
+	if m.Kernel == nil || m.CheckPlain("", d) != nil || d.Check() != nil || d.CheckUnits() != nil ||
 		m.Mean != nil && gppl.CheckBasis(ctx, m.Mean, d.X) != nil {
 		return nil, why
 	}

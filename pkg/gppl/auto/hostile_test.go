@@ -137,7 +137,7 @@ func TestHostileData(t *testing.T) {
 			}
 			return all("value", v)
 		})
-		try("SpectralColumns", func() string { _, err := gppl.SpectralColumns(m, d.X, 0.1); _ = err; return "" })
+		try("SpectralColumns", func() string { _, err := gppl.SpectralColumns(m, gppl.Data{X: d.X}, 0.1); _ = err; return "" })
 		try("Information", func() string {
 			info, err := fisher.New(t.Context(), m, d.X)
 			if err != nil {

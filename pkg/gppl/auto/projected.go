@@ -38,7 +38,7 @@ func (a *fitting) noProjections() string {
 
 // needed returns the number of columns that the spectrum of m needs, or 0 and why no number suffices.
 func (a *fitting) needed(m gppl.Model) (int, error) {
-	count, err := gppl.SpectralColumns(m, a.data.X, signalRatio)
+	count, err := gppl.SpectralColumns(m, a.data, signalRatio)
 	if err != nil {
 		return 0, err
 	}
@@ -58,7 +58,7 @@ func (a *fitting) exactInstead(exact *gppl.Exact, count int) string {
 	if a.settings.Projected {
 		return ""
 	}
-	engine, seconds := exact.Cost(a.at)
+	engine, seconds := exact.Cost(a.at.Values())
 	switch projected := gppl.SpectralCost(a.at, a.data.X, count); {
 	case math.IsInf(seconds, 1):
 	case math.IsInf(projected, 1):

@@ -354,7 +354,7 @@ func (a *fitting) fastStarts(s *searcher, d gppl.Data) {
 	if err != nil {
 		return
 	}
-	if _, seconds := all.Cost(a.starts[0]); !(seconds < patience/2) {
+	if _, seconds := all.Cost(a.starts[0].Values()); !(seconds < patience/2) {
 		return
 	}
 	if d.Len() > spreadSize {

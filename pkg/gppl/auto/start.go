@@ -39,6 +39,9 @@ import (
 // least-squares fit of the mean.
 func StartFrom(ctx context.Context, m gppl.Model, d gppl.Data) (start gppl.Model, err error) {
 	defer parallel.Stopped(&err)
+	if err := m.CheckPlain("auto.StartFrom", d); err != nil {
+		return m, err
+	}
 	return startWithin(ctx, m, d), nil
 }
 

@@ -16,8 +16,8 @@ import (
 const mostSumsProjections = 1000
 
 // FitSums learns the parameters of m from the observations in s minus the constant centre, starting at the values of m. It uses
-// the exact likelihood if an engine takes it (gppl.NewSumsExact). If none does, or if training ends at the shortest lengthscales
-// that the exact likelihood takes, it uses projections with the residual energy (gppl.NewSumsResidual). It begins with as many
+// the exact likelihood if an engine takes it (gppl.SumsData). If none does, or if training ends at the shortest lengthscales
+// that the exact likelihood takes, it uses projections with the residual energy (gppl.NewResidual). It begins with as many
 // projections as the spectrum of the model needs (see gppl.SpectralColumns) and adds more, continuing from where it stopped,
 // until the signal beyond them is below a tenth of the noise and the last addition improved the loss by less than Gain.
 //
@@ -31,13 +31,13 @@ func FitSums(ctx context.Context, m gppl.Model, s *sums.Sums, centre float64, se
 		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum",
 			s.Len(), s.Mean())
 	}
-	f := sumsFit{ctx: ctx, sums: s, centre: centre, settings: settings, at: m, result: &Result{}}
+	f := sumsFit{ctx: ctx, sums: s, data: gppl.SumsData(s, centre), centre: centre, settings: settings, at: m, result: &Result{}}
 	f.settings.Gain = cmp.Or(settings.Gain, 0.5)
 	f.settings.MaxProjections = min(cmp.Or(settings.MaxProjections, mostSumsProjections), max(1, s.Len()/2), sums.MaxProjections)
 	why := "projections were asked for"
 	if !settings.Projected {
 		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
-		exact, err := gppl.NewSumsExact(ctx, m, s, centre, f.options()...)
+		exact, err := gppl.NewExact(ctx, m, f.data, f.options()...)
 		if err != nil {
 			return nil, err
 		}
@@ -76,6 +76,7 @@ const wall = 1.1
 type sumsFit struct {
 	ctx      context.Context
 	sums     *sums.Sums
+	data     gppl.Data // of the sums, less centre
 	centre   float64
 	settings Settings
 	at       gppl.Model
@@ -101,7 +102,11 @@ func (f *sumsFit) project(why string) (string, error) {
 	}
 	room := f.settings.MaxProjections
 	for count, last := min(max(needed, 16), room), 0; ; {
-		loss, err := gppl.NewSumsResidual(f.ctx, f.at, f.sums, f.centre, count, f.options()...)
+		p, err := f.data.Projection(f.ctx, count)
+		if err != nil {
+			return why, err
+		}
+		loss, err := gppl.NewResidual(f.ctx, f.at, f.data, p, f.options()...)
 		if err != nil {
 			return why, err
 		}
@@ -145,7 +150,7 @@ func (f *sumsFit) project(why string) (string, error) {
 
 // needed returns the number of projections that the spectrum of the present model needs.
 func (f *sumsFit) needed() (int, error) {
-	count, err := gppl.SumsColumns(f.at, f.sums, signalRatio)
+	count, err := gppl.SpectralColumns(f.at, f.data, signalRatio)
 	if err != nil {
 		return 0, err
 	}
@@ -185,7 +190,7 @@ func (f *sumsFit) doubts() []string {
 	doubts := endsOfX(params[:len(params)-1], hi-lo, (hi-lo)/n, 0)
 	white := whiteNoise(n, power) // the exact likelihood of white noise of that variance
 	free := !slices.ContainsFunc(params, gppl.Param.IsFixed) && r.Model.Mean == nil
-	if gppl.OneValue(f.sums) {
+	if f.sums.OneValue() {
 		doubts = append(doubts, fmt.Sprintf("one value holds nearly all of the mean of y², %.3g: all frequencies have the same"+
 			" power, as those of an outlier", power))
 	}

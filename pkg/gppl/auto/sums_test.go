@@ -109,7 +109,7 @@ func TestFitSumsRefused(t *testing.T) {
 	t.Parallel()
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 0.5}, Noise: 0.2}
 	s := simulated(t, m, sums.Range{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, testkit.Size(700, 2000, 2000), 22)
-	_, err := gppl.NewSumsPosterior(t.Context(), m, s, 0)
+	_, err := gppl.NewPosterior(t.Context(), m, gppl.SumsData(s, 0))
 	var refusal *gppl.Refusal
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "dense matrix") {
 		t.Fatalf("%v", err)

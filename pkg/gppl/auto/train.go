@@ -363,7 +363,7 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 		return nil
 	}
 	if exact != nil && !a.settings.Projected {
-		if _, seconds := exact.Cost(a.at); seconds < patience {
+		if _, seconds := exact.Cost(a.at.Values()); seconds < patience {
 			return a.trainExact("the projections left doubts: " + strings.Join(doubts, "; "))
 		}
 	}

@@ -188,7 +188,7 @@ type target struct {
 }
 
 func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
-	theta := r.Starts[r.Best].Theta
+	theta := r.Theta()
 	t := &target{loss: loss, params: slices.Clone(loss.Params()), best: theta}
 	if len(t.params) != len(theta) {
 		return nil, fmt.Errorf("draws: the result has %d parameters, %v has %d", len(theta), loss, len(t.params))

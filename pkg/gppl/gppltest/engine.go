@@ -70,17 +70,6 @@ func longest() float64 {
 
 var errLong = errors.New("it would take too long")
 
-// cost is what the loss expects an evaluation to take, in seconds.
-func (c EngineCase) cost(l gppl.Loss) (seconds float64) {
-	switch l := l.(type) {
-	case *gppl.Exact:
-		_, seconds = l.Cost(c.Model)
-	case *gppl.Projected:
-		seconds = l.Cost(c.Model)
-	}
-	return seconds
-}
-
 // compare returns a Refusal, errLong, or what is wrong.
 func (c EngineCase) compare(ctx context.Context, engine string) error {
 	build := func(name string) (gppl.Loss, error) {
@@ -93,7 +82,7 @@ func (c EngineCase) compare(ctx context.Context, engine string) error {
 	if err != nil {
 		return err
 	}
-	if seconds := c.cost(loss); seconds > longest() && !math.IsInf(seconds, 1) {
+	if seconds := gppl.Seconds(loss, c.Model.Values()); seconds > longest() && !math.IsInf(seconds, 1) {
 		return fmt.Errorf("%w: %.2g s", errLong, seconds)
 	}
 	value, grad, err := valueGradLog(ctx, loss)

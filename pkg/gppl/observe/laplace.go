@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -42,7 +43,7 @@ var _ gppl.Loss = (*Laplace)(nil)
 func NewLaplace(
 	ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, opts ...gppl.Option,
 ) (*Laplace, error) {
-	if err := m.Check(); err != nil {
+	if err := cmp.Or(m.CheckPlain("a likelihood of counts", d), m.Check()); err != nil {
 		return nil, err
 	}
 	if d.Errors != nil || d.Relative != nil {
@@ -115,7 +116,7 @@ func (l *Laplace) Likelihood(theta []float64) Likelihood {
 
 // Report says that this is a likelihood, and which engine computes the Gaussian models at the start.
 func (l *Laplace) Report() gppl.LossReport {
-	engine, _ := l.gaussian.Cost(l.model)
+	engine, _ := l.gaussian.Cost(l.model.Values())
 	return gppl.LossReport{Engine: "Laplace, " + engine, Likelihood: true}
 }
 
@@ -160,7 +161,7 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 	}
 	s.noise = s.model.Noise + gppl.Nugget(s.model.Kernel)
 	s.exact = l.gaussian
-	if engine, _ := l.gaussian.Cost(s.model); engine != "" {
+	if engine, _ := l.gaussian.Cost(s.model.Values()); engine != "" {
 		s.exact = l.gaussian.OnlyEngine(engine)
 	}
 	if _, err := s.look(s.g); err != nil {

@@ -65,7 +65,7 @@ type Robust struct {
 // fewer than five observations, or if more than half of them have one value, as the likelihood then has no maximum. Other errors
 // are as for NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
 func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings) (*Robust, error) {
-	if err := m.Check(); err != nil {
+	if err := cmp.Or(m.CheckPlain("Student-t noise", d), m.Check()); err != nil {
 		return nil, err
 	}
 	switch {

@@ -63,18 +63,19 @@ type modelJSON struct {
 	Kernel     kernelJSON      `json:"kernel"`
 	Mean       *meanJSON       `json:"mean,omitempty"`
 	Noise      float64         `json:"noise_variance"`
-	Transforms []transformJSON `json:"transforms"` // one per parameter, noise last
+	Channels   []gppl.Channel  `json:"channels,omitempty"`
+	Transforms []transformJSON `json:"transforms"` // one per parameter, in the order of Model.Params
 }
 
 // Model is a model as encoding/json writes and reads it.
 type Model struct{ gppl.Model }
 
-// MarshalJSON writes the mean, the kernel, the noise variance and the transforms.
+// MarshalJSON writes the mean, the kernel, the noise variance or the channels, and the transforms.
 func (m Model) MarshalJSON() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	j := modelJSON{Kernel: encodeKernel(m.Kernel), Noise: m.Noise}
+	j := modelJSON{Kernel: encodeKernel(m.Kernel), Noise: m.Noise, Channels: m.Channels}
 	if m.Mean != nil {
 		mean, err := encodeMean(m.Mean)
 		if err != nil {
@@ -102,7 +103,7 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("gppl: model: %w", err)
 	}
-	read := gppl.Model{Kernel: k, Noise: j.Noise}
+	read := gppl.Model{Kernel: k, Noise: j.Noise, Channels: j.Channels}
 	if j.Mean != nil {
 		if read.Mean, err = decodeMean(*j.Mean, 0); err != nil {
 			return fmt.Errorf("gppl: model: %w", err)

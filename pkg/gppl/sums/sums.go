@@ -1,6 +1,6 @@
 // Package sums adds up any number of observations of a time series in a fixed amount of memory. Shards are added up apart, on any
-// number of machines, written to files, and merged; no digit depends on the order. gppl.NewSumsExact, NewSumsResidual,
-// NewSumsPosterior and NewSumsPeriodogram compute from the sums what they would from the observations.
+// number of machines, written to files, and merged; no digit depends on the order. gppl.SumsData has
+// losses, posteriors and periodograms compute from the sums what they would from the observations.
 package sums
 
 import (

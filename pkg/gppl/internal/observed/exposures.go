@@ -21,15 +21,12 @@ type Exposures struct {
 // negligible is the share of an exposure by which it may be cut: less than the rounding of its average.
 const negligible = 0x1p-50
 
-// ExposuresOf returns exposures of the given lengths about x. It is an error if one is negative or not finite. Of two that
-// overlap by no more than rounding, the later is cut.
+// ExposuresOf returns exposures of the given lengths about x, none negative. It is an error if one ends beyond float64. Of two
+// that overlap by no more than rounding, the later is cut.
 func ExposuresOf(x, exposure []float64) (*Exposures, error) {
 	e := &Exposures{Origin: slices.Min(x)}
 	ends := make([]doubled.Float, len(x))
 	for i, d := range exposure {
-		if !(d >= 0 && numeric.IsFinite(d)) {
-			return nil, fmt.Errorf("exposure[%d] = %v: want a finite number, not negative", i, d)
-		}
 		ends[i] = doubled.Difference(x[i], e.Origin).Add(doubled.Of(0.5 * d))
 		if !numeric.IsFinite(ends[i].Hi) {
 			return nil, fmt.Errorf("exposure[%d] = %v about x[%d] = %v ends beyond the range of numbers", i, d, i, x[i])

@@ -15,6 +15,10 @@ import (
 // that of [y − Qγ̂, Q], in which nothing cancels: values, Fit.Value and Quad are of this g, while Contrast, Root and Predict are
 // of the columns [y, Q].
 func (r *Regression) GivenDoubled(g blas64.General, wide [][]doubled.Float) (*Conditioned, error) {
+	if r == nil {
+		g.Data[0] = wide[0][0].Hi
+		return nil, nil
+	}
 	b := r.Basis
 	h := b.Len()
 	if len(wide) != 1+h || g.Rows != 1+h || g.Cols != 1+h {
@@ -136,12 +140,27 @@ func solveBack(l [][]doubled.Float, x []doubled.Float) {
 	}
 }
 
-// RootDoubled returns what Root does, to all digits, after GivenDoubled: a γ̂ that is off by δ moves a derivative in what
-// multiplies a column by δ times their common second derivative, which is as large as the information.
-func (f *Fit) RootDoubled() (rows [][]doubled.Float) { return f.root }
+// RootDoubled returns the R of gradients (Fit.Root), by rows, after GivenDoubled.
+func (c *Conditioned) RootDoubled() [][]doubled.Float {
+	if c == nil {
+		return [][]doubled.Float{{doubled.Of(1)}}
+	}
+	return c.Fit.root
+}
+
+// Determined is Fit.Determined, 0 for nil.
+func (c *Conditioned) Determined() float64 {
+	if c == nil {
+		return 0
+	}
+	return c.Fit.Determined()
+}
 
 // PredictSharply is Predict with a variance that no large numbers cancel in: |L⁻¹r|².
 func (c *Conditioned) PredictSharply(q, means []float64) (mean, more float64) {
+	if c == nil {
+		return means[0], 0
+	}
 	mean, _ = c.Predict(q, means)
 	r := dense.New(len(q), 1)
 	for j, v := range q {

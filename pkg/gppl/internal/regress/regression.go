@@ -78,8 +78,8 @@ func (r *Regression) Complete(root, g blas64.General) (added float64, err error)
 	if err != nil {
 		return 0, err
 	}
-	c.Fit.Root(root.Data)
-	return c.Fit.Value(), nil
+	c.Root(root)
+	return c.Value(), nil
 }
 
 // Given solves the regression from G = CᵀA⁻¹C: nil for a nil regression.
@@ -107,6 +107,26 @@ func (c *Conditioned) Of() *Regression {
 	}
 	return c.Regression
 }
+
+// Root sets root, c×c, to the R of gradients (Fit.Root).
+func (c *Conditioned) Root(root blas64.General) {
+	if c == nil {
+		root.Data[0] = 1
+		return
+	}
+	c.Fit.Root(root.Data)
+}
+
+// Value returns what the mean adds to the value of a likelihood (Fit.Value).
+func (c *Conditioned) Value() float64 {
+	if c == nil {
+		return 0
+	}
+	return c.Fit.Value()
+}
+
+// Len returns the number of columns of C.
+func (c *Conditioned) Len() int { return c.Of().Len() }
 
 // Coefficients returns the coefficient of each column of H, and its standard error.
 func (c *Conditioned) Coefficients() (beta, se []float64) {
