@@ -68,13 +68,48 @@ func (e *stateSpaceExact) forecast(m *compiled) choice.Forecast {
 	if !m.isMarkov {
 		return e.forecastLinear(m, n, least)
 	}
+	f, _ := e.sweep(m, n, least)
+	return f
+}
+
+// sweep returns the forecast for a sum of Matérn terms, and whether its factor is made by pairs of terms (FactoriseBlocks) rather
+// than with the sum itself as a number of the state (Factorise). Pairs are faster from two Matérn 3/2 on; their rounding costs
+// v/σ², not its root, so that they are taken where their bound leaves pairsSpare of the tolerance.
+func (e *stateSpaceExact) sweep(m *compiled, n, least float64) (f choice.Forecast, pairs bool) {
 	d, components := float64(stateDim(m.markov.components)), float64(len(m.markov.components))
-	return choice.Forecast{
+	f = choice.Forecast{
 		Bytes:   8 * n * (d*d + 2 + 3*components + e.columnNumbers(d)), // see statespace.Filter
 		Seconds: n * stateSeconds(stateDim(m.markov.components)),
 		Err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
 	}
+	for _, c := range m.markov.components {
+		if c.Order != 1 {
+			return f, false
+		}
+	}
+	numbers := 0.5 * d * (d + 2) // of P
+	g := choice.Forecast{
+		Bytes:   8 * n * (numbers + 2*d + 2 + 9*components + e.columnNumbers(d)),
+		Seconds: n * (maternSeconds + maternPairSeconds*numbers),
+		Err:     pairsErr(n, m.variance, least),
+	}
+	if g.Seconds < f.Seconds && pairsSpare*g.Err <= n*e.tolerance {
+		return g, true
+	}
+	return f, false
 }
+
+// maternSeconds and maternPairSeconds are the time for an observation, and for each number of P, there and back, where all
+// processes are Matérn 3/2 (BenchmarkSweeps). Where one is not, the time is several times that of Factorise.
+const maternSeconds, maternPairSeconds = 230e-9, 11e-9
+
+// pairsSpare is how many times the bound of pairs fits into the tolerance: far from the model's scale a bound is completed by up
+// to twice what the tolerance is (choice.Completed), and a derivative may err by more than the value.
+const pairsSpare = 4
+
+// pairsErr bounds the error of FactoriseBlocks. An observation fixes hᵀx, which is no single number of the state: rounding costs
+// v/σ², not its root.
+func pairsErr(n, variance, least float64) float64 { return n * 0x1p-50 * (1 + variance/least) }
 
 // columnNumbers is how many numbers a filter keeps of the columns at each input: their errors, and means of d numbers.
 func (e *stateSpaceExact) columnNumbers(d float64) float64 {
@@ -82,8 +117,7 @@ func (e *stateSpaceExact) columnNumbers(d float64) float64 {
 	return float64(cols) + d*float64(statespace.MeansKept(cols))
 }
 
-// forecastLinear is the forecast for blocks. An observation fixes hᵀx, which is no single number of the state: rounding costs
-// v/σ², not its root.
+// forecastLinear is the forecast for blocks.
 func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) choice.Forecast {
 	l := e.rooms.Get()
 	ok := l.expand(m.kernel, e.lost(m))
@@ -104,7 +138,7 @@ func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) choice.F
 	return choice.Forecast{
 		Bytes:   8 * n * (pairs + 2*d + 2 + steps + e.columnNumbers(d)),
 		Seconds: n * (500e-9 + each*pairs),
-		Err:     n*0x1p-50*(1+m.variance/least) + lost,
+		Err:     pairsErr(n, m.variance, least) + lost,
 	}
 }
 
@@ -127,6 +161,7 @@ type stateSpaceFactor struct {
 	alpha  []float64
 	grad   []float64 // in log v and log l of each component, or in those of each block, and log σ²
 	linear linear    // the blocks, unless the model is Markov
+	pairs  bool      // of a Markov model: it is factorised by pairs of terms, see sweep
 	short  stretch
 }
 
@@ -142,6 +177,9 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	f.g = dense.Reshape(f.g, e.line.Columns.Cols, e.line.Columns.Cols) // as many as the mixed engine has now
 	f.short.Of(e.line.T, e.line.Columns, e.line.Noise.Known, e.line.Noise.Scale)
 	f.engine, f.model, f.kernel = e, m, m.kernel
+	if f.pairs = false; m.isMarkov {
+		_, f.pairs = e.sweep(m, float64(len(e.line.T)), e.line.Noise.Least(m.noise))
+	}
 	f.filter.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
 		f.release()
@@ -160,7 +198,7 @@ func (f *stateSpaceFactor) gram(g blas64.General)              { dense.Copy(g, f
 func (f *stateSpaceFactor) factorise() error {
 	m, columns := f.model, f.engine.line.Columns
 	if m.isMarkov {
-		return f.filter.Factorise(columns, m.markov.components, m.noise)
+		return f.filter.FactoriseComponents(columns, m.markov.components, m.noise, f.pairs)
 	}
 	if !f.linear.expand(m.kernel, f.engine.lost(m)) {
 		return errors.New(notLinear)
@@ -217,7 +255,9 @@ func (f *stateSpaceFactor) checkGradient(known float64, r blas64.General) error 
 	sum := f.grad[last] + known
 	contrast := 1 + f.model.variance/f.engine.line.Noise.Least(f.model.noise)
 	if f.model.isMarkov {
-		contrast = math.Sqrt(contrast)
+		if !f.pairs {
+			contrast = math.Sqrt(contrast)
+		}
 		for i := range f.model.markov.components {
 			sum += f.grad[2*i]
 		}
@@ -229,7 +269,7 @@ func (f *stateSpaceFactor) checkGradient(known float64, r blas64.General) error 
 		return err
 	}
 	r.Cols = min(r.Cols, dense.ManyColumns) // every column takes the same steps of the filter: a few are check enough
-	return f.short.checkGradient(f.model, f.engine.lost(f.model), r, rounding)
+	return f.short.checkGradient(f.model, f.pairs, f.engine.lost(f.model), r, rounding)
 }
 
 // stretch is a short stretch of the series, with room for a kernel on it.
@@ -241,10 +281,10 @@ type stretch struct {
 }
 
 // checkGradient compares the gradient of the model with a difference of values.
-func (s *stretch) checkGradient(m *compiled, lost float64, r blas64.General, rounding float64) (err error) {
+func (s *stretch) checkGradient(m *compiled, pairs bool, lost float64, r blas64.General, rounding float64) (err error) {
 	var slope, difference, limit float64
 	if m.isMarkov {
-		slope, difference, limit, err = s.CompareComponents(m.markov.components, m.noise, r, rounding)
+		slope, difference, limit, err = s.CompareComponents(m.markov.components, m.noise, pairs, r, rounding)
 	} else {
 		slope, difference, limit, err = s.compareLinear(m, lost, r, rounding)
 	}

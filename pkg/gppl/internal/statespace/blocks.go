@@ -84,6 +84,23 @@ func (f *Filter) FactoriseBlocks(columns blas64.General, blocks []Block, noise f
 	return err
 }
 
+// FactoriseComponents is Factorise or, by pairs, FactoriseBlocks with a block for each component. Gradient then has the same
+// derivatives.
+func (f *Filter) FactoriseComponents(columns blas64.General, cs []Component, noise float64, pairs bool) error {
+	if !pairs {
+		return f.Factorise(columns, cs, noise)
+	}
+	if err := check(cs); err != nil {
+		return err
+	}
+	blocks, processes := make([]Block, len(cs)), make([]Matern, len(cs))
+	for i, c := range cs {
+		processes[i] = Matern{c.Order, c.Lengthscale}
+		blocks[i] = Block{Process: &processes[i], Params: 1, Variance: c.Variance}
+	}
+	return f.FactoriseBlocks(columns, blocks, noise)
+}
+
 // fewSteps is how many transitions of a block are set before another processor has begun to help.
 const fewSteps = 4096
 

@@ -42,8 +42,8 @@ func (s *Stretch) Of(t []float64, columns blas64.General, known, scale []float64
 	s.g = dense.Reshape(s.g, columns.Cols, columns.Cols)
 }
 
-// CompareComponents is Compare for components, in their logs.
-func (s *Stretch) CompareComponents(cs []Component, noise float64, r blas64.General,
+// CompareComponents is Compare for components, in their logs, factorised by pairs or not.
+func (s *Stretch) CompareComponents(cs []Component, noise float64, pairs bool, r blas64.General,
 	rounding float64) (slope, difference, limit float64, err error) {
 	return s.Compare(func(step float64) error {
 		s.moved = append(s.moved[:0], cs...)
@@ -51,7 +51,7 @@ func (s *Stretch) CompareComponents(cs []Component, noise float64, r blas64.Gene
 			s.moved[i].Variance *= math.Exp(step * verify.Direction(2*i))
 			s.moved[i].Lengthscale *= math.Exp(step * verify.Direction(2*i+1))
 		}
-		return s.Factorise(s.Columns, s.moved, noise*math.Exp(step*verify.Direction(2*len(cs))))
+		return s.FactoriseComponents(s.Columns, s.moved, noise*math.Exp(step*verify.Direction(2*len(cs))), pairs)
 	}, func(grad []float64) []float64 { return grad }, r, rounding)
 }
 
