@@ -2,10 +2,12 @@ package gppl
 
 import (
 	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 // A kernel declares its properties beyond the covariance through optional interfaces: Reacher, Bandlimited, Scaled, Markovian,
-// LinearSDE, Spectrum, Waver, Nuggeter, Steep, Amplified. A kernel without them is computed densely, or by the Toeplitz engine on
+// Spectrum, Waver, Nuggeter, Steep, Amplified. A kernel without them is computed densely, or by the Toeplitz engine on
 // a regular series. Sum and Product combine the properties of their parts. Engines ask through the functions of this file and
 // compiled.go, and do not know the types. gppltest.CheckKernel compares the declared properties with the covariance.
 
@@ -40,28 +42,14 @@ type Scaled interface {
 	Scale() (variance, lengthscale float64)
 }
 
-// A Markovian kernel is a sum of Matérn terms, whatever its own parameters are. It
-// gets the state-space engine, in time linear in n.
-type Markovian interface {
-	// Markov appends the terms whose sum is k to dst and returns it. Their number and orders do not depend on the parameters. It
-	// does not allocate if dst has room. If the sum is not k, likelihoods are wrong without an error.
-	Markov(dst []MaternTerm) []MaternTerm
-	// ContractMarkov is the chain rule from the terms to the kernel's own parameters: it adds
-	//
-	//	Σ_i w[2i]·∂log v_i/∂log θ_p + w[2i+1]·∂log l_i/∂log θ_p
-	//
-	// to grad[p], for each p, where v_i and l_i are those of term i. grad has an entry per parameter, w two per term.
-	ContractMarkov(grad, w []float64)
-}
-
-// A StateBlock is a stationary Markov process of d numbers, the solution of a linear stochastic differential equation, of which
+// A Process is a stationary Markov process of d numbers, the solution of a linear stochastic differential equation, of which
 // the first is a part of f: over a gap Δ ≥ 0, in the unit of x,
 //
 //	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  Q = P∞ − ΦP∞Φᵀ,  k(Δ) = (ΦP∞)₁₁,
 //
 // at one θ. Matrices are d×d, by rows; P∞ contains the variance. ΦP∞ need not be symmetric: a process may differ when run
-// backwards in time, as a response to a driver does. Methods must be safe for concurrent use.
-type StateBlock interface {
+// backwards in time, as a response to a driver does. Methods must be safe for concurrent use. MaternProcess is one.
+type Process interface {
 	// Dim returns d, which does not depend on θ.
 	Dim() int
 	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q loses, relative to itself over
@@ -72,14 +60,24 @@ type StateBlock interface {
 	Slopes(dPhi, dNoise, phi, noise []float64, gap float64)
 }
 
-// A LinearSDE kernel is a sum of the covariances of StateBlocks (Hartikainen and Särkkä 2010). It gets the state-space engine,
-// in O(n·D³) for a state of D numbers in all; so do sums of such kernels and Markovian ones, their products with each other and
-// with one Waver whose period is a parameter: Cosine, Periodic.
-type LinearSDE interface {
+// A Markovian kernel is the covariance of a sum of independent Processes (Hartikainen and Särkkä 2010). It gets the state-space
+// engine, in O(n·D³) for a state of D numbers in all; so do sums of such kernels, their products with each other and with one
+// Waver whose period is a parameter: Cosine, Periodic. Sums of MaternProcesses alone are fastest, and are the ones that PL's
+// state-space engine takes.
+type Markovian interface {
 	Kernel
-	// Blocks appends the blocks, whose number does not depend on θ, to dst. If their sum is not k, likelihoods are wrong
-	// without an error.
-	Blocks(dst []StateBlock) []StateBlock
+	// Processes appends the processes, whose number does not depend on θ, to dst. If the sum of their covariances is not k,
+	// likelihoods are wrong without an error.
+	Processes(dst []Process) []Process
+}
+
+// chained is a Process of a variance and a process of few parameters, functions of the kernel's parameters: derivatives are taken
+// in these, and the chain rule follows once, not at every observation.
+type chained interface {
+	// unchained returns both, and the number of parameters.
+	unchained() (variance float64, process statespace.Process, params int)
+	// contractChain adds what derivatives in the logs of the variance and of the parameters, w, come to in those of the kernel's.
+	contractChain(grad, w []float64)
 }
 
 // A Spectrum is a Kernel whose spectral density is known by a formula,

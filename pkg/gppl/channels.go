@@ -17,7 +17,7 @@ import (
 // activity indicators have none (Rajpaul et al. 2015). The offset is a coefficient with a flat prior: likelihoods average over
 // it. Predictions of f leave the offsets and the mean of the model out.
 //
-// The kernel of a model with channels is Markovian, a LinearSDE, or a sum or product of these with Cosine or Periodic. If any
+// The kernel of a model with channels is Markovian, or a sum or product of these with Cosine or Periodic. If any
 // Slope is not 0, f must be differentiable: Matern32 and smoother, SHO, Rotation, Cosine, Periodic, but not Laplace. White noise
 // belongs to each channel, not to the kernel. The Mean of the model is added to the offsets, such as the orbit of a planet; its
 // Regressors are columns of the inputs, 0 at the observations of channels that do not see them, and its coefficients follow the
@@ -132,7 +132,7 @@ func (m Model) CheckPlain(what string, d Data) error {
 
 // channelBlocks returns the blocks of a kernel, or why channels do not take it.
 func channelBlocks(k Kernel) ([]statespace.Block, error) {
-	l := linear{apart: true}
+	l := stateSpace{apart: true}
 	switch {
 	case Nugget(k) > 0:
 		return nil, fmt.Errorf("gppl: channels have noise of their own: leave White out of %v", k)
@@ -144,7 +144,7 @@ func channelBlocks(k Kernel) ([]statespace.Block, error) {
 
 // notForChannels is the error for a kernel that is no linear one, or has too many harmonics.
 func notForChannels(k Kernel) error {
-	return fmt.Errorf("gppl: channels do not take %v: it is %s, or its state has more than %d numbers", k, notLinear, largestState)
+	return fmt.Errorf("gppl: channels do not take %v: it is %s, or its state has more than %d numbers", k, notMarkov, largestState)
 }
 
 // IsDifferentiable reports whether channels can see the derivative of the process of k.
@@ -165,7 +165,7 @@ func differentiable(blocks []statespace.Block) bool {
 // deviations returns the standard deviations of f and of f′, 0 if it has none.
 func deviations(k Kernel) (value, slope float64) {
 	var curve float64
-	l := linear{apart: true}
+	l := stateSpace{apart: true}
 	if l.expand(k, mostLost) {
 		for i := range l.blocks {
 			curve += l.blocks[i].SlopeVariance()

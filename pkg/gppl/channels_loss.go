@@ -53,7 +53,7 @@ type exposed struct {
 // viewedCall is the working memory of one evaluation.
 type viewedCall struct {
 	filter              *statespace.Filter
-	linear              linear
+	linear              stateSpace
 	model               Model
 	channels            []Channel
 	views               []statespace.View
@@ -428,21 +428,21 @@ func (l *viewed) factorise(c *viewedCall) error {
 	if c.doubled {
 		return c.filter.FactoriseDoubled(l.line.Columns, c.linear.blocks, 1)
 	}
-	return c.filter.FactoriseBlocks(l.line.Columns, c.linear.blocks, 1)
+	return c.filter.Factorise(l.line.Columns, c.linear.blocks, 1, statespace.ByPairs)
 }
 
 // seconds predicts the time of a value and gradient at m, as that of blocks of any size.
 func (l *viewed) seconds(m Model) float64 {
-	blocks := linear{apart: true}
+	blocks := stateSpace{apart: true}
 	if !blocks.expand(m.Kernel, mostLost) {
 		return math.Inf(1)
 	}
 	_, pairs := blocks.size()
-	return float64(len(l.of)) * (500e-9 + anySeconds*pairs)
+	return float64(len(l.of)) * (anySeconds + anyPairSeconds*pairs)
 }
 
 // bytes predicts the memory of a factorisation.
-func (l *viewed) bytes(blocks *linear, doubled bool) float64 {
+func (l *viewed) bytes(blocks *stateSpace, doubled bool) float64 {
 	d, pairs := blocks.size()
 	steps := 0.
 	for i := range blocks.blocks {

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 // compiled is a model at one θ in the form that engines know: A = K + σ²I, where
@@ -20,8 +18,8 @@ type compiled struct {
 	noise    float64 // σ², with the nugget
 	variance float64 // k(0)
 	split    split   // the terms of K; none where it is white noise alone
-	markov   markov  // K as a sum of Markov components
-	isMarkov bool
+	state    stateSpace
+	hasState bool // K is a sum of Markov processes without waves: state has them
 
 	theta []float64 // of the kernel, which is made anew only where they differ
 	whole bool      // all of the above belongs to theta: no kernel panicked on the way
@@ -46,7 +44,8 @@ func (m *compiled) compile(family Kernel, theta []float64) error {
 		m.series.Kernel = m.kernel
 		m.variance = variance(m.kernel)
 		m.split.set(m.kernel)
-		m.isMarkov = m.markov.set(m.kernel)
+		m.state.calm = true
+		m.hasState = m.state.expand(m.kernel, 0)
 		m.whole = true
 	}
 	nugget := Nugget(m.kernel)
@@ -123,53 +122,6 @@ func shareNoise(grad []float64, k Kernel, own, total float64) {
 	slope := grad[last] / total
 	grad[last] = slope * own
 	contractNugget(grad[:last], k, slope)
-}
-
-// markov is a kernel as a sum of Matérn components, some to each of its terms.
-type markov struct {
-	split      split
-	components []statespace.Component
-	first      []int // of each term's components; one more at the end
-	terms      []MaternTerm
-}
-
-// set expands k, reusing memory, and reports whether all terms have a Markov form.
-func (m *markov) set(k Kernel) bool {
-	if !m.sum(k) {
-		m.components = m.components[:0]
-	}
-	return len(m.components) > 0
-}
-
-// sum is set, and may leave some components where it reports false.
-func (m *markov) sum(k Kernel) bool {
-	m.components, m.first = m.components[:0], append(m.first[:0], 0)
-	if !m.split.set(k) {
-		return false
-	}
-	for _, k := range m.split.signal {
-		k, ok := k.(Markovian)
-		if !ok {
-			return false
-		}
-		m.terms = k.Markov(m.terms[:0])
-		for _, t := range m.terms {
-			if t.Order < 0 || t.Order > 2 {
-				return false
-			}
-			m.components = append(m.components, statespace.Component(t))
-		}
-		m.first = append(m.first, len(m.components))
-	}
-	return true
-}
-
-// contract adds what derivatives in log v and log l of each component in turn, w,
-// contribute to those in the kernel's own parameters.
-func (m *markov) contract(grad, w []float64) {
-	for i, k := range m.split.signal {
-		k.(Markovian).ContractMarkov(m.split.own(grad, i), w[2*m.first[i]:2*m.first[i+1]])
-	}
 }
 
 // A FactorError is the error of a covariance that cannot be factorised, or that does not determine the coefficients of a mean.

@@ -55,7 +55,7 @@
 // flops. If no engine can keep the tolerance, because the noise is tiny
 // compared with the variance, the most exact one is used, and LossReport.Inexact and a
 // warning of the Result say so. A kernel of a user's own gets these engines by
-// optional interfaces: Reacher, Bandlimited, Scaled, Markovian, LinearSDE, Spectrum, Waver, Nuggeter.
+// optional interfaces: Reacher, Bandlimited, Scaled, Markovian, Spectrum, Waver, Nuggeter.
 //
 // # Conventions
 //

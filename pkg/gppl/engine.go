@@ -142,14 +142,15 @@ type compiledTerm struct {
 	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀
 	cond        float64 // of σ²ΩᵀΩ, which S has even where there is no signal
 	variance    float64 // k(0)
-	markov      markov  // as a sum of Markov components
-	isMarkov    bool
+	state       stateSpace
+	isMatern    bool // it is a sum of Matérn processes: state has them
 }
 
 func (m *compiledTerm) set(k Kernel, offset, end int, noise, cond float64) {
 	m.kernel, m.series.Kernel, m.offset, m.end, m.noise, m.cond = k, k, offset, end, noise, cond
 	m.variance = variance(k)
-	m.isMarkov = m.markov.set(k)
+	m.state.calm = true
+	m.isMatern = m.state.expand(k, 0) && m.state.summable()
 }
 
 // own returns the part of a gradient that belongs to the term.

@@ -24,7 +24,7 @@ func (k relaxing) Cov(dst, r []float64)          { k.as().Cov(dst, r) }
 func (k relaxing) Contract(grad, w, r []float64) { k.as().Contract(grad, w, r) }
 func (k relaxing) Slope(dst, r []float64)        { k.as().Slope(dst, r) }
 func (k relaxing) String() string                { return fmt.Sprintf("relaxing(%v, %v)", k.Variance, k.Lengthscale) }
-func (k relaxing) Blocks(dst []gppl.StateBlock) []gppl.StateBlock {
+func (k relaxing) Processes(dst []gppl.Process) []gppl.Process {
 	return append(dst, relaxation(k))
 }
 

@@ -26,12 +26,12 @@ type stateSpaceExact struct {
 	line      *observed.Line
 	tolerance float64                          // nats per observation
 	factors   *parallel.Pool[stateSpaceFactor] // shared by engines of the same inputs, see Exact.WithObservations
-	rooms     *parallel.Pool[linear]
+	rooms     *parallel.Pool[stateSpace]
 }
 
 func newStateSpaceExact(l *observed.Line) *stateSpaceExact {
 	return &stateSpaceExact{line: l, tolerance: defaultTolerance, factors: new(parallel.Pool[stateSpaceFactor]),
-		rooms: new(parallel.Pool[linear])}
+		rooms: new(parallel.Pool[stateSpace])}
 }
 
 // within sets the tolerance to that of a loss, in nats per observation. A posterior leaves out observations by differences and
@@ -53,102 +53,94 @@ func (e *stateSpaceExact) name() string { return EngineStateSpace }
 // stateSeconds is the time of the filter per observation, forward and backward, by the size of its state.
 func stateSeconds(dim int) float64 { return 30e-9 * float64(dim*dim) }
 
-func stateDim(cs []statespace.Component) (d int) {
-	for _, c := range cs {
-		d += c.Order + 1
-	}
-	return d
-}
-
 // notMatern is why the projected likelihood, whose sums along the series are for Matérn terms, does not take a kernel.
 const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
 
 func (e *stateSpaceExact) forecast(m *compiled) choice.Forecast {
-	n, least := float64(len(e.line.T)), e.line.Noise.Least(m.noise)
-	if !m.isMarkov {
-		return e.forecastLinear(m, n, least)
+	room := e.rooms.Get()
+	defer e.rooms.Put(room)
+	state, ok := e.state(room, m)
+	if !ok {
+		return choice.Cannot(notMarkov)
 	}
-	f, _ := e.sweep(m, n, least)
+	f, _ := e.sweep(state, m)
 	return f
 }
 
-// sweep returns the forecast for a sum of Matérn terms, and whether its factor is made by pairs of terms (FactoriseBlocks) rather
-// than with the sum itself as a number of the state (Factorise). Pairs are faster from two Matérn 3/2 on; their rounding costs
-// v/σ², not its root, so that they are taken where their bound leaves pairsSpare of the tolerance.
-func (e *stateSpaceExact) sweep(m *compiled, n, least float64) (f choice.Forecast, pairs bool) {
-	d, components := float64(stateDim(m.markov.components)), float64(len(m.markov.components))
-	f = choice.Forecast{
-		Bytes:   8 * n * (d*d + 2 + 3*components + e.columnNumbers(d)), // see statespace.Filter
-		Seconds: n * stateSeconds(stateDim(m.markov.components)),
-		Err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
+// state returns the processes of a model: its own, or in room if it has waves.
+func (e *stateSpaceExact) state(room *stateSpace, m *compiled) (state *stateSpace, ok bool) {
+	if m.hasState {
+		return &m.state, true
 	}
-	for _, c := range m.markov.components {
-		if c.Order != 1 {
-			return f, false
-		}
-	}
-	numbers := 0.5 * d * (d + 2) // of P
-	g := choice.Forecast{
-		Bytes:   8 * n * (numbers + 2*d + 2 + 9*components + e.columnNumbers(d)),
-		Seconds: n * (maternSeconds + maternPairSeconds*numbers),
-		Err:     pairsErr(n, m.variance, least),
-	}
-	if g.Seconds < f.Seconds && pairsSpare*g.Err <= n*e.tolerance {
-		return g, true
-	}
-	return f, false
+	return room, room.expand(m.kernel, e.lost(m))
 }
 
-// maternSeconds and maternPairSeconds are the time for an observation, and for each number of P, there and back, where all
-// processes are Matérn 3/2 (BenchmarkSweeps). Where one is not, the time is several times that of Factorise.
-const maternSeconds, maternPairSeconds = 230e-9, 11e-9
+// lost is the share of the variance that harmonics may lack.
+func (e *stateSpaceExact) lost(m *compiled) float64 {
+	return harmonicsLost(e.tolerance, m.variance, e.line.Noise.Least(m.noise))
+}
+
+// sweep returns how a model is factorised, and its forecast. Sums of Matérn processes are summed unless pairs are faster, as they
+// are from two Matérn 3/2 on, and their bound leaves pairsSpare of the tolerance.
+func (e *stateSpaceExact) sweep(l *stateSpace, m *compiled) (choice.Forecast, statespace.Sweep) {
+	n, least := float64(len(e.line.T)), e.line.Noise.Least(m.noise)
+	f := e.byPairs(l, m, n, least)
+	if l.summable() {
+		if g := e.bySum(l, m, n, least); f.Seconds >= g.Seconds || pairsSpare*f.Err > n*e.tolerance {
+			return g, statespace.BySum
+		}
+	}
+	return f, statespace.ByPairs
+}
+
+// bySum is the forecast for statespace.BySum.
+func (e *stateSpaceExact) bySum(l *stateSpace, m *compiled, n, least float64) choice.Forecast {
+	d, _ := l.size()
+	return choice.Forecast{
+		Bytes:   8 * n * (d*d + 2 + 3*float64(len(l.blocks)) + e.columnNumbers(d)), // see statespace.Filter
+		Seconds: n * 30e-9 * d * d,
+		Err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
+	}
+}
+
+// byPairs is the forecast for statespace.ByPairs.
+func (e *stateSpaceExact) byPairs(l *stateSpace, m *compiled, n, least float64) choice.Forecast {
+	d, numbers := l.size()
+	steps, base, each := 0.0, anySeconds, twoPairSeconds
+	matern := l.summable()
+	for i := range l.blocks {
+		size := float64(l.blocks[i].Process.Dim())
+		steps += 2*size*size + 1
+		if size != 2 {
+			each = anyPairSeconds
+		}
+	}
+	if matern && each == twoPairSeconds {
+		base, each = maternSeconds, maternPairSeconds
+	}
+	return choice.Forecast{
+		Bytes:   8 * n * (numbers + 2*d + 2 + steps + e.columnNumbers(d)),
+		Seconds: n * (base + each*numbers),
+		Err:     n*0x1p-50*(1+m.variance/least) + l.bound(n, least),
+	}
+}
+
+// What statespace.ByPairs takes for an observation, and for each number of P, there and back: in general, where all processes
+// have two numbers, and where all are Matérn 3/2 without waves (BenchmarkBlocks, BenchmarkSweeps).
+const (
+	anySeconds, anyPairSeconds       = 500e-9, 150e-9
+	twoPairSeconds                   = 8e-9
+	maternSeconds, maternPairSeconds = 230e-9, 11e-9
+)
 
 // pairsSpare is how many times the bound of pairs fits into the tolerance: far from the model's scale a bound is completed by up
 // to twice what the tolerance is (choice.Completed), and a derivative may err by more than the value.
 const pairsSpare = 4
 
-// pairsErr bounds the error of FactoriseBlocks. An observation fixes hᵀx, which is no single number of the state: rounding costs
-// v/σ², not its root.
-func pairsErr(n, variance, least float64) float64 { return n * 0x1p-50 * (1 + variance/least) }
-
 // columnNumbers is how many numbers a filter keeps of the columns at each input: their errors, and means of d numbers.
 func (e *stateSpaceExact) columnNumbers(d float64) float64 {
 	cols := e.line.Columns.Cols
 	return float64(cols) + d*float64(statespace.MeansKept(cols))
-}
-
-// forecastLinear is the forecast for blocks.
-func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) choice.Forecast {
-	l := e.rooms.Get()
-	ok := l.expand(m.kernel, e.lost(m))
-	d, pairs := l.size()
-	lost := l.bound(n, least)
-	steps, each := 0.0, twoSeconds
-	for i := range l.blocks {
-		size := float64(l.blocks[i].Process.Dim())
-		steps += 2*size*size + 1
-		if size != 2 {
-			each = anySeconds
-		}
-	}
-	e.rooms.Put(l)
-	if !ok {
-		return choice.Cannot(notLinear)
-	}
-	return choice.Forecast{
-		Bytes:   8 * n * (pairs + 2*d + 2 + steps + e.columnNumbers(d)),
-		Seconds: n * (500e-9 + each*pairs),
-		Err:     pairsErr(n, m.variance, least) + lost,
-	}
-}
-
-// anySeconds and twoSeconds are the time for each number of P, there and back: in general, and where all processes have two
-// numbers (BenchmarkBlocks).
-const anySeconds, twoSeconds = 150e-9, 8e-9
-
-// lost is the share of the variance that harmonics may lack.
-func (e *stateSpaceExact) lost(m *compiled) float64 {
-	return harmonicsLost(e.tolerance, m.variance, e.line.Noise.Least(m.noise))
 }
 
 // stateSpaceFactor is A = LDLᵀ, row by row.
@@ -159,9 +151,10 @@ type stateSpaceFactor struct {
 	filter *statespace.Filter
 	g      blas64.General // CᵀA⁻¹C
 	alpha  []float64
-	grad   []float64 // in log v and log l of each component, or in those of each block, and log σ²
-	linear linear    // the blocks, unless the model is Markov
-	pairs  bool      // of a Markov model: it is factorised by pairs of terms, see sweep
+	grad   []float64  // in those of each block, and log σ²
+	room   stateSpace // where state is, unless it is the model's own
+	state  *stateSpace
+	by     statespace.Sweep
 	short  stretch
 }
 
@@ -177,9 +170,6 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	f.g = dense.Reshape(f.g, e.line.Columns.Cols, e.line.Columns.Cols) // as many as the mixed engine has now
 	f.short.Of(e.line.T, e.line.Columns, e.line.Noise.Known, e.line.Noise.Scale)
 	f.engine, f.model, f.kernel = e, m, m.kernel
-	if f.pairs = false; m.isMarkov {
-		_, f.pairs = e.sweep(m, float64(len(e.line.T)), e.line.Noise.Least(m.noise))
-	}
 	f.filter.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
 		f.release()
@@ -196,14 +186,12 @@ func (f *stateSpaceFactor) uncertainty(blas64.General) float64 { return 0 }
 func (f *stateSpaceFactor) gram(g blas64.General)              { dense.Copy(g, f.g) }
 
 func (f *stateSpaceFactor) factorise() error {
-	m, columns := f.model, f.engine.line.Columns
-	if m.isMarkov {
-		return f.filter.FactoriseComponents(columns, m.markov.components, m.noise, f.pairs)
+	m, ok := f.model, false
+	if f.state, ok = f.engine.state(&f.room, m); !ok {
+		return errors.New(notMarkov)
 	}
-	if !f.linear.expand(m.kernel, f.engine.lost(m)) {
-		return errors.New(notLinear)
-	}
-	return f.filter.FactoriseBlocks(columns, f.linear.blocks, m.noise)
+	_, f.by = f.engine.sweep(f.state, m)
+	return f.filter.Factorise(f.engine.line.Columns, f.state.blocks, m.noise, f.by)
 }
 
 func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
@@ -214,7 +202,7 @@ func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
 		return err
 	}
 	clear(grad)
-	f.contract(grad, f.grad[:last])
+	f.state.contract(grad, f.grad[:last])
 	grad[len(grad)-1] = f.grad[last]
 	return nil
 }
@@ -238,15 +226,6 @@ func (f *stateSpaceFactor) residuals(alpha, precisions []float64, r blas64.Gener
 	return own != nil
 }
 
-// contract adds what derivatives of the filter contribute to those of the kernel.
-func (f *stateSpaceFactor) contract(grad, w []float64) {
-	if f.model.isMarkov {
-		f.model.markov.contract(grad, w)
-		return
-	}
-	f.linear.contract(grad, w)
-}
-
 // checkGradient verifies a gradient. Scaling all variances, the noise and the known errors by one factor scales A: the
 // derivatives in their logs add to ½(n − Σ_j u_jᵀAu_j). And on a short stretch of the series the gradient along one direction is
 // compared with a difference of values, which takes a hundredth of an evaluation or so.
@@ -254,39 +233,33 @@ func (f *stateSpaceFactor) checkGradient(known float64, r blas64.General) error 
 	n, form, last := float64(len(f.engine.line.T)), dense.Form(f.g, r), len(f.grad)-1
 	sum := f.grad[last] + known
 	contrast := 1 + f.model.variance/f.engine.line.Noise.Least(f.model.noise)
-	if f.model.isMarkov {
-		if !f.pairs {
-			contrast = math.Sqrt(contrast)
-		}
-		for i := range f.model.markov.components {
-			sum += f.grad[2*i]
-		}
-	} else {
-		sum += f.linear.scaling(f.grad)
+	if f.by == statespace.BySum {
+		contrast = math.Sqrt(contrast)
 	}
+	sum += f.state.scaling(f.grad)
 	rounding := 0x1p-49 * contrast
 	if err := verify.Near("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
 		return err
 	}
 	r.Cols = min(r.Cols, dense.ManyColumns) // every column takes the same steps of the filter: a few are check enough
-	return f.short.checkGradient(f.model, f.pairs, f.engine.lost(f.model), r, rounding)
+	return f.short.checkGradient(f, r, rounding)
 }
 
 // stretch is a short stretch of the series, with room for a kernel on it.
 type stretch struct {
 	statespace.Stretch
-	linear linear
-	theta  []float64
-	own    []float64
+	state stateSpace
+	theta []float64
+	own   []float64
 }
 
 // checkGradient compares the gradient of the model with a difference of values.
-func (s *stretch) checkGradient(m *compiled, pairs bool, lost float64, r blas64.General, rounding float64) (err error) {
+func (s *stretch) checkGradient(f *stateSpaceFactor, r blas64.General, rounding float64) (err error) {
 	var slope, difference, limit float64
-	if m.isMarkov {
-		slope, difference, limit, err = s.CompareComponents(m.markov.components, m.noise, pairs, r, rounding)
+	if f.state.summable() {
+		slope, difference, limit, err = s.CompareMatern(f.state.blocks, f.model.noise, f.by, r, rounding)
 	} else {
-		slope, difference, limit, err = s.compareLinear(m, lost, r, rounding)
+		slope, difference, limit, err = s.compare(f.model, f.engine.lost(f.model), r, rounding)
 	}
 	if err != nil {
 		return err
@@ -294,11 +267,11 @@ func (s *stretch) checkGradient(m *compiled, pairs bool, lost float64, r blas64.
 	return verify.Near("the gradient of a stretch of the series", slope, difference, limit)
 }
 
-// compareLinear is statespace.Stretch.Compare for blocks, in the kernel's own parameters.
-func (s *stretch) compareLinear(m *compiled, lost float64, r blas64.General,
+// compare is statespace.Stretch.Compare in the kernel's own parameters.
+func (s *stretch) compare(m *compiled, lost float64, r blas64.General,
 	rounding float64) (slope, difference, limit float64, err error) {
 	params := len(m.theta)
-	if fine := 1e-3 * lost; s.linear.expand(m.kernel, fine) {
+	if fine := 1e-3 * lost; s.state.expand(m.kernel, fine) {
 		lost = fine // the difference does not see that a harmonic comes in
 	}
 	return s.Compare(func(step float64) error {
@@ -306,15 +279,15 @@ func (s *stretch) compareLinear(m *compiled, lost float64, r blas64.General,
 		for i := range s.theta {
 			s.theta[i] *= math.Exp(step * verify.Direction(i))
 		}
-		if !s.linear.expand(m.kernel.WithParams(s.theta), lost) {
-			return errors.New(notLinear)
+		if !s.state.expand(m.kernel.WithParams(s.theta), lost) {
+			return errors.New(notMarkov)
 		}
-		return s.FactoriseBlocks(s.Columns, s.linear.blocks, m.noise*math.Exp(step*verify.Direction(params)))
+		return s.Factorise(s.Columns, s.state.blocks, m.noise*math.Exp(step*verify.Direction(params)), statespace.ByPairs)
 	}, func(grad []float64) []float64 {
 		last := len(grad) - 1
 		s.own = dense.Resize(s.own, params+1)
 		clear(s.own)
-		s.linear.contract(s.own[:params], grad[:last])
+		s.state.contract(s.own[:params], grad[:last])
 		s.own[params] = grad[last]
 		return s.own
 	}, r, rounding)
@@ -331,11 +304,7 @@ type stateSpacePosterior struct {
 
 func (f *stateSpaceFactor) posterior() predictor {
 	f.filter.Ctx = nil // of the evaluation, not of predictions
-	p := &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter}
-	if !f.model.isMarkov {
-		p.lost = f.linear.lost
-	}
-	return p
+	return &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter, lost: f.state.lost}
 }
 
 // read calls f with the filter and working memory for one goroutine, until ctx ends.

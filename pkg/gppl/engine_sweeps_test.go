@@ -95,13 +95,14 @@ func TestSweeps(t *testing.T) {
 		e := newStateSpaceExact(lineOf(s.d.X.at, s.d.Y))
 		c := compiledAt(s.kernel, s.noise)
 		n := float64(len(s.d.Y))
-		f, pairs := e.sweep(c, n, s.noise)
+		f, by := e.sweep(&c.state, c)
+		pairs := by == statespace.ByPairs
 		count[pairs]++
 		if pairs && f.Err > n*e.tolerance {
 			t.Errorf("%v, noise %.3g: pairs of terms, whose bound is %.2g", s.kernel, s.noise, f.Err)
 		}
 		e.tolerance = 0 // which pairs never keep
-		if _, pairs := e.sweep(c, n, s.noise); pairs {
+		if _, by := e.sweep(&c.state, c); by == statespace.ByPairs {
 			t.Errorf("%v: pairs of terms without any tolerance", s.kernel)
 		}
 	}
@@ -119,22 +120,23 @@ func BenchmarkSweeps(b *testing.B) {
 	for b.Loop() {
 		s := newMaternSum(b, rnd, int(math.Pow(10, 1.3+2.4*rnd.Float64())))
 		line, c := lineOf(s.d.X.at, s.d.Y), compiledAt(s.kernel, s.noise)
-		n := float64(len(line.T))
-		_, chosen := newStateSpaceExact(line).sweep(c, n, s.noise)
-		if pairsSpare*pairsErr(n, c.variance, s.noise) > n*defaultTolerance {
+		n, e := float64(len(line.T)), newStateSpaceExact(line)
+		_, chosen := e.sweep(&c.state, c)
+		if pairsSpare*e.byPairs(&c.state, c, n, s.noise).Err > n*defaultTolerance {
 			continue
 		}
 		var filters [2]*statespace.Filter
 		var times [2][]float64
 		r := blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1}}
 		for turn := range 2 * turns {
-			i := (turn + turn/2) % 2
+			by := []statespace.Sweep{statespace.BySum, statespace.ByPairs}[(turn+turn/2)%2]
+			i := int(by)
 			if filters[i] == nil {
 				filters[i] = statespace.NewFilter(line.T, nil)
 			}
 			begin, f := time.Now(), filters[i]
 			for range max(1, 2000/len(line.T)) {
-				if err := f.FactoriseComponents(line.Columns, c.markov.components, s.noise, i == 1); err != nil {
+				if err := f.Factorise(line.Columns, c.state.blocks, s.noise, by); err != nil {
 					b.Fatal(err)
 				}
 				f.Gradient(make([]float64, f.Derivatives()), r)
@@ -142,10 +144,7 @@ func BenchmarkSweeps(b *testing.B) {
 			times[i] = append(times[i], time.Since(begin).Seconds())
 		}
 		took := [2]float64{slices.Min(times[0]), slices.Min(times[1])}
-		ratio := took[0] / min(took[0], took[1])
-		if chosen {
-			ratio = took[1] / min(took[0], took[1])
-		}
+		ratio := took[chosen] / min(took[0], took[1])
 		if ratio > 1.1 {
 			b.Logf("%v, n = %d: %.3g times", s.kernel, len(line.T), ratio)
 		}

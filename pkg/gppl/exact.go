@@ -456,8 +456,8 @@ func (p *Profile) profileds() *[]profiled {
 
 // linear reports whether the exact likelihood of a kernel takes O(n).
 func (p *Profile) linear(k Kernel) bool {
-	var m markov
-	return p.exact[0].data.X.Dim() == 1 && m.set(k)
+	state := stateSpace{calm: true}
+	return p.exact[0].data.X.Dim() == 1 && state.expand(k, 0) && state.summable()
 }
 
 // NLL sets nll to the negative log likelihoods, in nats, with the kernel of m and each of the noise variances, and factors to the

@@ -3,7 +3,7 @@ package gppl
 import (
 	"math"
 
-	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 var (
@@ -17,22 +17,79 @@ var (
 	_ Bandlimited = Matern52{}
 )
 
-// A MaternTerm is a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
+// A MaternProcess is the Process of a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
 // (Rasmussen and Williams 2006, eq. 4.16), a = √(2ν)·r/Lengthscale:
 //
 //	v·e⁻ᵃ,  v·(1 + a)·e⁻ᵃ,  v·(1 + a + a²/3)·e⁻ᵃ
 //
-// It is the covariance of a Markov process of Order + 1 numbers, whose transition over a
-// gap is in internal/statespace/matern_transition.go.
-type MaternTerm struct {
+// It has Order + 1 numbers; its transition over a gap is in internal/statespace/matern_transition.go.
+type MaternProcess struct {
 	Order                 int
 	Variance, Lengthscale float64
+	// Chain has ∂log Variance/∂log θ_p and ∂log Lengthscale/∂log θ_p for each parameter p of the kernel whose process it is; nil
+	// stands for a kernel of these two.
+	Chain [][2]float64
+}
+
+var (
+	_ Process = MaternProcess{}
+	_ chained = MaternProcess{}
+)
+
+// ownMatern is the chain of a kernel whose parameters are the variance and the lengthscale.
+var ownMatern = [][2]float64{{1, 0}, {0, 1}}
+
+func (k MaternProcess) chain() [][2]float64 {
+	if k.Chain == nil {
+		return ownMatern
+	}
+	return k.Chain
+}
+
+func (k MaternProcess) check() bool { return k.Order >= 0 && k.Order < len(maternRoots) }
+
+// unit returns the process of variance 1.
+func (k MaternProcess) unit() *statespace.Matern {
+	return &statespace.Matern{Order: k.Order, Lengthscale: k.Lengthscale}
+}
+
+func (k MaternProcess) unchained() (float64, statespace.Process, int) { return k.Variance, k.unit(), 1 }
+
+func (k MaternProcess) contractChain(grad, w []float64) {
+	for p, c := range k.chain() {
+		grad[p] += c[0]*w[0] + c[1]*w[1]
+	}
+}
+
+// Dim implements Process.
+func (k MaternProcess) Dim() int { return k.Order + 1 }
+
+// Transition implements Process.
+func (k MaternProcess) Transition(phi, noise []float64, gap float64) {
+	k.unit().Transition(phi, noise, gap)
+	for i := range noise[:k.Dim()*k.Dim()] {
+		noise[i] *= k.Variance
+	}
+}
+
+// Slopes implements Process.
+func (k MaternProcess) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
+	dd := k.Dim() * k.Dim()
+	var inPhi, inNoise, unit, own [9]float64
+	k.unit().Transition(own[:], unit[:], gap)
+	k.unit().Slopes(inPhi[:], inNoise[:], phi, unit[:], gap)
+	for p, c := range k.chain() {
+		for e := range dd {
+			dPhi[p*dd+e] = c[1] * inPhi[e]
+			dNoise[p*dd+e] = c[0]*noise[e] + c[1]*k.Variance*inNoise[e]
+		}
+	}
 }
 
 var maternRoots = [...]float64{1, math.Sqrt(3), math.Sqrt(5)} // √(2ν)
 
 // rate is √(2ν)/l.
-func (k MaternTerm) rate() float64 { return maternRoots[k.Order] / k.Lengthscale }
+func (k MaternProcess) rate() float64 { return maternRoots[k.Order] / k.Lengthscale }
 
 // maternPolynomials returns p(a) of k = v·p(a)·e⁻ᵃ, a = √(2ν)·r/l, and q(a) of ∂k/∂log l = v·q(a)·e⁻ᵃ.
 func maternPolynomials(order int, a float64) (p, q float64) {
@@ -45,7 +102,7 @@ func maternPolynomials(order int, a float64) (p, q float64) {
 	return 1 + a + a*a/3, a * a * (1 + a) / 3
 }
 
-func (k MaternTerm) reach(eps float64) float64 {
+func (k MaternProcess) reach(eps float64) float64 {
 	if k.Order == 0 {
 		return -k.Lengthscale * math.Log(eps)
 	}
@@ -56,11 +113,11 @@ func (k MaternTerm) reach(eps float64) float64 {
 }
 
 // bandwidth follows from a density that falls like (2πfl/√(2ν))^−(2ν + 1).
-func (k MaternTerm) bandwidth(eps float64) float64 {
+func (k MaternProcess) bandwidth(eps float64) float64 {
 	return maternRoots[k.Order] * math.Pow(eps, -1/float64(2*k.Order+1)) / (2 * math.Pi * k.Lengthscale)
 }
 
-func (k MaternTerm) cov(dst, r []float64) {
+func (k MaternProcess) cov(dst, r []float64) {
 	c := k.rate()
 	var buf [chunk]float64
 	for len(r) > 0 {
@@ -74,7 +131,7 @@ func (k MaternTerm) cov(dst, r []float64) {
 	}
 }
 
-func (k MaternTerm) contract(grad, w, r []float64) {
+func (k MaternProcess) contract(grad, w, r []float64) {
 	c := k.rate()
 	var gv, gl float64
 	var buf [chunk]float64
@@ -94,7 +151,7 @@ func (k MaternTerm) contract(grad, w, r []float64) {
 }
 
 // slope uses dk/dr = −(∂k/∂log l)/r.
-func (k MaternTerm) slope(dst, r []float64) {
+func (k MaternProcess) slope(dst, r []float64) {
 	c := k.rate()
 	for i, ri := range r {
 		a := c * ri
@@ -111,8 +168,8 @@ func (k MaternTerm) slope(dst, r []float64) {
 // differentiable.
 type Laplace struct{ Variance, Lengthscale float64 }
 
-func (k Laplace) term() MaternTerm { return MaternTerm{0, k.Variance, k.Lengthscale} }
-func (k Laplace) Params() []Param  { return varianceAndLengthscale(k.Variance, k.Lengthscale) }
+func (k Laplace) term() MaternProcess { return MaternProcess{0, k.Variance, k.Lengthscale, nil} }
+func (k Laplace) Params() []Param     { return varianceAndLengthscale(k.Variance, k.Lengthscale) }
 func (k Laplace) WithParams(theta []float64) Kernel {
 	want(theta, 2, "Laplace")
 	return Laplace{theta[0], theta[1]}
@@ -121,8 +178,7 @@ func (k Laplace) String() string                         { return describe("Lapl
 func (k Laplace) Reach(eps float64) float64              { return k.term().reach(eps) }
 func (k Laplace) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Laplace) Steepness(float64) float64              { return 1 }
-func (k Laplace) Markov(dst []MaternTerm) []MaternTerm   { return append(dst, k.term()) }
-func (k Laplace) ContractMarkov(grad, w []float64)       { dense.Add(grad, w) }
+func (k Laplace) Processes(dst []Process) []Process      { return append(dst, k.term()) }
 func (k Laplace) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
 func (k Laplace) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
 func (k Laplace) Slope(dst, r []float64)                 { k.term().slope(dst, r) }
@@ -131,8 +187,8 @@ func (k Laplace) Slope(dst, r []float64)                 { k.term().slope(dst, r
 // (Rasmussen and Williams 2006, eq. 4.17): once differentiable.
 type Matern32 struct{ Variance, Lengthscale float64 }
 
-func (k Matern32) term() MaternTerm { return MaternTerm{1, k.Variance, k.Lengthscale} }
-func (k Matern32) Params() []Param  { return varianceAndLengthscale(k.Variance, k.Lengthscale) }
+func (k Matern32) term() MaternProcess { return MaternProcess{1, k.Variance, k.Lengthscale, nil} }
+func (k Matern32) Params() []Param     { return varianceAndLengthscale(k.Variance, k.Lengthscale) }
 func (k Matern32) WithParams(theta []float64) Kernel {
 	want(theta, 2, "Matern32")
 	return Matern32{theta[0], theta[1]}
@@ -142,8 +198,7 @@ func (k Matern32) Reach(eps float64) float64              { return k.term().reac
 func (k Matern32) Bandwidth(eps float64) float64          { return k.term().bandwidth(eps) }
 func (k Matern32) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Matern32) Steepness(float64) float64              { return 1 }
-func (k Matern32) Markov(dst []MaternTerm) []MaternTerm   { return append(dst, k.term()) }
-func (k Matern32) ContractMarkov(grad, w []float64)       { dense.Add(grad, w) }
+func (k Matern32) Processes(dst []Process) []Process      { return append(dst, k.term()) }
 func (k Matern32) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
 func (k Matern32) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
 func (k Matern32) Slope(dst, r []float64)                 { k.term().slope(dst, r) }
@@ -152,8 +207,8 @@ func (k Matern32) Slope(dst, r []float64)                 { k.term().slope(dst, 
 // a = √5·r/l (Rasmussen and Williams 2006, eq. 4.17): twice differentiable.
 type Matern52 struct{ Variance, Lengthscale float64 }
 
-func (k Matern52) term() MaternTerm { return MaternTerm{2, k.Variance, k.Lengthscale} }
-func (k Matern52) Params() []Param  { return varianceAndLengthscale(k.Variance, k.Lengthscale) }
+func (k Matern52) term() MaternProcess { return MaternProcess{2, k.Variance, k.Lengthscale, nil} }
+func (k Matern52) Params() []Param     { return varianceAndLengthscale(k.Variance, k.Lengthscale) }
 func (k Matern52) WithParams(theta []float64) Kernel {
 	want(theta, 2, "Matern52")
 	return Matern52{theta[0], theta[1]}
@@ -163,8 +218,7 @@ func (k Matern52) Reach(eps float64) float64              { return k.term().reac
 func (k Matern52) Bandwidth(eps float64) float64          { return k.term().bandwidth(eps) }
 func (k Matern52) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Matern52) Steepness(float64) float64              { return 1 }
-func (k Matern52) Markov(dst []MaternTerm) []MaternTerm   { return append(dst, k.term()) }
-func (k Matern52) ContractMarkov(grad, w []float64)       { dense.Add(grad, w) }
+func (k Matern52) Processes(dst []Process) []Process      { return append(dst, k.term()) }
 func (k Matern52) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
 func (k Matern52) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
 func (k Matern52) Slope(dst, r []float64)                 { k.term().slope(dst, r) }

@@ -10,7 +10,7 @@ var (
 	_ Reacher     = SHO{}
 	_ Bandlimited = SHO{}
 	_ Steep       = SHO{}
-	_ LinearSDE   = SHO{}
+	_ Markovian   = SHO{}
 )
 
 // SHO is the kernel of a damped harmonic oscillator driven by white noise: with ω₀ = 2π/Period, Q the quality and η² = 1 − 1/4Q²,
@@ -80,12 +80,12 @@ func (k SHO) Contract(grad, w, r []float64) {
 	o.contract(grad, w, r)
 }
 
-func (k SHO) Blocks(dst []StateBlock) []StateBlock {
+func (k SHO) Processes(dst []Process) []Process {
 	o := k.oscillation(ownChain)
 	return append(dst, &o)
 }
 
-// oscillation is one SHO, as a term and as a block.
+// oscillation is one SHO, as a term and as a process.
 type oscillation struct {
 	variance float64
 	process  statespace.Oscillator
@@ -135,15 +135,14 @@ func (o *oscillation) contract(grad, w, r []float64) {
 
 func (o *oscillation) Dim() int { return 2 }
 
-// chained is a StateBlock of a variance and a process of two parameters, functions of the kernel's parameters: derivatives are
-// taken in these three, and the chain rule follows once, not at every observation.
-type chained interface {
-	// unchained returns them, and ∂log(v, first, second)/∂log of each parameter of the kernel.
-	unchained() (variance float64, process statespace.Process, chain [][3]float64)
+func (o *oscillation) unchained() (float64, statespace.Process, int) {
+	return o.variance, &o.process, 2
 }
 
-func (o *oscillation) unchained() (float64, statespace.Process, [][3]float64) {
-	return o.variance, &o.process, o.chain
+func (o *oscillation) contractChain(grad, w []float64) {
+	for p, c := range o.chain {
+		grad[p] += c[0]*w[0] + c[1]*w[1] + c[2]*w[2]
+	}
 }
 
 func (o *oscillation) Transition(phi, noise []float64, gap float64) {
@@ -168,7 +167,7 @@ var (
 	_ Reacher     = Rotation{}
 	_ Bandlimited = Rotation{}
 	_ Steep       = Rotation{}
-	_ LinearSDE   = Rotation{}
+	_ Markovian   = Rotation{}
 	_ chained     = (*oscillation)(nil)
 )
 
@@ -234,7 +233,7 @@ func (k Rotation) Contract(grad, w, r []float64) {
 	o[1].contract(grad, w, r)
 }
 
-func (k Rotation) Blocks(dst []StateBlock) []StateBlock {
+func (k Rotation) Processes(dst []Process) []Process {
 	o := k.oscillations()
 	return append(dst, &o[0], &o[1])
 }

@@ -122,24 +122,20 @@ func (k TwoMemories) Contract(grad, w, r []float64) {
 	g := make([]float64, 4)
 	fast.Contract(g[:2], w, r)
 	slow.Contract(g[2:], w, r)
-	k.ContractMarkov(grad, g)
+	grad[0] += g[0] + g[2] // v is in both terms, l in both lengthscales, ρ in the second
+	grad[1] += g[1] + g[3]
+	grad[2] += g[3]
 }
 
 func (k TwoMemories) String() string {
 	return fmt.Sprintf("TwoMemories(variance=%.4g, lengthscale=%.4g, ratio=%.4g)", k.Variance, k.Lengthscale, k.Ratio)
 }
 
-func (k TwoMemories) Markov(dst []gppl.MaternTerm) []gppl.MaternTerm {
+func (k TwoMemories) Processes(dst []gppl.Process) []gppl.Process {
+	fast, slow := k.parts()
 	return append(dst,
-		gppl.MaternTerm{Order: 0, Variance: k.Variance, Lengthscale: k.Lengthscale},
-		gppl.MaternTerm{Order: 2, Variance: k.Variance, Lengthscale: k.Ratio * k.Lengthscale})
-}
-
-// ContractMarkov: v is in both terms, l in both lengthscales, ρ in the second.
-func (k TwoMemories) ContractMarkov(grad, w []float64) {
-	grad[0] += w[0] + w[2]
-	grad[1] += w[1] + w[3]
-	grad[2] += w[3]
+		gppl.MaternProcess{Order: 0, Variance: fast.Variance, Lengthscale: fast.Lengthscale, Chain: [][2]float64{{1, 0}, {0, 1}, {0, 0}}},
+		gppl.MaternProcess{Order: 2, Variance: slow.Variance, Lengthscale: slow.Lengthscale, Chain: [][2]float64{{1, 0}, {0, 1}, {0, 1}}})
 }
 
 // Swell is v·exp(−|a − b|²/2l²)·cos(2πa/p)·cos(2πb/p): a process whose variance comes and goes with where it is.

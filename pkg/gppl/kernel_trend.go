@@ -6,7 +6,7 @@ var (
 	_ Reacher     = DampedTrend{}
 	_ Bandlimited = DampedTrend{}
 	_ Steep       = DampedTrend{}
-	_ LinearSDE   = DampedTrend{}
+	_ Markovian   = DampedTrend{}
 )
 
 // DampedTrend is the kernel of a level f that follows a slope s, both of which return to zero: with l the Lengthscale, m =
@@ -57,7 +57,7 @@ func (k DampedTrend) Contract(grad, w, r []float64) {
 	o.contract(grad, w, r)
 }
 
-func (k DampedTrend) Blocks(dst []StateBlock) []StateBlock {
+func (k DampedTrend) Processes(dst []Process) []Process {
 	o := k.oscillation()
 	return append(dst, &o)
 }

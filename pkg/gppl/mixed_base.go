@@ -78,7 +78,11 @@ func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f choic
 		if g.Reason.Given() {
 			continue
 		}
-		if d := float64(stateDim(b.model.markov.components)); probe.name() == EngineStateSpace {
+		if probe.name() == EngineStateSpace {
+			d := 0.0
+			if m := &b.model; m.hasState && m.state.summable() {
+				d, _ = m.state.size()
+			}
 			kept := float64(statespace.MeansKept(int(c)))
 			g.Seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d*kept/c)*n*p*p)/choice.FlopRate + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
 			g.Bytes += 8 * n * (2*c + d*kept)

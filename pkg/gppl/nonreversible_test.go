@@ -61,7 +61,7 @@ func (k responding) Contract(grad, w, r []float64) {
 		grad[1] -= w[i] * k.Variance * r / k.Lengthscale * s
 	}
 }
-func (k responding) Blocks(dst []gppl.StateBlock) []gppl.StateBlock { return append(dst, response(k)) }
+func (k responding) Processes(dst []gppl.Process) []gppl.Process { return append(dst, response(k)) }
 
 type response responding
 

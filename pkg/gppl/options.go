@@ -18,7 +18,7 @@ const (
 	EngineSpectral = "spectral"
 	// EngineBanded takes kernels on the line that decay to zero: a banded matrix.
 	EngineBanded = "banded"
-	// EngineStateSpace takes linear stochastic differential equations on the line (Markovian, LinearSDE), their sums
+	// EngineStateSpace takes linear stochastic differential equations on the line (Markovian), their sums
 	// and products, and their products with Cosine or Periodic: a Kalman filter, linear in n.
 	EngineStateSpace = "statespace"
 	// EngineGridded, for the exact likelihood, takes SE and its like on the line,

@@ -67,13 +67,9 @@ func (k fusedMatern) WithParams(theta []float64) gppl.Kernel {
 }
 func (k fusedMatern) Cov(dst, r []float64)          { k.fuse.lit(); k.Matern32.Cov(dst, r) }
 func (k fusedMatern) Contract(grad, w, r []float64) { k.fuse.lit(); k.Matern32.Contract(grad, w, r) }
-func (k fusedMatern) Markov(dst []gppl.MaternTerm) []gppl.MaternTerm {
+func (k fusedMatern) Processes(dst []gppl.Process) []gppl.Process {
 	k.fuse.lit()
-	return k.Matern32.Markov(dst)
-}
-func (k fusedMatern) ContractMarkov(grad, w []float64) {
-	k.fuse.lit()
-	k.Matern32.ContractMarkov(grad, w)
+	return k.Matern32.Processes(dst)
 }
 
 // fusedCase is something that calls a kernel; it returns numbers that do not depend on earlier calls.

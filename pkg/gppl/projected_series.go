@@ -127,11 +127,11 @@ type stateSpaceProjected struct {
 func (e *stateSpaceProjected) name() string { return EngineStateSpace }
 
 func (e *stateSpaceProjected) forecast(m *compiledTerm) choice.Forecast {
-	if !m.isMarkov {
+	if !m.isMatern {
 		return choice.Cannot(notMatern)
 	}
 	n, kk := float64(e.directions.N), float64(e.directions.K)
-	c := float64(len(m.markov.components))
+	c := float64(len(m.state.blocks))
 	return choice.Forecast{
 		Seconds: c * n * kk * (4*kk/choice.FlopRate + 3e-9) / 2,
 		Setup:   e.directions.Forming(),
@@ -146,15 +146,15 @@ type stateSpaceGram struct {
 	term    *compiledTerm
 	product *statespace.Product
 	s       []float64
-	value   []blas64.General // per component k×k
+	value   []blas64.General // per block k×k
 	slope   []blas64.General
-	weight  []float64 // per component two: ⟨V, value⟩ and ⟨V, slope⟩
+	weight  []float64 // per block two: ⟨V, value⟩ and ⟨V, slope⟩
 }
 
 func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projectedGram, error) {
 	g := e.grams.Get()
 	g.engine, g.term = e, m
-	kk, c := e.directions.K, len(m.markov.components)
+	kk, c := e.directions.K, len(m.state.blocks)
 	if g.product == nil {
 		g.product = statespace.NewProduct(e.directions.line.T)
 		g.s = make([]float64, kk*kk)
@@ -167,7 +167,7 @@ func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projected
 	if derivatives {
 		slopes = g.slope[:c]
 	}
-	g.product.Gram(g.value[:c], slopes, e.directions.Matrix(), m.markov.components)
+	g.product.Gram(g.value[:c], slopes, e.directions.Matrix(), m.state.blocks)
 	clear(g.s)
 	for _, v := range g.value[:c] {
 		dense.Add(g.s, v.Data)
@@ -181,24 +181,24 @@ func (g *stateSpaceGram) leftOut(blas64.Vector) float64 { return 0 }
 
 func (g *stateSpaceGram) contract(grad, v []float64) error {
 	g.weight = g.weight[:0]
-	for i := range g.term.markov.components {
+	for i := range g.term.state.blocks {
 		g.weight = append(g.weight, blas64.Dot(dense.Vec(v), dense.Vec(g.value[i].Data)),
 			blas64.Dot(dense.Vec(v), dense.Vec(g.slope[i].Data)))
 	}
-	g.term.markov.contract(grad, g.weight)
+	g.term.state.contract(grad, g.weight)
 	return nil
 }
 
-// derivative is the chain rule from the components, one after the other, to parameter p.
+// derivative is the chain rule from the blocks, one after the other, to parameter p.
 func (g *stateSpaceGram) derivative(s []float64, p int) {
 	clear(s)
-	markov := &g.term.markov
+	state := &g.term.state
 	grad := make([]float64, g.term.end-g.term.offset)
-	w := make([]float64, 2*len(markov.components))
+	w := make([]float64, 2*len(state.blocks))
 	for i := range w {
 		clear(grad)
 		w[i] = 1
-		markov.contract(grad, w)
+		state.contract(grad, w)
 		w[i] = 0
 		part := g.value[i/2]
 		if i%2 == 1 {

@@ -24,7 +24,6 @@ func checkClaims(t *testing.T, k gppl.Kernel) {
 	claim(t, k, "Reach", checkReach)
 	claim(t, k, "Bandwidth", checkBandwidth)
 	claim(t, k, "Scale", checkScale)
-	claim(t, k, "LinearSDE", checkLinear)
 	claim(t, k, "Markov", checkMarkov)
 	claim(t, k, "Steepness", checkSteepness)
 	claim(t, k, "Amplitudes", checkAmplitudes)
@@ -262,77 +261,34 @@ func checkAmplitudes(t *testing.T, k gppl.Kernel, c gppl.Amplified) {
 	checkTogether(t, k, at, "Amplitudes")
 }
 
-// ofTerm returns the kernel of a Matérn term.
-func ofTerm(m gppl.MaternTerm) gppl.Kernel {
-	switch m.Order {
-	case 0:
-		return gppl.Laplace{Variance: m.Variance, Lengthscale: m.Lengthscale}
-	case 1:
-		return gppl.Matern32{Variance: m.Variance, Lengthscale: m.Lengthscale}
-	case 2:
-		return gppl.Matern52{Variance: m.Variance, Lengthscale: m.Lengthscale}
-	}
-	return nil
-}
-
-func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
-	terms := c.Markov(nil)
-	r := []float64{0, 1e-3, 0.1, 0.4, 1, 2.5, 7}
-	w := normals(len(r), 7, 8)
-	want, got, part := make([]float64, len(r)), make([]float64, len(r)), make([]float64, len(r))
-	k.Cov(want, r)
-	slopes := make([]float64, 2*len(terms))
-	for i, m := range terms {
-		term := ofTerm(m)
-		if term == nil {
-			t.Fatalf("term %d of the Markov form has order %d, want 0, 1 or 2", i, m.Order)
-		}
-		term.Cov(part, r)
-		floats.Add(got, part)
-		term.Contract(slopes[2*i:2*i+2], w, r)
-	}
-	for j := range got {
-		if !(math.Abs(got[j]-want[j]) <= 1e-12*math.Abs(want[0])) {
-			t.Errorf("the Markov form is %v at %v, k is %v", got[j], r[j], want[j])
-		}
-	}
-	grad := make([]float64, len(k.Params()))
-	k.Contract(grad, w, r)
-	chain := slices.Repeat([]float64{3}, len(grad)) // ContractMarkov adds
-	c.ContractMarkov(chain, slopes)
-	for p := range chain {
-		chain[p] -= 3
-	}
-	closeVectors(t, "derivatives by ContractMarkov", chain, grad, 1e-10)
-	if m := k.WithParams(elsewhere(k)).(gppl.Markovian).Markov(terms[:len(terms):len(terms)]); len(m) != 2*len(terms) ||
-		!slices.Equal(m[:len(terms)], terms) {
-		t.Errorf("Markov does not append to dst as many terms as at other parameters: %v", m)
-	}
-}
-
-// checkLinear compares the sum of the blocks, and its derivatives, with the covariance, and their noise with what is stationary.
-func checkLinear(t *testing.T, _ gppl.Kernel, k gppl.LinearSDE) {
-	blocks, params := k.Blocks(nil), len(k.Params())
+// checkMarkov compares the sum of the processes, and its derivatives, with the covariance, and their noise with what is
+// stationary.
+func checkMarkov(t *testing.T, _ gppl.Kernel, k gppl.Markovian) {
+	processes, params := k.Processes(nil), len(k.Params())
 	r := []float64{0, 1e-5, 1e-3, 0.1, 0.4, 1, 2.5, 7, 60, math.Inf(1)}
 	got, slopes := make([]float64, len(r)), make([][]float64, len(r))
 	for i := range r {
 		slopes[i] = make([]float64, params)
 	}
-	for b, block := range blocks {
-		d := block.Dim()
+	for b, process := range processes {
+		if m, is := process.(gppl.MaternProcess); is && (m.Order < 0 || m.Order > 2 || m.Chain != nil && len(m.Chain) != params) {
+			t.Fatalf("process %d is %+v of a kernel of %d parameters: want an order of 0, 1 or 2, and a row of the chain for each",
+				b, m, params)
+		}
+		d := process.Dim()
 		dd := d * d
 		all, dAll, room := make([]float64, dd), make([]float64, params*dd), make([]float64, params*dd)
-		block.Transition(room[:dd], all, math.Inf(1))
-		block.Slopes(room, dAll, make([]float64, dd), all, math.Inf(1))
+		process.Transition(room[:dd], all, math.Inf(1))
+		process.Slopes(room, dAll, make([]float64, dd), all, math.Inf(1))
 		for i, gap := range r {
 			phi, q := make([]float64, dd), make([]float64, dd)
 			dPhi, dQ := make([]float64, params*dd), make([]float64, params*dd)
-			block.Transition(phi, q, gap)
-			block.Slopes(dPhi, dQ, phi, q, gap)
+			process.Transition(phi, q, gap)
+			process.Slopes(dPhi, dQ, phi, q, gap)
 			kept := sandwich(phi, all, phi, d)
 			for e := range q {
 				if !(math.Abs(q[e]-(all[e]-kept[e])) <= 1e-12*math.Abs(all[0])) {
-					t.Errorf("block %d: Q(%v) has %v at %d, P∞ − ΦP∞Φᵀ has %v", b, gap, q[e], e, all[e]-kept[e])
+					t.Errorf("process %d: Q(%v) has %v at %d, P∞ − ΦP∞Φᵀ has %v", b, gap, q[e], e, all[e]-kept[e])
 				}
 			}
 			for j := range d {
@@ -344,7 +300,7 @@ func checkLinear(t *testing.T, _ gppl.Kernel, k gppl.LinearSDE) {
 				for e := range dd {
 					want := stationary[e] - x[e] - y[e] - z[e]
 					if !(math.Abs(dQ[p*dd+e]-want) <= 1e-10*math.Abs(all[0])) {
-						t.Errorf("block %d: ∂Q(%v) in parameter %d has %v at %d, that of P∞ − ΦP∞Φᵀ has %v", b, gap, p, dQ[p*dd+e], e, want)
+						t.Errorf("process %d: ∂Q(%v) in parameter %d has %v at %d, that of P∞ − ΦP∞Φᵀ has %v", b, gap, p, dQ[p*dd+e], e, want)
 					}
 				}
 				for j := range d {
@@ -361,14 +317,15 @@ func checkLinear(t *testing.T, _ gppl.Kernel, k gppl.LinearSDE) {
 			continue
 		}
 		if want := cov(k, at); !(math.Abs(got[i]-want) <= 1e-11*cov(k, 0)) {
-			t.Errorf("the blocks add up to %v at r = %v, the covariance is %v", got[i], at, want)
+			t.Errorf("the processes add up to %v at r = %v, the covariance is %v", got[i], at, want)
 		}
 		want := make([]float64, params)
 		k.Contract(want, []float64{1}, []float64{at})
-		closeVectors(t, fmt.Sprintf("derivatives of the blocks at r = %v", at), slopes[i], want, 1e-9)
+		closeVectors(t, fmt.Sprintf("derivatives of the processes at r = %v", at), slopes[i], want, 1e-9)
 	}
-	if more := k.WithParams(elsewhere(k)).(gppl.LinearSDE).Blocks(blocks[:len(blocks):len(blocks)]); len(more) != 2*len(blocks) {
-		t.Errorf("Blocks does not append as many as at other parameters: %d to %d", len(more)-len(blocks), len(blocks))
+	more := k.WithParams(elsewhere(k)).(gppl.Markovian).Processes(slices.Clip(processes))
+	if len(more) != 2*len(processes) {
+		t.Errorf("Processes does not append as many as at other parameters: %d to %d", len(more)-len(processes), len(processes))
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // CheckKernel checks that k keeps the contract of gppl.Kernel: that Params and WithParams agree and leave the receiver alone,
 // that Cov and Slope work in place and do not depend on how pairs are grouped, that Contract and Slope equal central differences,
 // and that its Gram matrices are positive semi-definite on the line. What the kernel says of itself, by the roles of its
-// parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian, LinearSDE, Spectrum, Waver, Steep,
+// parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian, Spectrum, Waver, Steep,
 // Amplified and Placed, is compared with what it computes.
 func CheckKernel(t *testing.T, k gppl.Kernel) {
 	t.Helper()

@@ -50,8 +50,8 @@ func BenchmarkProduct(b *testing.B) {
 	for _, name := range []string{"0", "1", "2"} {
 		cs := scaled(sums[name], 100./n)
 		for what, f := range map[string]func(){
-			"Gram":      func() { p.Gram(values, nil, omega, cs) },
-			"GramSlope": func() { p.Gram(values, slopes, omega, cs) },
+			"Gram":      func() { p.gram(values, nil, omega, cs) },
+			"GramSlope": func() { p.gram(values, slopes, omega, cs) },
 		} {
 			b.Run(fmt.Sprintf("%s/order=%s/n=%d/k=%d", what, name, n, k), func(b *testing.B) {
 				b.ReportAllocs()
@@ -90,7 +90,7 @@ func BenchmarkSolve(b *testing.B) {
 	f := NewFilter(sorted(uniform(rnd, n)), nil)
 	y := normals(rnd, n)
 	for _, name := range []string{"0", "1", "2", "0+1+2"} {
-		if err := f.Factorise(blas64.General{}, scaled(sums[name], 100./n), 0.1); err != nil {
+		if err := f.factoriseSum(blas64.General{}, scaled(sums[name], 100./n), 0.1); err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("order=%s/n=%d", name, n), func(b *testing.B) {
@@ -119,7 +119,7 @@ func BenchmarkBlocks(b *testing.B) {
 	grad := make([]float64, 3)
 	b.Run("Matern32", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := f.NLL(grad, y, []Component{{1, 1, 0.03}}, 0.1); err != nil {
+			if _, err := f.NLL(grad, y, []component{{1, 1, 0.03}}, 0.1); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -133,7 +133,7 @@ func BenchmarkBlocks(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := f.FactoriseBlocks(column(y), blocks, 0.1); err != nil {
+				if err := f.factorisePairs(column(y), blocks, 0.1); err != nil {
 					b.Fatal(err)
 				}
 				grad := make([]float64, f.Derivatives())

@@ -34,7 +34,7 @@ func bigExp(x *big.Float) *big.Float {
 }
 
 // bigNLL is the value and gradient in 220 bits, from dense matrices.
-func bigNLL(t, y []float64, cs []Component, noise float64) (float64, []float64) {
+func bigNLL(t, y []float64, cs []component, noise float64) (float64, []float64) {
 	n := len(t)
 	square := func() [][]*big.Float {
 		m := make([][]*big.Float, n)
@@ -140,7 +140,7 @@ func bigNLL(t, y []float64, cs []Component, noise float64) (float64, []float64) 
 }
 
 // promise is the bound on rounding errors that the documentation of Filter states.
-func promise(f *Filter, cs []Component, noise, quad float64) float64 {
+func promise(f *Filter, cs []component, noise, quad float64) float64 {
 	n := float64(len(f.t))
 	return eps * ((n+quad)*math.Sqrt(1+total(cs)/noise) + math.Sqrt(n)*(quad+math.Abs(f.LogDet())))
 }

@@ -52,10 +52,8 @@ type room struct {
 	windows         []windows // of each block
 }
 
-// FactoriseBlocks is Factorise for blocks. It keeps them. Gradient then has the derivatives of each block in turn: in log v,
-// in the log of each parameter of the process and, where there are weights, in log p and in each c_m. It takes O(n·D²)
-// operations for each number of a process, and D(D+1)/2 + 2D numbers per input.
-func (f *Filter) FactoriseBlocks(columns blas64.General, blocks []Block, noise float64) error {
+// factorisePairs is Factorise ByPairs. It keeps the blocks.
+func (f *Filter) factorisePairs(columns blas64.General, blocks []Block, noise float64) error {
 	if columns.Cols > 0 && columns.Rows != len(f.t) {
 		panic(fmt.Sprintf("statespace: %d observations at %d inputs", columns.Rows, len(f.t)))
 	}
@@ -82,23 +80,6 @@ func (f *Filter) FactoriseBlocks(columns blas64.General, blocks []Block, noise f
 	defer f.beside.Wait()
 	f.quad, err = f.forwardBlocks(columns)
 	return err
-}
-
-// FactoriseComponents is Factorise or, by pairs, FactoriseBlocks with a block for each component. Gradient then has the same
-// derivatives.
-func (f *Filter) FactoriseComponents(columns blas64.General, cs []Component, noise float64, pairs bool) error {
-	if !pairs {
-		return f.Factorise(columns, cs, noise)
-	}
-	if err := check(cs); err != nil {
-		return err
-	}
-	blocks, processes := make([]Block, len(cs)), make([]Matern, len(cs))
-	for i, c := range cs {
-		processes[i] = Matern{c.Order, c.Lengthscale}
-		blocks[i] = Block{Process: &processes[i], Params: 1, Variance: c.Variance}
-	}
-	return f.FactoriseBlocks(columns, blocks, noise)
 }
 
 // fewSteps is how many transitions of a block are set before another processor has begun to help.

@@ -256,7 +256,7 @@ func TestBlocks(t *testing.T) {
 					g := general(3, 3, make([]float64, 9))
 					value := func(theta []float64) float64 {
 						last := len(theta) - 1
-						if err := f.FactoriseBlocks(columns, c.blocks(theta[:last]), math.Exp(theta[last])); err != nil {
+						if err := f.factorisePairs(columns, c.blocks(theta[:last]), math.Exp(theta[last])); err != nil {
 							t.Fatal(err)
 						}
 						f.Gram(g)

@@ -16,7 +16,7 @@ import (
 )
 
 // denseColumns is what Gram and Gradient compute, by dense algebra.
-func denseColumns(t, known []float64, columns, r blas64.General, cs []Component,
+func denseColumns(t, known []float64, columns, r blas64.General, cs []component,
 	noise float64) (logDet float64, g *mat.Dense, grad []float64, share float64) {
 	n := len(t)
 	a := mat.NewSymDense(n, nil)
@@ -81,7 +81,7 @@ func TestColumns(t *testing.T) {
 					r := general(3, cols, normals(rnd, 3*cols))
 					logDet, gram, grad, share := denseColumns(x, known, columns, r, cs, noise)
 					f := NewFilter(x, known)
-					if err := f.Factorise(columns, cs, noise); err != nil {
+					if err := f.factoriseSum(columns, cs, noise); err != nil {
 						t.Fatal(err)
 					}
 					g, got := general(3, 3, make([]float64, 9)), make([]float64, len(grad))
@@ -119,7 +119,7 @@ func TestColumnsAlone(t *testing.T) {
 		cs, columns := scaled(cs, 0.2), general(n, 2, normals(rnd, 2*n))
 		at := append(uniform(rnd, m-2), -0.5, 1.5)
 		f := NewFilter(x, known)
-		if err := f.Factorise(columns, cs, 0.03); err != nil {
+		if err := f.factoriseSum(columns, cs, 0.03); err != nil {
 			t.Fatal(err)
 		}
 		means, variance := general(m, 2, make([]float64, 2*m)), make([]float64, m)
@@ -149,12 +149,12 @@ func TestManyColumns(t *testing.T) {
 	cases := map[string]factoriser{}
 	for name, cs := range sums {
 		cases[name] = func(f *Filter, columns blas64.General, noise float64) error {
-			return f.Factorise(columns, scaled(cs, 0.2), noise)
+			return f.factoriseSum(columns, scaled(cs, 0.2), noise)
 		}
 	}
 	for _, c := range blockCases {
 		cases[c.name] = func(f *Filter, columns blas64.General, noise float64) error {
-			return f.FactoriseBlocks(columns, c.blocks(c.theta), noise)
+			return f.factorisePairs(columns, c.blocks(c.theta), noise)
 		}
 	}
 	const n, many, few, tol = 2*chunk + 20, panelWidth + 3, 3, 1e-10
@@ -223,7 +223,7 @@ func TestReader(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 33))
 	x := sorted(uniform(rnd, 200))
 	f := NewFilter(x, nil)
-	if err := f.Factorise(column(normals(rnd, 200)), sums["0+1"], 0.1); err != nil {
+	if err := f.factoriseSum(column(normals(rnd, 200)), sums["0+1"], 0.1); err != nil {
 		t.Fatal(err)
 	}
 	at, b := uniform(rnd, 20), normals(rnd, 200)

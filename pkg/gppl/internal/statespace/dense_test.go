@@ -10,7 +10,7 @@ import (
 )
 
 // cov returns c's covariance at distance r and its derivative in log l.
-func (c Component) cov(r float64) (k, slope float64) {
+func (c component) cov(r float64) (k, slope float64) {
 	a := c.rate() * r
 	if a > 700 {
 		return 0, 0
@@ -27,7 +27,7 @@ func (c Component) cov(r float64) (k, slope float64) {
 }
 
 // gram returns the dense K and its derivative in log l.
-func gram(c Component, t []float64) (k, slope *mat.SymDense) {
+func gram(c component, t []float64) (k, slope *mat.SymDense) {
 	k, slope = mat.NewSymDense(len(t), nil), mat.NewSymDense(len(t), nil)
 	for i := range t {
 		for j := range i + 1 {
@@ -46,7 +46,7 @@ type denseResult struct {
 	chol        mat.Cholesky
 }
 
-func denseNLL(t, y []float64, cs []Component, noise float64) (res denseResult, ok bool) {
+func denseNLL(t, y []float64, cs []component, noise float64) (res denseResult, ok bool) {
 	n := len(t)
 	a := mat.NewSymDense(n, nil)
 	var parts []*mat.SymDense
@@ -140,7 +140,7 @@ func normals(rnd *rand.Rand, n int) []float64 {
 }
 
 // drawY returns something like a sample of N(0, A).
-func drawY(rnd *rand.Rand, t []float64, cs []Component, noise float64) []float64 {
+func drawY(rnd *rand.Rand, t []float64, cs []component, noise float64) []float64 {
 	y := normals(rnd, len(t))
 	for i := range y {
 		y[i] *= math.Sqrt(noise)
@@ -181,7 +181,7 @@ func general(r, c int, data []float64) blas64.General {
 	return blas64.General{Rows: r, Cols: c, Stride: c, Data: data}
 }
 
-func total(cs []Component) (v float64) {
+func total(cs []component) (v float64) {
 	for _, c := range cs {
 		v += c.Variance
 	}

@@ -42,7 +42,7 @@ func Sharp(p Process) bool {
 	return false
 }
 
-// FactoriseDoubled is FactoriseBlocks in twice the digits, for a filter with views. Methods that sweep once more do so in these
+// FactoriseDoubled is Factorise in twice the digits, for a filter with views. Methods that sweep once more do so in these
 // digits too: Gradient, ViewSlopes and PosteriorOf. It takes n·(D² + (c + 1)·D) numbers of 16 bytes.
 func (f *Filter) FactoriseDoubled(columns blas64.General, blocks []Block, noise float64) error {
 	if columns.Rows != len(f.t) || columns.Cols == 0 {

@@ -45,21 +45,22 @@ type Filter struct {
 	share []float64                      // w, or nil
 	most  struct{ known, share float64 } // the largest of each
 	own   []float64                      // σ²w + s, or nil where all have σ²
-	cs    []Component
-	noise float64   // σ²
-	dim   int       // D
-	first []int     // the place of h's 1 for each component
-	until []int     // where each row of Φ ends, which begins on the diagonal
-	steps []steps   // for each component
-	cov   []float64 // n×D×D: P
-	inv   []float64 // 1/s
-	cols  int       // of C
-	mean  []float64 // m, n×D for each column, or for the first alone, see means; of a column of zeros if there is none
-	marks []float64 // where they are for the first alone: of each chunk and column, D numbers, see mark
-	errs  []float64 // e, n for each column
-	logS  float64   // Σ log s
-	quad  float64   // yᵀA⁻¹y of the first column
-	gram  []float64 // CᵀA⁻¹C of all columns: the lower triangle, c×c, but for quad
+	cs    []component
+	given []component // what Factorise has of its blocks
+	noise float64     // σ²
+	dim   int         // D
+	first []int       // the place of h's 1 for each component
+	until []int       // where each row of Φ ends, which begins on the diagonal
+	steps []steps     // for each component
+	cov   []float64   // n×D×D: P
+	inv   []float64   // 1/s
+	cols  int         // of C
+	mean  []float64   // m, n×D for each column, or for the first alone, see means; of a column of zeros if there is none
+	marks []float64   // where they are for the first alone: of each chunk and column, D numbers, see mark
+	errs  []float64   // e, n for each column
+	logS  float64     // Σ log s
+	quad  float64     // yᵀA⁻¹y of the first column
+	gram  []float64   // CᵀA⁻¹C of all columns: the lower triangle, c×c, but for quad
 
 	// The state's basis is the sum hᵀx in the first place and all of x but its own first place after it, so that h = (1, 0, …) for
 	// sums as well: what an observation fixes is a number of its own, not a difference of large ones.
@@ -132,8 +133,20 @@ func (e NotPositive) Error() string {
 	return fmt.Sprintf("statespace: the leading minor of order %d is not positive definite", e.Row+1)
 }
 
-// Factorise factorises A and solves for the columns C, n×c, of which there may be none.
-func (f *Filter) Factorise(columns blas64.General, cs []Component, noise float64) error {
+// Factorise factorises A, where K has the given blocks, and solves for the columns C, n×c, of which there may be none. Gradient
+// then has the derivatives of each block in turn: in log v, in the log of each parameter of the process and, where there are
+// weights, in log p and in each c_m. ByPairs keeps the blocks and takes O(n·D²) operations for each number of a process, and
+// D(D+1)/2 + 2D numbers per input.
+func (f *Filter) Factorise(columns blas64.General, blocks []Block, noise float64, by Sweep) error {
+	if by == ByPairs {
+		return f.factorisePairs(columns, blocks, noise)
+	}
+	f.given = components(f.given, blocks)
+	return f.factoriseSum(columns, f.given, noise)
+}
+
+// factoriseSum is Factorise BySum.
+func (f *Filter) factoriseSum(columns blas64.General, cs []component, noise float64) error {
 	n := len(f.t)
 	if columns.Cols > 0 && columns.Rows != n {
 		panic(fmt.Sprintf("statespace: %d observations at %d inputs", columns.Rows, n))
@@ -279,7 +292,7 @@ func (f *Filter) makeRoom(cols int) {
 }
 
 // setComponents sets the transitions into each input.
-func (f *Filter) setComponents(cs []Component) {
+func (f *Filter) setComponents(cs []component) {
 	f.cs = append(f.cs[:0], cs...)
 	f.first = f.first[:0]
 	f.dim = 0

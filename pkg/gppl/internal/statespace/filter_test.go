@@ -18,7 +18,7 @@ import (
 const eps = 0x1p-52
 
 // sums are the kernels of the tests, lengthscales to be multiplied.
-var sums = map[string][]Component{
+var sums = map[string][]component{
 	"0":     {{0, 1, 1}},
 	"1":     {{1, 1.5, 1}},
 	"2":     {{2, 0.7, 1}},
@@ -27,8 +27,8 @@ var sums = map[string][]Component{
 	"0+1+2": {{0, 0.2, 0.05}, {1, 1, 1}, {2, 2, 3}},
 }
 
-func scaled(cs []Component, l float64) []Component {
-	out := append([]Component(nil), cs...)
+func scaled(cs []component, l float64) []component {
+	out := append([]component(nil), cs...)
 	for i := range out {
 		out[i].Lengthscale *= l
 	}
@@ -37,7 +37,7 @@ func scaled(cs []Component, l float64) []Component {
 
 // unit is the size of the rounding errors that A's condition explains: an error
 // of eps·v in each entry of K, against eigenvalues of σ² or more.
-func unit(n int, cs []Component, noise, quad, value float64) float64 {
+func unit(n int, cs []component, noise, quad, value float64) float64 {
 	return eps * (float64(n)*(1+total(cs)/noise)*(1+quad/float64(n)) + math.Abs(value))
 }
 
@@ -106,9 +106,9 @@ func TestSpecialSweeps(t *testing.T) {
 		for _, l := range []float64{1e-3, 0.1, 10} {
 			const n = 200
 			x, y := sorted(uniform(rnd, n)), normals(rnd, n)
-			one := []Component{{order, 1.3, l}}
+			one := []component{{order, 1.3, l}}
 			// A second component of variance 1e-300 changes nothing but the path.
-			two := []Component{one[0], {0, 1e-300, 1}}
+			two := []component{one[0], {0, 1e-300, 1}}
 			want, got := make([]float64, 5), make([]float64, 3)
 			f, g := NewFilter(x, nil), NewFilter(x, nil)
 			wantValue, err := f.NLL(want, y, two, 0.1)
@@ -139,7 +139,7 @@ func TestCentralDifferences(t *testing.T) {
 		y := drawY(rnd, x, cs, noise)
 		f := NewFilter(x, nil)
 		value := func(u []float64) float64 {
-			at := append([]Component(nil), cs...)
+			at := append([]component(nil), cs...)
 			for c := range at {
 				at[c].Variance, at[c].Lengthscale = math.Exp(u[2*c]), math.Exp(u[2*c+1])
 			}
@@ -177,7 +177,7 @@ func TestSolve(t *testing.T) {
 				kept := slices.Clone(b)
 				want, _ := denseNLL(x, b, cs, noise)
 				f := NewFilter(x, nil)
-				if err := f.Factorise(blas64.General{}, cs, noise); err != nil {
+				if err := f.factoriseSum(blas64.General{}, cs, noise); err != nil {
 					t.Fatal(err)
 				}
 				got := make([]float64, n)
@@ -206,7 +206,7 @@ func TestNoiseFree(t *testing.T) {
 	x := []float64{0, 0.5, 0.7, 2, 1000, 1001}
 	y := []float64{1, -1, 0.3, 2, 0.1, 0.5}
 	for order := range 3 {
-		cs := []Component{{order, 2, 1}}
+		cs := []component{{order, 2, 1}}
 		want, _ := denseNLL(x, y, cs, 0)
 		grad := make([]float64, 3)
 		got, err := NewFilter(x, nil).NLL(grad, y, cs, 0)
@@ -226,7 +226,7 @@ func TestExtremes(t *testing.T) {
 	y := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
 	for order := range 3 {
 		for _, l := range []float64{5e-324, 1e-300, 1e-10, 1, 1e10, 1e300, math.MaxFloat64} {
-			for _, cs := range [][]Component{{{order, 1, l}}, {{order, 1, l}, {2 - order, 0.5, 1 / max(l, 1e-300)}}} {
+			for _, cs := range [][]component{{{order, 1, l}}, {{order, 1, l}, {2 - order, 0.5, 1 / max(l, 1e-300)}}} {
 				want, ok := denseNLL(x, y, cs, 0.1)
 				grad := make([]float64, 2*len(cs)+1)
 				got, err := NewFilter(x, nil).NLL(grad, y, cs, 0.1)
@@ -244,8 +244,8 @@ func TestExtremes(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	f := NewFilter([]float64{0, 1}, nil)
 	y := []float64{1, 2}
-	for _, c := range []Component{{0, 0, 1}, {0, -1, 1}, {1, 1, 0}, {1, math.NaN(), 1}, {2, 1, math.Inf(1)}} {
-		if _, err := f.NLL(nil, y, []Component{c}, 1); err == nil {
+	for _, c := range []component{{0, 0, 1}, {0, -1, 1}, {1, 1, 0}, {1, math.NaN(), 1}, {2, 1, math.Inf(1)}} {
+		if _, err := f.NLL(nil, y, []component{c}, 1); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
 	}
@@ -260,8 +260,8 @@ func TestMisuse(t *testing.T) {
 		"too few y":           func() { f.NLL(nil, y[:1], sums["0"], 1) },
 		"gradient of 2":       func() { f.NLL(make([]float64, 2), y, sums["0"], 1) },
 		"no component":        func() { f.NLL(nil, y, nil, 1) },
-		"order 3":             func() { f.NLL(nil, y, []Component{{3, 1, 1}}, 1) },
-		"too few rows":        func() { NewProduct(f.t).Gram([]blas64.General{general(1, 1, y)}, nil, general(1, 1, y), sums["0"]) },
+		"order 3":             func() { f.NLL(nil, y, []component{{3, 1, 1}}, 1) },
+		"too few rows":        func() { NewProduct(f.t).gram([]blas64.General{general(1, 1, y)}, nil, general(1, 1, y), sums["0"]) },
 		"prediction at a NaN": func() { f.predict(y[:1], nil, []float64{math.NaN()}, y, sums["0"], 1) },
 	} {
 		func() {
@@ -315,8 +315,8 @@ func TestNoAllocation(t *testing.T) {
 // settle, and checks what must hold exactly.
 func TestProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		cs := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) Component {
-			return Component{
+		cs := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) component {
+			return component{
 				Order:       rapid.IntRange(0, 2).Draw(r, "order"),
 				Variance:    math.Exp(rapid.Float64Range(-5, 5).Draw(r, "log v")),
 				Lengthscale: math.Exp(rapid.Float64Range(-7, 10).Draw(r, "log l")),

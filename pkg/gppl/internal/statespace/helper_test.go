@@ -13,8 +13,8 @@ func column(y []float64) blas64.General { return general(len(y), 1, y) }
 
 // NLL returns the negative log likelihood of y ~ N(0, A), ½yᵀA⁻¹y + ½log|A| +
 // (n/2)·log 2π, and, unless grad is nil, sets grad to its gradient.
-func (f *Filter) NLL(grad, y []float64, cs []Component, noise float64) (float64, error) {
-	if err := f.Factorise(column(y), cs, noise); err != nil {
+func (f *Filter) NLL(grad, y []float64, cs []component, noise float64) (float64, error) {
+	if err := f.factoriseSum(column(y), cs, noise); err != nil {
 		return 0, err
 	}
 	if grad != nil {
@@ -26,8 +26,8 @@ func (f *Filter) NLL(grad, y []float64, cs []Component, noise float64) (float64,
 }
 
 // predict is Posterior for one column.
-func (f *Filter) predict(mean, variance, at, y []float64, cs []Component, noise float64) error {
-	if err := f.Factorise(column(y), cs, noise); err != nil {
+func (f *Filter) predict(mean, variance, at, y []float64, cs []component, noise float64) error {
+	if err := f.factoriseSum(column(y), cs, noise); err != nil {
 		return err
 	}
 	f.Posterior(column(mean), variance, at)

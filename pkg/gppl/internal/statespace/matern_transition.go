@@ -27,20 +27,20 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
-// A Component is a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
+// A component is a block with a Matern process: a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
 // (Rasmussen and Williams 2006, eq. 4.16), a = √(2ν)·|t−t'|/Lengthscale:
 //
 //	v·e⁻ᵃ,  v·(1 + a)·e⁻ᵃ,  v·(1 + a + a²/3)·e⁻ᵃ
-type Component struct {
+type component struct {
 	Order                 int
 	Variance, Lengthscale float64
 }
 
 // dim is the size of the component's state.
-func (c Component) dim() int { return c.Order + 1 }
+func (c component) dim() int { return c.Order + 1 }
 
 // rate is λ = √(2ν)/l.
-func (c Component) rate() float64 { return math.Sqrt(float64(2*c.Order+1)) / c.Lengthscale }
+func (c component) rate() float64 { return math.Sqrt(float64(2*c.Order+1)) / c.Lengthscale }
 
 // drift is F, row by row, for each order.
 var drift = [3][]float64{
@@ -52,7 +52,7 @@ var drift = [3][]float64{
 // intensity is q, the intensity of the driving noise at v = 1: FP∞ + P∞Fᵀ = −q·e_d·e_dᵀ.
 var intensity = [3]float64{2, 4, 16. / 3}
 
-func check(cs []Component) error {
+func check(cs []component) error {
 	if len(cs) == 0 {
 		panic("statespace: no component")
 	}
@@ -82,7 +82,7 @@ type steps struct {
 	e []float64 // e⁻ᵃ, or 0 beyond far
 	g []float64 // G_2p(2a) for order p, see gammas
 
-	of Component // that set computed them for
+	of component // that set computed them for
 }
 
 // far is the a from which an input knows nothing of the one before: there every covariance is below 2e-19 of the variance.
@@ -90,7 +90,7 @@ const far = 50
 
 // set computes the transitions of c into the first of the inputs t, from infinitely far, and from each to the next. Without noise
 // it leaves out g, which only Q needs.
-func (s *steps) set(t []float64, c Component, noise bool) {
+func (s *steps) set(t []float64, c component, noise bool) {
 	n, before := len(t), math.Inf(-1)
 	s.of = c
 	s.a, s.e = dense.Resize(s.a, n), dense.Resize(s.e, n)
@@ -177,7 +177,7 @@ func gammas(g, a, e []float64, order int) {
 
 // transition sets phi and q, row by row, to Φ and Q of a step. By dQ/da = q·v·φφᵀ, φ the
 // last column of Φ, with entries e⁻ᵃaʲ/j!, the entries of Q are multiples of the G_j(2a).
-func (c Component) transition(phi, q []float64, a, e, g float64) {
+func (c component) transition(phi, q []float64, a, e, g float64) {
 	v, e2 := c.Variance, e*e
 	switch c.Order {
 	case 0:
@@ -200,7 +200,7 @@ func (c Component) transition(phi, q []float64, a, e, g float64) {
 }
 
 // over sets phi and q to those of a gap, which may be infinite.
-func (c Component) over(phi, q []float64, gap float64) {
+func (c component) over(phi, q []float64, gap float64) {
 	a := c.rate() * gap
 	if gap == 0 {
 		a = 0 // even at an infinite rate

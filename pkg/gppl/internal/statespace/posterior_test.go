@@ -9,7 +9,7 @@ import (
 )
 
 // densePosterior is what Posterior computes, and K_*ᵀA⁻¹K_*'s diagonal.
-func densePosterior(t, at, y []float64, cs []Component, noise float64) (mean, variance []float64, ok bool) {
+func densePosterior(t, at, y []float64, cs []component, noise float64) (mean, variance []float64, ok bool) {
 	res, ok := denseNLL(t, y, cs, noise)
 	if !ok {
 		return nil, nil, false

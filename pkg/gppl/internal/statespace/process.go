@@ -34,6 +34,40 @@ type Block struct {
 	Weights  []float64
 }
 
+// A Sweep is a way to factorise blocks. Both give the same within their errors.
+type Sweep int
+
+const (
+	// ByPairs takes any blocks. P is kept by pairs of processes, of which none knows of the others; what an observation fixes is
+	// no number of the state, so that rounding costs v/σ².
+	ByPairs Sweep = iota
+	// BySum takes blocks of Matern processes without Weights. Their sum is a number of the state, so that rounding costs √(v/σ²).
+	BySum
+)
+
+// Summable reports whether BySum takes blocks.
+func Summable(blocks []Block) bool {
+	for i := range blocks {
+		if _, is := blocks[i].Process.(*Matern); !is || blocks[i].Weights != nil {
+			return false
+		}
+	}
+	return len(blocks) > 0
+}
+
+// components returns Summable blocks in the form in which BySum has them, reusing memory.
+func components(dst []component, blocks []Block) []component {
+	dst = dst[:0]
+	for i := range blocks {
+		p, is := blocks[i].Process.(*Matern)
+		if !is || blocks[i].Weights != nil {
+			panic(fmt.Sprintf("statespace: block %d is no Matérn process", i))
+		}
+		dst = append(dst, component{p.Order, blocks[i].Variance, p.Lengthscale})
+	}
+	return dst
+}
+
 // derivatives is how many a block has: in log v, in the log of each parameter and, with weights, in log p and in each c_m.
 func (b *Block) derivatives() int {
 	n := 1 + b.Params
@@ -100,18 +134,19 @@ func units(dst []piece, blocks []Block) (all []piece, dim int) {
 	return dst, dim
 }
 
-// A Matern is the process of a Component of unit variance. Its parameter is the lengthscale.
+// A Matern is the process of a Matérn covariance of unit variance with ν = Order + ½ for Order 0, 1 or 2. Its parameter is the
+// lengthscale.
 type Matern struct {
 	Order       int
 	Lengthscale float64
 }
 
-func (p *Matern) component() Component { return Component{p.Order, 1, p.Lengthscale} }
+func (p *Matern) unit() component { return component{p.Order, 1, p.Lengthscale} }
 
 func (p *Matern) Dim() int { return p.Order + 1 }
 
 func (p *Matern) Transition(phi, noise []float64, gap float64) {
-	p.component().over(phi, noise, gap)
+	p.unit().over(phi, noise, gap)
 }
 
 // Slopes implements Process: ∂Φ = −aFΦ, ∂Q = −a(FQ + QFᵀ + q·e_d·e_dᵀ).
@@ -138,7 +173,7 @@ func (p *Matern) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 
 // generator returns a = λΔ, 0 beyond far, where nothing depends on it.
 func (p *Matern) generator(gap float64) float64 {
-	a := p.component().rate() * gap
+	a := p.unit().rate() * gap
 	if !(a < far) {
 		return 0
 	}

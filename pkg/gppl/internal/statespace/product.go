@@ -51,7 +51,7 @@ const maxPanel = 64
 const blockRows = 128
 
 // prepare sets up the transitions of cs and panels over the columns of b.
-func (p *Product) prepare(b blas64.General, cs []Component) {
+func (p *Product) prepare(b blas64.General, cs []component) {
 	if b.Rows != len(p.t) {
 		panic(fmt.Sprintf("statespace: %d rows for %d inputs", b.Rows, len(p.t)))
 	}
@@ -77,9 +77,15 @@ func (p *Product) prepare(b blas64.General, cs []Component) {
 	}
 }
 
-// Gram sets values[c] = BᵀK_cB and, unless slopes is nil, slopes[c] = Bᵀ(∂K_c/∂log l_c)B, all k×k, for each component's own K_c.
+// Gram sets values[c] = BᵀK_cB and, unless slopes is nil, slopes[c] = Bᵀ(∂K_c/∂log l_c)B, all k×k, for each block's own K_c.
+// Blocks are Summable.
 // It takes 2nk² flops for each of them, and O(k²) memory. b is n×k.
-func (p *Product) Gram(values, slopes []blas64.General, b blas64.General, cs []Component) {
+func (p *Product) Gram(values, slopes []blas64.General, b blas64.General, blocks []Block) {
+	p.gram(values, slopes, b, components(nil, blocks))
+}
+
+// gram is Gram for components.
+func (p *Product) gram(values, slopes []blas64.General, b blas64.General, cs []component) {
 	k := b.Cols
 	if len(values) != len(cs) || slopes != nil && len(slopes) != len(cs) {
 		panic(fmt.Sprintf("statespace: %d values and %d slopes for %d components", len(values), len(slopes), len(cs)))
@@ -113,7 +119,7 @@ func (p *Product) Gram(values, slopes []blas64.General, b blas64.General, cs []C
 }
 
 // gram sets sum = Bᵀ[U₁B … | ∂U₁B …] for the columns of the panel, n of U and ∂U together.
-func (q *panel) gram(p *Product, n int, b blas64.General, cs []Component) {
+func (q *panel) gram(p *Product, n int, b blas64.General, cs []component) {
 	k, w := b.Cols, q.to-q.from
 	width := n * w
 	q.sum = dense.Resize(q.sum, k*width)
@@ -153,7 +159,7 @@ const powers = 4
 
 // sweep takes the X_j of component c over a gap from the row b, and adds its
 // row of K's and of ∂K/∂log l's lower triangle times B to value and slope, which may be nil.
-func (q *panel) sweep(value, slope, b []float64, c int, comp Component, a, e float64) {
+func (q *panel) sweep(value, slope, b []float64, c int, comp component, a, e float64) {
 	w := len(b)
 	x := q.state[c*powers*w:][:powers*w]
 	x0, x1, x2, x3 := x[:w], x[w:][:w], x[2*w:][:w], x[3*w:][:w]

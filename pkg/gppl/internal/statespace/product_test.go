@@ -44,7 +44,7 @@ func TestProduct(t *testing.T) {
 								t.Errorf("%s/%s n=%d k=%d l=%g: %s is off by %.2g", name, lay.name, n, k, l, what, rel)
 							}
 						}
-						p.Gram(values, slopes, b, cs)
+						p.gram(values, slopes, b, cs)
 						only := general(k, k, make([]float64, k*k))
 						var want, wantGram mat.Dense
 						for c, comp := range cs {
@@ -55,7 +55,7 @@ func TestProduct(t *testing.T) {
 							want.Mul(kd, bm)
 							wantGram.Mul(bm.T(), &want)
 							same("values", values[c], &wantGram)
-							p.Gram([]blas64.General{only}, nil, b, cs[c:c+1])
+							p.gram([]blas64.General{only}, nil, b, cs[c:c+1])
 							same("values alone", only, &wantGram)
 						}
 					}

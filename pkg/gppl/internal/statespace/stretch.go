@@ -15,9 +15,10 @@ type Stretch struct {
 	*Filter
 	Columns blas64.General // of the stretch
 
-	g     blas64.General
-	grad  []float64
-	moved []Component
+	g         blas64.General
+	grad      []float64
+	moved     []Block
+	processes []Matern
 }
 
 // Of takes the stretch from the middle of a series, with its columns, known errors and scales of the noise (SetErrors, SetScale).
@@ -42,16 +43,19 @@ func (s *Stretch) Of(t []float64, columns blas64.General, known, scale []float64
 	s.g = dense.Reshape(s.g, columns.Cols, columns.Cols)
 }
 
-// CompareComponents is Compare for components, in their logs, factorised by pairs or not.
-func (s *Stretch) CompareComponents(cs []Component, noise float64, pairs bool, r blas64.General,
+// CompareMatern is Compare for Summable blocks, in the logs of their variances and lengthscales.
+func (s *Stretch) CompareMatern(blocks []Block, noise float64, by Sweep, r blas64.General,
 	rounding float64) (slope, difference, limit float64, err error) {
+	s.moved, s.processes = append(s.moved[:0], blocks...), dense.Resize(s.processes, len(blocks))
 	return s.Compare(func(step float64) error {
-		s.moved = append(s.moved[:0], cs...)
-		for i := range s.moved {
-			s.moved[i].Variance *= math.Exp(step * verify.Direction(2*i))
-			s.moved[i].Lengthscale *= math.Exp(step * verify.Direction(2*i+1))
+		for i, b := range blocks {
+			p := *b.Process.(*Matern)
+			p.Lengthscale *= math.Exp(step * verify.Direction(2*i+1))
+			s.processes[i] = p
+			s.moved[i].Process = &s.processes[i]
+			s.moved[i].Variance = b.Variance * math.Exp(step*verify.Direction(2*i))
 		}
-		return s.FactoriseComponents(s.Columns, s.moved, noise*math.Exp(step*verify.Direction(2*len(cs))), pairs)
+		return s.Factorise(s.Columns, s.moved, noise*math.Exp(step*verify.Direction(2*len(blocks))), by)
 	}, func(grad []float64) []float64 { return grad }, r, rounding)
 }
 

@@ -77,7 +77,7 @@ func TestOracleSunspots(t *testing.T) {
 		}
 		cases++
 		grad := make([]float64, 3)
-		got, err := f.NLL(grad, y, []Component{{order, c.Parameters[0], c.Parameters[1]}}, c.Parameters[2])
+		got, err := f.NLL(grad, y, []component{{order, c.Parameters[0], c.Parameters[1]}}, c.Parameters[2])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -163,9 +163,9 @@ func (f *Filter) Over(ctx context.Context, t []float64, columns blas64.General, 
 	defer func() { other.Ctx = nil }()
 	other.SetScale(share)
 	if len(f.system.blocks) > 0 {
-		return other, other.FactoriseBlocks(columns, f.system.blocks, f.noise)
+		return other, other.factorisePairs(columns, f.system.blocks, f.noise)
 	}
-	return other, other.Factorise(columns, f.cs, f.noise)
+	return other, other.factoriseSum(columns, f.cs, f.noise)
 }
 
 // AheadJointly sets row i of means, m×c, to the predictions of the columns at at[i], and calls cov(i, j, v) with the covariance v

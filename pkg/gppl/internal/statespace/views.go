@@ -52,7 +52,7 @@ type glass struct {
 const leastSeen = 0x1p-40
 
 // SetViews sets the views and which of them each input has; a view may have no input. nil stands for f itself. The filter keeps
-// both. Views are for FactoriseBlocks with blocks without Weights.
+// both. Views are for Factorise ByPairs, of blocks without Weights.
 func (f *Filter) SetViews(views []View, of []int) {
 	if len(of) != len(f.t) {
 		panic(fmt.Sprintf("statespace: %d views of %d inputs", len(of), len(f.t)))
@@ -298,7 +298,7 @@ func (p *Matern) Derivative(g, slopes []float64) bool {
 	if p.Order == 0 {
 		return false
 	}
-	rate := p.component().rate()
+	rate := p.unit().rate()
 	clear(g)
 	g[0], g[1] = -rate, rate
 	negate(slopes, g)

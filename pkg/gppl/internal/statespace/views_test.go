@@ -103,7 +103,7 @@ func (c *viewedCase) filter(t *testing.T, theta []float64, views []View, doubled
 	}
 	f.SetScale(scale)
 	f.SetViews(views, c.of)
-	factorise := f.FactoriseBlocks
+	factorise := f.factorisePairs
 	if doubled {
 		factorise = f.FactoriseDoubled
 	}

@@ -8,37 +8,51 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
-// linear is a kernel as a sum of blocks of linear stochastic differential equations: its terms, each a Markovian or LinearSDE
-// kernel, one that turns (a Waver whose P is a parameter), or a product of these, at most one of which turns. It serves one
-// family of kernels.
-type linear struct {
+// stateSpace is a kernel as a sum of blocks of Markov processes: its terms, each a Markovian kernel, one that turns (a Waver
+// whose P is a parameter), or a product of these, at most one of which turns. It serves one family of kernels.
+type stateSpace struct {
 	split   split
 	sources []source
 	blocks  []statespace.Block
 	of      []part  // where the derivatives of each block go
 	lost    float64 // the variance of the harmonics left out
 	apart   bool    // each harmonic is a block of its own, without weights, whose derivative has a functional of the state
+	calm    bool    // no waves: such a kernel is none
 
-	terms []MaternTerm
+	processes []Process // of a term
+	atoms     []atom    // memory of the terms that are single processes
+	w         []float64 // what the chain of a process is given
 }
 
 // source is a factor at its place in the kernel.
 type source struct {
 	kernel      Kernel
 	offset, end int
-	w           []float64 // what derivatives come to: of a Markovian's terms, or of a Waver's coefficients
+	w           []float64 // of a Waver: what derivatives in its coefficients come to
 	period      float64   // P of a Waver
 	bands       []Band
 }
 
-// atom is a process of a source: a term of a Markovian kernel, or a block of a LinearSDE.
+// atom is a process of a source.
 type atom struct {
 	source   int
-	term     int // −1 for a LinearSDE's
 	process  statespace.Process
 	params   int
 	variance float64
-	chain    [][3]float64 // see chained; nil: the parameters of the process are the kernel's
+	chain    chained // nil: the parameters of the process are the kernel's
+}
+
+// newAtom returns that of a process of source number at; false if there is none.
+func newAtom(p Process, at, params int) (atom, bool) {
+	a := atom{at, p, params, 1, nil}
+	if m, is := p.(MaternProcess); is && !m.check() {
+		return a, false
+	}
+	if c, is := p.(chained); is {
+		a.chain = c
+		a.variance, a.process, a.params = c.unchained()
+	}
+	return a, true
 }
 
 // part is a product of atoms, with a wave or without (−1).
@@ -49,18 +63,25 @@ type part struct {
 	weight   float64 // and the weight
 }
 
-const notLinear = "not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known"
+const notMarkov = "not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known"
 
 // largestState bounds the numbers of a state: beyond it other engines are faster, and memory is short.
 const largestState = 256
 
 // expand sets l to k, with the weights of a Waver but for eps of its variance. It reports false if k is no such kernel.
-func (l *linear) expand(k Kernel, eps float64) bool {
+func (l *stateSpace) expand(k Kernel, eps float64) bool {
 	l.sources, l.blocks, l.of, l.lost = l.sources[:0], l.blocks[:0], l.of[:0], 0
+	l.atoms = l.atoms[:0]
 	if !l.split.set(k) {
 		return false
 	}
 	for i, term := range l.split.signal {
+		if m, is := term.(Markovian); is {
+			if !l.addProcesses(m, l.split.offset[i], l.split.end[i]) {
+				return false
+			}
+			continue
+		}
 		parts, ok := l.parts(term, l.split.offset[i], eps)
 		if !ok {
 			return false
@@ -77,16 +98,36 @@ func (l *linear) expand(k Kernel, eps float64) bool {
 		l.lost += left * variance(term)
 	}
 	state, _ := l.size()
-	return len(l.blocks) > 0 && state <= largestState
+	return len(l.blocks) > 0 && (state <= largestState || l.summable())
+}
+
+// summable reports whether all blocks are Matérn processes, whose sum may be a number of the state.
+func (l *stateSpace) summable() bool { return statespace.Summable(l.blocks) }
+
+// addProcesses appends the blocks of a term.
+func (l *stateSpace) addProcesses(k Markovian, offset, end int) bool {
+	at := len(l.sources)
+	l.sources = append(l.sources, source{kernel: k, offset: offset, end: end})
+	l.processes = k.Processes(l.processes[:0])
+	for _, p := range l.processes {
+		a, ok := newAtom(p, at, end-offset)
+		if !ok {
+			return false
+		}
+		l.atoms = append(l.atoms, a)
+		n := len(l.atoms)
+		l.add(part{atoms: l.atoms[n-1 : n : n], wave: -1})
+	}
+	return true
 }
 
 // parts returns a kernel as a sum of products.
-func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
+func (l *stateSpace) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 	if reach(k, 0.5) == 0 {
 		return nil, true
 	}
 	at := len(l.sources)
-	if w, ok := k.(Waver); ok && w.PeriodParam() < 0 {
+	if w, ok := k.(Waver); ok && (l.calm || w.PeriodParam() < 0) {
 		return nil, false // before memory is taken: smooth kernels come here at every evaluation
 	}
 	own := source{kernel: k, offset: offset}
@@ -114,27 +155,13 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		}
 		return all, true
 	case Markovian:
-		l.terms = k.Markov(l.terms[:0])
-		own.end, own.w = offset+len(own.kernel.Params()), make([]float64, 2*len(l.terms))
-		l.sources = append(l.sources, own)
-		var all []part
-		for i, t := range l.terms {
-			if t.Order < 0 || t.Order > 2 {
-				return nil, false
-			}
-			a := atom{at, i, &statespace.Matern{Order: t.Order, Lengthscale: t.Lengthscale}, 1, t.Variance, nil}
-			all = append(all, part{atoms: []atom{a}, wave: -1})
-		}
-		return all, true
-	case LinearSDE:
 		own.end = offset + len(own.kernel.Params())
 		l.sources = append(l.sources, own)
 		var all []part
-		for _, b := range k.Blocks(nil) {
-			a := atom{at, -1, b, own.end - offset, 1, nil}
-			if c, ok := b.(chained); ok {
-				a.params = 2
-				a.variance, a.process, a.chain = c.unchained()
+		for _, p := range k.Processes(nil) {
+			a, ok := newAtom(p, at, own.end-offset)
+			if !ok {
+				return nil, false
 			}
 			all = append(all, part{atoms: []atom{a}, wave: -1})
 		}
@@ -166,7 +193,7 @@ func cross(a, b []part) (all []part, ok bool) {
 }
 
 // add appends the block of a part. More than one wave by itself is left to the mixed engine.
-func (l *linear) add(p part) bool {
+func (l *stateSpace) add(p part) bool {
 	b := statespace.Block{Process: statespace.Constant{}, Variance: 1}
 	for i, a := range p.atoms {
 		b.Variance *= a.variance
@@ -195,7 +222,7 @@ func (l *linear) add(p part) bool {
 }
 
 // addHarmonics appends a block for each harmonic of a part whose product of atoms is b.
-func (l *linear) addHarmonics(p part, b statespace.Block) {
+func (l *stateSpace) addHarmonics(p part, b statespace.Block) {
 	s := &l.sources[p.wave]
 	s.kernel.(Waver).Coefficients(s.w, s.period, s.bands)
 	for j, c := range s.w {
@@ -218,7 +245,7 @@ func (l *linear) addHarmonics(p part, b statespace.Block) {
 }
 
 // contract adds what the derivatives of the blocks, w, contribute to those in the kernel's own parameters.
-func (l *linear) contract(grad, w []float64) {
+func (l *stateSpace) contract(grad, w []float64) {
 	for i := range l.sources {
 		clear(l.sources[i].w)
 	}
@@ -229,15 +256,10 @@ func (l *linear) contract(grad, w []float64) {
 		at++
 		for _, a := range from.atoms {
 			s := &l.sources[a.source]
-			switch {
-			case a.term >= 0:
-				s.w[2*a.term] += inVariance
-				s.w[2*a.term+1] += w[at]
-			case a.chain != nil:
-				for p, c := range a.chain {
-					grad[s.offset+p] += c[0]*inVariance + c[1]*w[at] + c[2]*w[at+1]
-				}
-			default:
+			if a.chain != nil {
+				l.w = append(append(l.w[:0], inVariance), w[at:][:a.params]...)
+				a.chain.contractChain(grad[s.offset:s.end], l.w)
+			} else {
 				dense.Add(grad[s.offset:s.end], w[at:][:a.params])
 			}
 			at += a.params
@@ -258,19 +280,14 @@ func (l *linear) contract(grad, w []float64) {
 		}
 	}
 	for i := range l.sources {
-		s := &l.sources[i]
-		switch k := s.kernel.(type) {
-		case Markovian:
-			k.ContractMarkov(grad[s.offset:s.end], s.w)
-		case LinearSDE:
-		case Waver:
-			k.ContractCoefficients(grad[s.offset:s.end], s.w, s.period, s.bands)
+		if s := &l.sources[i]; s.bands != nil {
+			s.kernel.(Waver).ContractCoefficients(grad[s.offset:s.end], s.w, s.period, s.bands)
 		}
 	}
 }
 
 // fastest returns the highest frequency of a wave, in radians per unit of x; 0 without waves.
-func (l *linear) fastest() (omega float64) {
+func (l *stateSpace) fastest() (omega float64) {
 	for i := range l.sources {
 		if s := &l.sources[i]; s.bands != nil {
 			omega = max(omega, 2*math.Pi*float64(s.bands[0].From+len(s.w))/s.period)
@@ -280,7 +297,7 @@ func (l *linear) fastest() (omega float64) {
 }
 
 // size returns the numbers of the state, and those of its symmetric matrices.
-func (l *linear) size() (state, pairs float64) {
+func (l *stateSpace) size() (state, pairs float64) {
 	widest := 0.
 	for i := range l.blocks {
 		b := &l.blocks[i]
@@ -297,7 +314,7 @@ func (l *linear) size() (state, pairs float64) {
 }
 
 // scaling is the sum of the derivatives in the variances of all blocks.
-func (l *linear) scaling(w []float64) (sum float64) {
+func (l *stateSpace) scaling(w []float64) (sum float64) {
 	at := 0
 	for i := range l.blocks {
 		sum += w[at]
@@ -319,4 +336,4 @@ func harmonicsLost(tolerance, variance, noise float64) float64 {
 }
 
 // bound is that bound, for a form of one per observation.
-func (l *linear) bound(n, noise float64) float64 { return n * l.lost / noise }
+func (l *stateSpace) bound(n, noise float64) float64 { return n * l.lost / noise }
