@@ -1,7 +1,7 @@
 package statespace
 
 // The sweeps over pairs of units where all processes are Matérn 3/2: Φ = e(1 a; 0 1), F = (−1 1; 0 −1), and everything that
-// depends on the lengthscale does by a, as for Components.
+// depends on the lengthscale does by a, as BySum.
 
 // rates sets a and e of each block over the transition into input i.
 func (f *Filter) rates(i int) {

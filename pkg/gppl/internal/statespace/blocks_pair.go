@@ -11,12 +11,6 @@ import (
 // The sweeps over two processes a and b of two numbers each that do not turn, such as those of Rotation, written out. A symmetric
 // matrix has the blocks A and B of each, and C with the rows of b and the columns of a; h is (1, 0, 1, 0).
 
-// pair reports whether there are two such processes.
-func (s *system) pair() bool {
-	return len(s.blocks) == 2 && s.twos && !s.matern && s.blocks[0].Weights == nil && s.blocks[1].Weights == nil &&
-		s.viewed.views == nil && s.exposures == nil
-}
-
 // forwardPair is forwardBlocks.
 func (f *Filter) forwardPair(columns blas64.General, scale float64) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols

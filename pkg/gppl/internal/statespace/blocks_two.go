@@ -113,12 +113,7 @@ func (f *Filter) retreat2(grad, next, cov, g, un []float64, rs [][]float64, h []
 }
 
 // The sweeps over a single process of two numbers that does not turn, written out. Here h is a number of the state, and
-// P − s·k·kᵀ = σ²·k in its row and column, as for Components.
-
-// one reports whether there is a single process of two numbers.
-func (s *system) one() bool {
-	return len(s.blocks) == 1 && s.twos && s.blocks[0].Weights == nil && s.viewed.views == nil
-}
+// P − s·k·kᵀ = σ²·k in its row and column, as BySum.
 
 // forwardOne is forwardBlocks.
 func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64, err error) {
@@ -244,22 +239,4 @@ func (f *Filter) backwardOne(grad []float64, r blas64.General, others int) {
 		f.contractTwo(grad, block, phi, q, 0, 0, 0, 0, half*m11, scale*m12, half*m22, math.Inf(1))
 	}
 	grad[0], grad[len(grad)-1] = 0.5*scale*gv, gn
-}
-
-// contractTwo adds the derivatives in the parameters of a process of two numbers, given those in Φ, z, and in Q, w, of which Q₁₂
-// counts twice.
-func (f *Filter) contractTwo(grad []float64, block *Block, phi, q []float64, z11, z12, z21, z22, w11, w12, w22, gap float64) {
-	if p, is := block.Process.(*Oscillator); is {
-		period, quality := p.contract(phi[0], phi[1], phi[3], z11, z12, z21, z22, w11, w12, w22, gap)
-		grad[1] += period
-		grad[2] += quality
-		return
-	}
-	size := 4 * block.Params
-	dPhi, dQ := f.room.slopes[:size], f.room.slopes[size:][:size]
-	block.Process.Slopes(dPhi, dQ, phi, q, gap)
-	for p := range block.Params {
-		a, b := dPhi[4*p:4*p+4:4*p+4], dQ[4*p:4*p+4:4*p+4]
-		grad[1+p] += z11*a[0] + z12*a[1] + z21*a[2] + z22*a[3] + w11*b[0] + w12*b[1] + w22*b[3]
-	}
 }

@@ -147,13 +147,6 @@ func (f *Filter) addProducts(from, to int) {
 	}
 }
 
-// panels are the products that several processors work on, a panel of columns each.
-type panels struct {
-	from, to int
-	r        blas64.General
-	add, mix func(k int)
-}
-
 // panelsOf returns them for some inputs.
 func (f *Filter) panelsOf(from, to int) *panels {
 	p := &f.panels
@@ -339,4 +332,47 @@ func (f *Filter) roomToReplay(cols int) {
 	if len(f.marks) > 0 {
 		f.replayed = dense.Resize(f.replayed, cols*f.dim)
 	}
+}
+
+// replay1 is replay of one column, for one component of order 0. x is the state before.
+func (f *Filter) replay1(x, means, errs []float64, from, to int) {
+	_, es, _, cov, inv := f.part(from, to)
+	m := x[0]
+	for i, e := range es {
+		m *= e
+		means[i] = m
+		m += cov[i] * inv[i] * errs[i]
+	}
+}
+
+// replay2 is replay1 for order 1.
+func (f *Filter) replay2(x, means, errs []float64, from, to int) {
+	as, es, _, cov, inv := f.part(from, to)
+	m1, m2 := x[0], x[1]
+	for i, a := range as {
+		e, mi, p := es[i], means[2*i:2*i+2:2*i+2], cov[4*i:4*i+2:4*i+2]
+		m1, m2 = e*(m1+a*m2), e*m2
+		mi[0], mi[1] = m1, m2
+		scaled := inv[i] * errs[i]
+		m1, m2 = m1+p[0]*scaled, m2+p[1]*scaled
+	}
+}
+
+// replay3 is replay1 for order 2.
+func (f *Filter) replay3(x, means, errs []float64, from, to int) {
+	as, es, _, cov, inv := f.part(from, to)
+	m1, m2, m3 := x[0], x[1], x[2]
+	for i, a := range as {
+		e, mi, p := es[i], means[3*i:3*i+3:3*i+3], cov[9*i:9*i+3:9*i+3]
+		m1, m2, m3 = e*(m1+a*m2+0.5*a*a*m3), e*(m2+a*m3), e*m3
+		mi[0], mi[1], mi[2] = m1, m2, m3
+		scaled := inv[i] * errs[i]
+		m1, m2, m3 = m1+p[0]*scaled, m2+p[1]*scaled, m3+p[2]*scaled
+	}
+}
+
+// part returns the transitions into some inputs, P and 1/s there.
+func (f *Filter) part(from, to int) (a, e, g, cov, inv []float64) {
+	st, dd := &f.steps[0], f.dim*f.dim
+	return st.a[from:to], st.e[from:to], st.g[from:to], f.cov[dd*from : dd*to], f.inv[from:to]
 }

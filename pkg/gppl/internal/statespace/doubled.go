@@ -17,18 +17,6 @@ import (
 // Rounding of these, relative to each of their numbers, costs √(v/σ²) where rounding of P costs v/σ². It takes some twenty times
 // as long.
 
-// doubledState is a doubled factorisation: what Filter keeps, with the state in the basis of the processes, without views.
-type doubledState struct {
-	h    [][]doubled.Float // of each view, D
-	cov  []doubled.Float   // P, n×D×D
-	gain []doubled.Float   // Ph, n×D
-	s    []doubled.Float
-	mean []doubled.Float // m, n×c×D
-	errs []doubled.Float // e, n×c
-	gram []doubled.Float // CᵀA⁻¹C, c×c
-	low  blas64.General  // what R of a gradient has beyond float64; no rows: nothing
-}
-
 // Sharp reports whether Q of a process loses no digits, relative to itself, over a short gap.
 func Sharp(p Process) bool {
 	switch p := p.(type) {
@@ -283,21 +271,6 @@ func (f *Filter) mixDoubled(m []doubled.Float, r blas64.General, i, j int) (e do
 		}
 	}
 	return e
-}
-
-// GradientDoubled is Gradient after FactoriseDoubled, for an R in twice the digits, by rows.
-func (f *Filter) GradientDoubled(grad []float64, r [][]doubled.Float) (known float64) {
-	c := len(r)
-	high, low := dense.New(c, c), dense.New(c, c)
-	for i, row := range r {
-		for j, x := range row {
-			high.Data[i*c+j], low.Data[i*c+j] = x.Hi, x.Lo
-		}
-	}
-	f.system.doubled.low = low
-	known = f.Gradient(grad, high)
-	f.system.doubled.low = blas64.General{}
-	return known
 }
 
 // backwardDoubled is backwardBlocks.

@@ -1,7 +1,6 @@
 package statespace
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -28,8 +27,6 @@ type Exposed struct {
 
 	grain float64 // a span in which Φ hardly changes
 }
-
-var infinity = math.Inf(1)
 
 // exposedNodes is how many nodes the shortest span has.
 const exposedNodes = 10
@@ -459,13 +456,6 @@ func (e *Exposed) walk(ws *windows, st *stride, p int) (s moves, ds []moves) {
 	return s, ds
 }
 
-// multiplySquare sets dst = a·b, d×d.
-func multiplySquare(dst, a, b []float64, d int) {
-	for i := range d {
-		multiplyRow(dst[i*d:][:d], a[i*d:][:d], b)
-	}
-}
-
 // step sets phi and noise of a stride.
 func (e *Exposed) step(phi, noise []float64, ws *windows, st *stride) {
 	d, m := e.X.Dim(), e.Slots
@@ -512,14 +502,6 @@ func (e *Exposed) contract(grad, forms []float64, ws *windows, st *stride) {
 	}
 }
 
-// multiplyRow sets dst = rowᵀ·a.
-func multiplyRow(dst, row, a []float64) {
-	clear(dst)
-	for k, v := range row {
-		addScaled(dst, v, a[k*len(row):][:len(row)])
-	}
-}
-
 // Transition implements Process, without an exposure.
 func (e *Exposed) Transition(phi, noise []float64, gap float64) {
 	st := stride{spans: []float64{gap}}
@@ -535,42 +517,8 @@ func (e *Exposed) Slopes(dPhi, dNoise, _, _ []float64, gap float64) {
 	panic("statespace: Slopes of an Exposed")
 }
 
-// SetExposures sets the exposures that end at the inputs, for blocks of Exposed processes. The filter keeps them.
-func (f *Filter) SetExposures(s *Schedule) {
-	if len(s.ends) != len(f.t) {
-		panic(fmt.Sprintf("statespace: %d exposures at %d inputs", len(s.ends), len(f.t)))
-	}
-	f.system.exposures = s
-}
-
-// strideInto returns the step into input i.
-func (f *Filter) strideInto(ws *windows, i int) *stride {
-	ws.steps.into(f.system.exposures, i)
-	return &ws.steps
-}
-
-// halfway returns the step from the input before i to a place between or, if onward, from there to input i. What is before the
-// place of an exposure is carried on.
-func (f *Filter) halfway(ws *windows, i int, place doubled.Float, onward bool) *stride {
-	s := f.system.exposures
-	if onward {
-		ws.steps.onward(s, i, place)
-	} else {
-		ws.steps.until(s, i, place, false)
-	}
-	return &ws.steps
-}
-
-// swapFirst exchanges the first number of what a step ends in (rows), or begins with, with the first of x.
-func swapFirst(a []float64, m, slots int, rows, columns bool) {
-	for i := range m {
-		if rows {
-			a[i], a[slots*m+i] = a[slots*m+i], a[i]
-		}
-	}
-	for i := range m {
-		if columns {
-			a[i*m], a[i*m+slots] = a[i*m+slots], a[i*m]
-		}
-	}
+// wideMoves is Q of a stride and its derivatives, of the whole state by rows.
+type wideMoves struct {
+	q  []doubled.Float
+	dq [][]doubled.Float
 }

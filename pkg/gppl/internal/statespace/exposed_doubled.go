@@ -10,12 +10,6 @@ import (
 // the covariance of their difference is lost if their covariances are rounded to float64 one by one. Where a factorisation is
 // doubled, those of a stride are therefore composed of those of its spans in twice the digits. Within a span nothing is lost.
 
-// wideMoves is Q of a stride and its derivatives, of the whole state by rows.
-type wideMoves struct {
-	q  []doubled.Float
-	dq [][]doubled.Float
-}
-
 // square is an n×n matrix by rows.
 type square struct {
 	n    int

@@ -1,7 +1,6 @@
 package statespace
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,87 +9,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
-
-// A Filter factorises A = K + σ²diag(w) + diag(s) for one set of inputs, w being the noise variances relative to one another, 1
-// unless SetScale was called, and s known variances of the observations' errors. It knows CᵀA⁻¹C for some columns C. It is the
-// Kalman filter, which is A = LDLᵀ with unit lower triangular L, row by row, in O(nD³): with m and P the mean and covariance of
-// the state before y_i is seen, given all before it,
-//
-//	e = y_i − hᵀm    s = hᵀPh + σ²w_i + s_i    k = Ph/s     D_ii = s, (L⁻¹y)_i = e
-//	m ← Φ(m + k·e)   P ← Φ(P − s·k·kᵀ)Φᵀ + Q
-//
-// and back, r and N summing up what the later observations say of the state, so that its mean and covariance given all are m + Pr
-// and P − PNP (the smoother of Bryson and Frazier and of de Jong; Durbin and Koopman 2012, section 4.4),
-//
-//	α_i = e/s − kᵀr              (A⁻¹)_ii = 1/s + kᵀNk
-//	r ← Φᵀ(r + h·α_i)            N ← Φᵀ((I − hkᵀ)N(I − khᵀ) + hhᵀ/s)Φ
-//
-// P, k, N and s are the same for all columns y of C; m, e, r and α are each column's
-// own, in O(nD²) more. What rounding costs ½yᵀA⁻¹y + ½log|A| is no more than
-//
-//	2.2e-16·((n + q)·√(1 + v/σ²) + √n·(q + |log|A||)),  q = yᵀA⁻¹y, v = Σ v_c
-//
-// and four times that for a derivative, as far as tested (v/σ² up to 1e12): dense algebra loses v/σ², not its root.
-//
-// Memory, D² + 2 numbers per input, 3 per component and D + 1 per column, is kept from call to call: calls allocate only when
-// they need more than any before. Methods other than Factorise leave the factorisation as it is, but work in memory of the
-// Filter: it is not safe for concurrent use. See Reader.
-type Filter struct {
-	// Ctx, unless nil, is looked at every few inputs of a sweep: once it has ended, methods panic with a parallel.Stop.
-	Ctx context.Context
-
-	t     []float64
-	known []float64                      // s, or nil
-	share []float64                      // w, or nil
-	most  struct{ known, share float64 } // the largest of each
-	own   []float64                      // σ²w + s, or nil where all have σ²
-	cs    []component
-	given []component // what Factorise has of its blocks
-	noise float64     // σ²
-	dim   int         // D
-	first []int       // the place of h's 1 for each component
-	until []int       // where each row of Φ ends, which begins on the diagonal
-	steps []steps     // for each component
-	cov   []float64   // n×D×D: P
-	inv   []float64   // 1/s
-	cols  int         // of C
-	mean  []float64   // m, n×D for each column, or for the first alone, see means; of a column of zeros if there is none
-	marks []float64   // where they are for the first alone: of each chunk and column, D numbers, see mark
-	errs  []float64   // e, n for each column
-	logS  float64     // Σ log s
-	quad  float64     // yᵀA⁻¹y of the first column
-	gram  []float64   // CᵀA⁻¹C of all columns: the lower triangle, c×c, but for quad
-
-	// The state's basis is the sum hᵀx in the first place and all of x but its own first place after it, so that h = (1, 0, …) for
-	// sums as well: what an observation fixes is a number of its own, not a difference of large ones.
-	drift [][]entry // F of each component in that basis
-
-	system system        // instead of components, if there are blocks
-	twice  *doubledState // that of the last doubled factorisation, for its memory
-
-	scratch
-}
-
-// scratch is what the methods of a Filter work in.
-type scratch struct {
-	panels              panels
-	beside              parallel.Aside // the products of the chunk before
-	work                []float64
-	phi                 []float64   // Φ in that basis, D×D, upper triangular
-	block, q            [][]float64 // Φ and Q of each component, d×d
-	r, k, w, p, n, m, x []float64   // D or D×D each
-	diag                []float64   // of A⁻¹ − UUᵀ, where noise variances differ
-	after               []float64   // the state of each column after the first
-	replayed            []float64   // that of each column of CR at a chunk of inputs, see replay
-	recalled            int         // the chunk, from one on, whose means of all columns are in mixedMean, see recall
-	scaled              []float64   // e/s of these at a chunk of inputs and the one before, see scaledIn
-	mixedMean           []float64   // m and e of CR at a chunk of inputs
-	mixedErrs           []float64
-	room                room      // for blocks
-	tailErrs            []float64 // of each column at an input after the last
-	sums                []float64 // what a chunk of inputs has of M, −rᵀFm and the diagonal of A⁻¹ − UUᵀ, see backward3
-}
 
 // NewFilter returns a filter for inputs t, ascending, and known error variances, which may be nil. It keeps both.
 func NewFilter(t, errors []float64) *Filter {
@@ -124,13 +44,6 @@ func (f *Filter) SetScale(w []float64) {
 	if len(w) > 0 {
 		f.most.share = slices.Max(w)
 	}
-}
-
-// NotPositive is the error for a matrix A whose leading minor that ends in Row is not positive definite to working precision.
-type NotPositive struct{ Row int }
-
-func (e NotPositive) Error() string {
-	return fmt.Sprintf("statespace: the leading minor of order %d is not positive definite", e.Row+1)
 }
 
 // Factorise factorises A, where K has the given blocks, and solves for the columns C, n×c, of which there may be none. Gradient
@@ -236,20 +149,6 @@ func (f *Filter) Derivatives() int {
 	return n
 }
 
-func (f *Filter) shareAt(i int) float64 {
-	if f.share == nil {
-		return 1
-	}
-	return f.share[i]
-}
-
-// lookAt looks at the context at every sixteenth step of what takes O(D³) or more for each, which may be a millisecond.
-func (f *Filter) lookAt(step int) {
-	if step%16 == 0 {
-		parallel.Look(f.Ctx)
-	}
-}
-
 // Reader returns a filter that shares the factorisation and has working memory of its own, so that it may be used at the same
 // time, as long as f does not factorise anew. It must not factorise.
 func (f *Filter) Reader() *Filter {
@@ -257,38 +156,6 @@ func (f *Filter) Reader() *Filter {
 	r.scratch = scratch{}
 	r.allocate()
 	return &r
-}
-
-// begin sets the noise and the number of columns.
-func (f *Filter) begin(cols int, noise float64) error {
-	if !(noise >= 0 && noise <= math.MaxFloat64) {
-		return fmt.Errorf("statespace: noise variance %v must be finite and not negative", noise)
-	}
-	f.noise, f.cols = noise, cols
-	f.setOwn()
-	return nil
-}
-
-// makeRoom makes room for the factorisation.
-func (f *Filter) makeRoom(cols int) {
-	n, d := len(f.t), f.dim
-	size := d * d
-	if len(f.system.blocks) > 0 {
-		size = f.system.rows[len(f.system.units)]
-		f.system.gain = dense.Resize(f.system.gain, n*d)
-	}
-	rows, _ := f.means()
-	f.mean, f.errs = dense.Resize(f.mean, rows*n*d), dense.Resize(f.errs, max(1, cols)*n)
-	f.marks, f.recalled = f.marks[:0], 0
-	if rows < cols {
-		f.marks = dense.Resize(f.marks, (n+chunk-1)/chunk*cols*d)
-	}
-	f.gram = dense.Resize(f.gram, cols*cols)
-	clear(f.gram)
-	f.after, f.scaled = dense.Resize(f.after, cols*d), dense.Resize(f.scaled, 2*cols*chunk)
-	clear(f.after)
-	f.cov, f.inv = dense.Resize(f.cov, n*size), dense.Resize(f.inv, n)
-	f.allocate()
 }
 
 // setComponents sets the transitions into each input.
@@ -321,51 +188,6 @@ func (f *Filter) setComponents(cs []component) {
 	}
 }
 
-// setOwn sets the noise variance of each input, where they differ.
-func (f *Filter) setOwn() {
-	if f.known == nil && f.share == nil {
-		f.own = nil
-		return
-	}
-	f.own = dense.Resize(f.own, len(f.t))
-	for i := range f.own {
-		f.own[i] = f.noise * f.shareAt(i)
-		if f.known != nil {
-			f.own[i] += f.known[i]
-		}
-	}
-}
-
-// allocate makes room to work in, for the components at hand.
-func (f *Filter) allocate() {
-	if len(f.system.blocks) > 0 {
-		f.allocateBlocks()
-		return
-	}
-	d := f.dim
-	f.work = dense.Resize(f.work, 3*d+5*d*d+2*9*len(f.cs))
-	free := f.work
-	take := func(size int) (x []float64) {
-		x, free = free[:size:size], free[size:]
-		clear(x)
-		return x
-	}
-	f.r, f.k, f.w = take(d), take(d), take(d)
-	f.p, f.n, f.m, f.x = take(d*d), take(d*d), take(d*d), take(d*d)
-	f.phi = take(d * d)
-	f.block, f.q = f.block[:0], f.q[:0]
-	for _, comp := range f.cs {
-		dd := comp.dim() * comp.dim()
-		f.block, f.q = append(f.block, take(dd)), append(f.q, take(dd))
-	}
-}
-
-// An entry of a sparse matrix.
-type entry struct {
-	row, col int
-	v        float64
-}
-
 // embed appends the entries of T·B·T⁻¹, where B has block b for component c and
 // is zero elsewhere, and T takes x to the basis with the sum in the first place.
 func (f *Filter) embed(dst []entry, c int, b []float64) []entry {
@@ -392,36 +214,6 @@ func (f *Filter) embed(dst []entry, c int, b []float64) []entry {
 		}
 	}
 	return dst
-}
-
-// logSum adds up logarithms of numbers in (0, 1] by multiplying them.
-type logSum struct{ sum, prod float64 }
-
-const tiny = 1e-100 // its square is far from underflow
-
-func (l *logSum) add(x float64) {
-	l.prod *= x
-	if l.prod < tiny {
-		l.sum += math.Log(l.prod)
-		l.prod = 1
-	}
-}
-
-// noiseAt returns the noise variance of input i.
-func (f *Filter) noiseAt(i int) float64 {
-	if f.own == nil {
-		return f.noise
-	}
-	return f.own[i]
-}
-
-// scale returns Σv and more than any noise variance, which no s exceeds.
-func (f *Filter) scale() float64 {
-	s := f.noise*f.most.share + f.most.known
-	for _, c := range f.cs {
-		s += c.Variance
-	}
-	return s
 }
 
 // forward sweeps from the first input to the last with the columns C, of which there is at
@@ -477,205 +269,6 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 	}
 	f.logS = logs.sum + math.Log(logs.prod) + float64(n)*math.Log(scale)
 	return quad, nil
-}
-
-// gain sets k = Ph/s for input i.
-func (f *Filter) gain(i int) {
-	d := f.dim
-	cov := f.cov[i*d*d:][:d*d]
-	for a := range d {
-		f.k[a] = cov[a*d] * f.inv[i]
-	}
-}
-
-// update sets k, and cov = P − s·k·kᵀ, that after observation i.
-func (f *Filter) update(cov []float64, i int) {
-	f.gain(i)
-	f.condition(cov, f.cov[i*f.dim*f.dim:], f.noiseAt(i))
-}
-
-// condition sets cov = P − s·k·kᵀ, where P is the covariance before an observation with this noise variance. Its first row and
-// column are the noise variance times k. k must be set.
-func (f *Filter) condition(cov, p []float64, noise float64) {
-	d := f.dim
-	for a, k := range f.k {
-		row, h := cov[a*d:][:d], p[:d]
-		for b, v := range p[a*d:][:d] {
-			row[b] = v - k*h[b]
-		}
-		row[0] = noise * k
-	}
-	for a, k := range f.k {
-		cov[a] = noise * k
-	}
-}
-
-// move sets after = m + k·e: a mean after an observation. k must be set.
-func (f *Filter) move(after, m []float64, e float64) {
-	for a, k := range f.k {
-		after[a] = m[a] + k*e
-	}
-}
-
-// transitions sets block, q and phi to those of step i.
-func (f *Filter) transitions(i int) {
-	for c, comp := range f.cs {
-		s := &f.steps[c]
-		comp.transition(f.block[c], f.q[c], s.a[i], s.e[i], s.g[i])
-	}
-	f.assemble()
-}
-
-// assemble sets phi from block, see embed. Differences are between propagators here, before they multiply anything large.
-func (f *Filter) assemble() {
-	d := f.dim
-	for c, o := range f.first {
-		n, b := f.cs[c].dim(), f.block[c]
-		for i := range n {
-			copy(f.phi[(o+i)*d+o:][:n], b[i*n:][:n])
-		}
-		if c > 0 {
-			copy(f.phi[o:][:n], b[:n])
-			f.phi[o] -= f.block[0][0]
-		}
-	}
-}
-
-// forth sets dst = Φx.
-func (f *Filter) forth(dst, x []float64) {
-	for i, end := range f.until {
-		var v float64
-		row := f.phi[i*f.dim:][:end]
-		for j := i; j < end; j++ {
-			v += row[j] * x[j]
-		}
-		dst[i] = v
-	}
-}
-
-// back sets dst = Φᵀx.
-func (f *Filter) back(dst, x []float64) {
-	clear(dst)
-	for i, end := range f.until {
-		row, v := f.phi[i*f.dim:][:end], x[i]
-		for j := i; j < end; j++ {
-			dst[j] += row[j] * v
-		}
-	}
-}
-
-// spread sets cov = ΦPΦᵀ + Q. It uses x.
-func (f *Filter) spread(cov, p []float64) {
-	d := f.dim
-	for i := range d { // x = PΦᵀ, row by row
-		f.forth(f.x[i*d:][:d], p[i*d:][:d])
-	}
-	for i, end := range f.until { // Φx, the lower triangle
-		row := cov[i*d:][:i+1]
-		clear(row)
-		for j := i; j < end; j++ {
-			addScaled(row, f.phi[i*d+j], f.x[j*d:])
-		}
-	}
-	mirror(cov, d)
-	for c, o := range f.first {
-		n, q := f.cs[c].dim(), f.q[c]
-		for i := range n {
-			for j := range n {
-				cov[(o+i)*d+o+j] += q[i*n+j]
-			}
-			if c > 0 {
-				cov[o+i] += q[i]
-				cov[(o+i)*d] += q[i]
-			}
-		}
-		if c > 0 {
-			cov[0] += q[0]
-		}
-	}
-}
-
-// gather sets dst = ΦᵀNΦ; dst may be n. It uses x.
-func (f *Filter) gather(dst, n []float64) {
-	d := f.dim
-	for i := range d { // x = NΦ, row by row
-		f.back(f.x[i*d:][:d], n[i*d:][:d])
-	}
-	clear(dst)
-	for j, end := range f.until { // Φᵀx, the lower triangle
-		for i := j; i < end; i++ {
-			addScaled(dst[i*d:][:i+1], f.phi[j*d+i], f.x[j*d:])
-		}
-	}
-	mirror(dst, d)
-}
-
-// addScaled adds w·x to dst, which may be shorter.
-func addScaled(dst []float64, w float64, x []float64) {
-	for i, v := range x[:len(dst)] {
-		dst[i] += w * v
-	}
-}
-
-// mirror copies the lower triangle to the upper one.
-func mirror(m []float64, d int) {
-	for i := range d {
-		for j, v := range m[i*d:][:i] {
-			m[j*d+i] = v
-		}
-	}
-}
-
-// apply sets dst = B·x.
-func apply(dst, b, x []float64) {
-	d := len(x)
-	for i := range dst {
-		var v float64
-		for j, w := range b[i*d:][:d] {
-			v += w * x[j]
-		}
-		dst[i] = v
-	}
-}
-
-// inform takes r from after observation i, of error e, to before it, and returns α_i. k must be set.
-func (f *Filter) inform(r []float64, e float64, i int) (alpha float64) {
-	alpha = e * f.inv[i]
-	for a, k := range f.k {
-		alpha -= k * r[a]
-	}
-	r[0] += alpha
-	return alpha
-}
-
-// observe sets k, takes N from after observation i to before it and returns (A⁻¹)_ii.
-func (f *Filter) observe(i int) (diag float64) {
-	d := f.dim
-	f.gain(i)
-	is := f.inv[i]
-	c := f.noiseAt(i) * is // 1 − k₁
-
-	// u = N·k without N's first column; its own first entry is not used.
-	head, first := f.n[:d], f.n[0]
-	var cross, quad float64 // Σ k_a·N₁ₐ and Σ k_a·u_a over a > 1
-	for a := 1; a < d; a++ {
-		var u float64
-		row := f.n[a*d:][:d]
-		for b := 1; b < d; b++ {
-			u += row[b] * f.k[b]
-		}
-		cross += f.k[a] * row[0]
-		quad += f.k[a] * u
-		f.w[a] = u
-	}
-	k := f.k[0]
-	diag = is + k*(k*first+2*cross) + quad
-	head[0] = is + c*(c*first-2*cross) + quad
-	for a := 1; a < d; a++ {
-		v := c*head[a] - f.w[a]
-		head[a], f.n[a*d] = v, v
-	}
-	return diag
 }
 
 // backward sweeps from the last input to the first with the columns CR, r_j being that of each. It sets grad to the gradient, and
@@ -790,16 +383,6 @@ func (f *Filter) contract(grad []float64, i int) {
 	}
 }
 
-// subtractOuter subtracts a·bᵀ from m.
-func subtractOuter(m, a, b []float64) {
-	for i, v := range a {
-		row := m[i*len(b):][:len(b)]
-		for j, w := range b {
-			row[j] -= v * w
-		}
-	}
-}
-
 // Solve sets dst = A⁻¹b, in O(nD·d). dst may be b.
 func (f *Filter) Solve(dst, b []float64) {
 	if len(b) != len(f.t) || len(dst) != len(f.t) {
@@ -829,4 +412,19 @@ func (f *Filter) Solve(dst, b []float64) {
 		f.back(f.w, f.r)
 		copy(f.r, f.w)
 	}
+}
+
+// GradientDoubled is Gradient after FactoriseDoubled, for an R in twice the digits, by rows.
+func (f *Filter) GradientDoubled(grad []float64, r [][]doubled.Float) (known float64) {
+	c := len(r)
+	high, low := dense.New(c, c), dense.New(c, c)
+	for i, row := range r {
+		for j, x := range row {
+			high.Data[i*c+j], low.Data[i*c+j] = x.Hi, x.Lo
+		}
+	}
+	f.system.doubled.low = low
+	known = f.Gradient(grad, high)
+	f.system.doubled.low = blas64.General{}
+	return known
 }

@@ -130,14 +130,6 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 	}
 }
 
-// jump sets block, q and phi to those of a gap, which may be infinite.
-func (f *Filter) jump(gap float64) {
-	for c, comp := range f.cs {
-		comp.over(f.block[c], f.q[c], gap)
-	}
-	f.assemble()
-}
-
 // places returns inputs in the filter's time, exactly: with exposures, it begins at their origin.
 func (f *Filter) places(at []float64) []doubled.Float {
 	all := make([]doubled.Float, len(at))
@@ -147,14 +139,6 @@ func (f *Filter) places(at []float64) []doubled.Float {
 		}
 	}
 	return all
-}
-
-// reached reports whether a place is not before input i.
-func (f *Filter) reached(place doubled.Float, i int) bool {
-	if s := f.system.exposures; s != nil {
-		return !before(place, s.ends[i])
-	}
-	return place.Hi >= f.t[i]
 }
 
 // posteriorBlocks is Posterior for the inputs in order, from the last to the first.
@@ -222,14 +206,6 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance []float64, at []
 			}
 		}
 	}
-}
-
-// seenBy returns the view of input i, −1 if there is none.
-func seenBy(view []int, i int) int {
-	if view == nil || i < 0 {
-		return -1
-	}
-	return view[i]
 }
 
 // choleskyRoot sets l, lower triangular, to a root of c, which may be singular: a pivot

@@ -2,6 +2,7 @@ package statespace
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
@@ -164,3 +165,5 @@ func (d *stride) onward(s *Schedule, i int, at doubled.Float) {
 		return -1
 	})
 }
+
+var infinity = math.Inf(1)
