@@ -18,7 +18,7 @@ func (l *VFE) Posterior(ctx context.Context, theta []float64) (post *Posterior, 
 	defer parallel.Stopped(&err)
 	of := *l
 	of.opt.NoiseInGram, of.chosen = false, chosen{l.chooser.Fresh(), new(tally)} // the loss keeps its report
-	w := l.works.Get() // to keep
+	w := l.works.Get()                                                           // to keep
 	w.ctx = ctx
 	if err := of.evaluate(w, nil, theta); err != nil {
 		return nil, err
