@@ -40,7 +40,7 @@ func losses(c gppltest.EngineCase) []named {
 		{"exact", func() (gppl.Loss, error) { return gppl.NewExact(context.Background(), c.Model, c.Data) }},
 		{"VFE", func() (gppl.Loss, error) {
 			const inducing = 20
-			z, err := gppl.KMeans(context.Background(), c.Data.X, min(inducing, c.Data.Len()), 1)
+			z, err := c.Data.X.KMeans(context.Background(), min(inducing, c.Data.Len()), 1)
 			if err != nil {
 				return nil, err
 			}

@@ -336,7 +336,7 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 	if err != nil {
 		return nil, err
 	}
-	priors, err := gppl.DefaultPriors(ctx, start, s.Train)
+	priors, err := start.DefaultPriors(ctx, s.Train)
 	if err != nil {
 		return nil, err
 	}
@@ -393,7 +393,7 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		name   string
 		blocks [][]int
 	}{{"one week, the others known", single}, {"half a year, what is before and after known", blocks}} {
-		mean, variances, err := gppl.LeaveBlockOut(ctx, r.Model, d, c.blocks)
+		mean, variances, err := gppl.LeaveOut(ctx, r.Model, d, c.blocks)
 		if err != nil {
 			return nil, err
 		}

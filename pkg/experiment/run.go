@@ -136,7 +136,7 @@ func (t Trial) loss(ctx context.Context, model gppl.Model, d gppl.Data) (gppl.Lo
 		loss, err = gppl.NewExact(ctx, model, d, engine)
 	case VFE:
 		var z gppl.Inputs
-		if z, err = gppl.KMeans(ctx, d.X, t.Order, t.Seed); err != nil {
+		if z, err = d.X.KMeans(ctx, t.Order, t.Seed); err != nil {
 			return nil, err
 		}
 		if t.Authors.Float32 {

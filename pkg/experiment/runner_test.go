@@ -169,7 +169,7 @@ func TestSingle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := gppl.KMeans(t.Context(), sample.Train.X, 6, 1)
+	z, err := sample.Train.X.KMeans(t.Context(), 6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -37,7 +39,7 @@ func (l *singleVFE) Params() []gppl.Param {
 	params := l.model.Params()
 	for i, z := range l.z {
 		params = append(params, gppl.Param{Name: fmt.Sprintf("inducing input %d", i), Value: z,
-			Transform: gppl.Free{}, Unit: gppl.UnitX})
+			Transform: transform.Free{}, Unit: gppl.UnitX})
 	}
 	return params
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -91,7 +93,7 @@ func TestWalk(t *testing.T) {
 	}{
 		"long":   {walked(t, 401), Options{Log: "never", Trend: "linear"}},
 		"white":  {testseries.Steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
-		"priors": {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: gppl.LogNormalWithin(0.1, 10)}}}},
+		"priors": {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: prior.LogNormalWithin(0.1, 10)}}}},
 	} {
 		if a := automatic(t, none.s, none.o); walkWeight(a.Candidates) != 0 {
 			t.Errorf("%s: a random walk has a weight of %v", name, walkWeight(a.Candidates))

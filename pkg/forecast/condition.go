@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -66,7 +68,7 @@ func (a *Analysis) lostNoise() string {
 	m := a.Result.Model
 	at := []float64{0}
 	m.Kernel.Cov(at, at)
-	signal, noise := at[0], m.Noise+gppl.Nugget(m.Kernel)
+	signal, noise := at[0], m.Noise+capability.Nugget(m.Kernel)
 	if errors := a.members[0].scale.Data.Errors; errors != nil {
 		least := slices.Min(errors)
 		noise += least * least

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -132,7 +134,7 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 			if err := gppl.Covariance(ctx, prior[j:j+1], term, at, at); err != nil {
 				return nil, err
 			}
-			prior[j] += gppl.Nugget(term)
+			prior[j] += capability.Nugget(term)
 		}
 		add(search.KernelName(term), cross, func(j int) float64 { return prior[j] })
 		out[len(out)-1].About = a.about(term)

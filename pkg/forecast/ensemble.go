@@ -5,10 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -47,7 +48,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			model, wider := posterior.Model(), func(j int) float64 { return wider(a.Series, a.Widen, x[j]) }
 			p := Part{Weight: m.Weight / float64(len(posteriors)), warp: m.scale.Warp,
 				Mean: m.scale.Scaling.Values(nil, mean), LatentVar: m.scale.Scaling.Variances(nil, latent)}
-			nugget := gppl.Nugget(model.Kernel) // a part of the variance of f, and of the noise
+			nugget := capability.Nugget(model.Kernel) // a part of the variance of f, and of the noise
 			noise := m.scale.Scaling.Variance(model.Noise + nugget)
 			for j, v := range p.LatentVar {
 				p.LatentVar[j] = wider(j) * v

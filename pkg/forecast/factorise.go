@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -36,7 +38,7 @@ func (a *Analysis) newFactor(ctx context.Context, m gppl.Model, data gppl.Data, 
 	parallel.Within(ctx, n, func(i int) {
 		row := gram.Data[i*n:][:i+1]
 		gppl.Covariance(ctx, row, m.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[:i+1]))
-		noise := m.Noise + gppl.Nugget(m.Kernel)
+		noise := m.Noise + capability.Nugget(m.Kernel)
 		if data.Relative != nil {
 			noise *= data.Relative[f.from+i] * data.Relative[f.from+i]
 		}

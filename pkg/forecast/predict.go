@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -230,5 +232,5 @@ func (a *Analysis) ErrorScale() float64 {
 		return 1
 	}
 	m := a.Result.Model
-	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.TypicalError(a.Log)
+	return math.Sqrt(a.Scaling.Variance(m.Noise+capability.Nugget(m.Kernel))) / a.Series.TypicalError(a.Log)
 }

@@ -353,7 +353,7 @@ func residualLoss(m Model, d Data, opts ...Option) (Loss, error) {
 }
 
 func vfeLoss(m Model, d Data, opts ...Option) (Loss, error) {
-	z, err := KMeans(context.Background(), d.X, 100, 1)
+	z, err := d.X.KMeans(context.Background(), 100, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -424,7 +424,7 @@ func BenchmarkVFE(b *testing.B) {
 	const n, m = 4000, 100
 	b.Run(fmt.Sprintf("n=%d/m=%d", n, m), func(b *testing.B) {
 		d := benchData(b, n)
-		z, err := KMeans(b.Context(), d.X, m, 1)
+		z, err := d.X.KMeans(b.Context(), m, 1)
 		if err != nil {
 			b.Fatal(err)
 		}

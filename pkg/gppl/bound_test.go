@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -54,10 +56,10 @@ var bounds = []struct {
 	upper bool
 	at    func(bound float64) gppl.Transform
 }{
-	{"Softplus", false, func(b float64) gppl.Transform { return gppl.Softplus{Floor: b} }},
-	{"Interval", false, func(b float64) gppl.Transform { return gppl.Interval{Lo: b, Hi: 1000 * b} }},
-	{"Interval", true, func(b float64) gppl.Transform { return gppl.Interval{Lo: b / 1000, Hi: b} }},
-	{"Interval from 0", true, func(b float64) gppl.Transform { return gppl.Interval{Hi: b} }},
+	{"Softplus", false, func(b float64) gppl.Transform { return transform.Softplus{Floor: b} }},
+	{"Interval", false, func(b float64) gppl.Transform { return transform.Interval{Lo: b, Hi: 1000 * b} }},
+	{"Interval", true, func(b float64) gppl.Transform { return transform.Interval{Lo: b / 1000, Hi: b} }},
+	{"Interval from 0", true, func(b float64) gppl.Transform { return transform.Interval{Hi: b} }},
 	{"shifted", false, func(b float64) gppl.Transform { return shifted{b} }},
 	{"sigmoid", true, func(b float64) gppl.Transform { return sigmoid{b / 30, b} }},
 	{"sigmoid", false, func(b float64) gppl.Transform { return sigmoid{b, 30 * b} }},
@@ -130,7 +132,7 @@ func TestBoundFloor(t *testing.T) {
 	d := testkit.Must(gppl.NewData(x, y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}
 	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t).Params[2]
-	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m.WithTransform(gppl.NoiseName, gppl.Softplus{Floor: 0.4}), d))(t), nil,
+	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m.WithTransform(gppl.NoiseName, transform.Softplus{Floor: 0.4}), d))(t), nil,
 		gppl.Settings{}))(t)
 	if got := r.Params[2]; got.AtBound || len(r.Warnings) > 0 || math.Abs(got.StdErr()/want.StdErr()-1) > 0.01 {
 		t.Errorf("%v, the standard error without a floor is %v", r, want.StdErr())
@@ -166,7 +168,7 @@ func TestBoundUndetermined(t *testing.T) {
 	}
 	d := testkit.Must(gppl.NewData(x, y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}.Fix("lengthscale").WithTransform("variance",
-		gppl.Softplus{Floor: 1e-9})
+		transform.Softplus{Floor: 1e-9})
 	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t)
 	if p := r.Params[0]; p.Value < 1e-6 && (!p.AtBound || len(r.Warnings) == 0) {
 		t.Errorf("%v", r)
@@ -197,11 +199,11 @@ func TestBoundPlace(t *testing.T) {
 		start  float64
 		inside bool
 	}{
-		{gppl.Interval{Lo: at - 0.3*se, Hi: at + 40}, at + 1, true},
-		{gppl.Interval{Lo: at - 40, Hi: at + 0.3*se}, at - 1, true},
+		{transform.Interval{Lo: at - 0.3*se, Hi: at + 40}, at + 1, true},
+		{transform.Interval{Lo: at - 40, Hi: at + 0.3*se}, at - 1, true},
 		{shifted{at - 0.3*se}, at + 1, true},
-		{gppl.Interval{Lo: at + se, Hi: at + 40}, at + 1.5*se, false},
-		{gppl.Interval{Lo: at - 40, Hi: at - se}, at - 1.5*se, false},
+		{transform.Interval{Lo: at + se, Hi: at + 40}, at + 1.5*se, false},
+		{transform.Interval{Lo: at - 40, Hi: at - se}, at - 1.5*se, false},
 		{sigmoid{at + se, at + 60}, at + 1.5*se, false},
 		{shifted{at + se}, at + 1.5*se, false},
 	} {
@@ -223,7 +225,7 @@ func TestBoundStuck(t *testing.T) {
 		by    gppl.Transform
 		noise float64
 	}{
-		{gppl.Interval{Lo: 0.01, Hi: 5}, 5 - 1e-12}, {sigmoid{0.01, 5}, 5 - 1e-12}, {gppl.Interval{Lo: 1e-3, Hi: 5}, 1e-3 + 1e-15},
+		{transform.Interval{Lo: 0.01, Hi: 5}, 5 - 1e-12}, {sigmoid{0.01, 5}, 5 - 1e-12}, {transform.Interval{Lo: 1e-3, Hi: 5}, 1e-3 + 1e-15},
 	} {
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: c.noise}.WithTransform(gppl.NoiseName, c.by)
 		r, err := gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{})
@@ -253,7 +255,7 @@ func (l strict) ValueGrad(ctx context.Context, grad, theta []float64) (float64, 
 // TestBoundStrict: other parameters have standard errors also where the loss cannot be evaluated beyond the bound of one.
 func TestBoundStrict(t *testing.T) {
 	d := drawn(t, 100, 1)
-	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.02}.WithTransform(gppl.NoiseName, gppl.Interval{Lo: 1e-3, Hi: 0.05})
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.02}.WithTransform(gppl.NoiseName, transform.Interval{Lo: 1e-3, Hi: 0.05})
 	r := testkit.Must(gppl.Fit(t.Context(), strict{testkit.Must(gppl.NewExact(t.Context(), m, d))(t), 0.05}, nil, gppl.Settings{}))(t)
 	if !r.Params[2].AtBound || !(r.Params[1].StdErrLog < 1) || !strings.Contains(strings.Join(r.Warnings, ";"), "bound 0.05") {
 		t.Errorf("%v", r)
@@ -262,7 +264,7 @@ func TestBoundStrict(t *testing.T) {
 
 // TestIntervalTransform: values stay within the bounds, raw values are recovered, slopes are derivatives, bad bounds are errors.
 func TestIntervalTransform(t *testing.T) {
-	for _, b := range []gppl.Interval{{Lo: 0.5, Hi: 3}, {Lo: -7, Hi: -2}, {Lo: 0, Hi: 1e-9}, {Lo: 1e-5, Hi: 1e5}, {Lo: -1e200, Hi: 1e200}} {
+	for _, b := range []transform.Interval{{Lo: 0.5, Hi: 3}, {Lo: -7, Hi: -2}, {Lo: 0, Hi: 1e-9}, {Lo: 1e-5, Hi: 1e5}, {Lo: -1e200, Hi: 1e200}} {
 		for _, u := range []float64{-1e9, -700, -30, -3, -0.5, 0, 0.5, 4, 30, 700, 1e9} {
 			theta := b.Natural(u)
 			if !(theta >= b.Lo && theta <= b.Hi) {
@@ -279,7 +281,7 @@ func TestIntervalTransform(t *testing.T) {
 		}
 	}
 	inf := math.Inf(1)
-	for _, b := range []gppl.Interval{{}, {Lo: 2, Hi: 1}, {Lo: 1, Hi: 1}, {Lo: 2, Hi: 3}, {Lo: 0, Hi: 0.5}, {Lo: 1, Hi: 2}, {Lo: 0, Hi: inf},
+	for _, b := range []transform.Interval{{}, {Lo: 2, Hi: 1}, {Lo: 1, Hi: 1}, {Lo: 2, Hi: 3}, {Lo: 0, Hi: 0.5}, {Lo: 1, Hi: 2}, {Lo: 0, Hi: inf},
 		{Lo: -inf, Hi: 3}, {Lo: math.NaN(), Hi: 3}} {
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}.WithTransform(gppl.NoiseName, b)
 		if err := m.Check(); err == nil || !strings.Contains(err.Error(), "noise variance") {

@@ -67,11 +67,11 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 			blocks[2*i/n] = append(blocks[2*i/n], i)
 		}
 		add("LeaveBlockOut, "+engine, func(ctx context.Context) error {
-			_, _, err := gppl.LeaveBlockOut(ctx, model, data, blocks, gppl.WithEngine(engine))
+			_, _, err := gppl.LeaveOut(ctx, model, data, blocks, gppl.WithEngine(engine))
 			return err
 		})
 		add("LeaveOneOut, "+engine, func(ctx context.Context) error {
-			_, _, err := gppl.LeaveOneOut(ctx, model, data, gppl.WithEngine(engine))
+			_, _, err := gppl.LeaveOut(ctx, model, data, nil, gppl.WithEngine(engine))
 			return err
 		})
 		if engine != gppl.EngineStateSpace {
@@ -94,7 +94,7 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 		_, _, _, err := smooth.Sample(ctx, among.X, 1)
 		return err
 	})
-	z := gppl.Scalars(testkit.Must(gppl.KMeans(tb.Context(), data.X, n/4, 1))(tb).Coordinate(0))
+	z := gppl.Scalars(testkit.Must(data.X.KMeans(tb.Context(), n/4, 1))(tb).Coordinate(0))
 	sparse := testkit.Must(gppl.NewVFE(tb.Context(), smooth, data, z, gppl.VFEOptions{}))(tb)
 	add("VFE.Posterior", func(ctx context.Context) error {
 		_, err := sparse.Posterior(ctx, gppl.Values(sparse.Params()))
@@ -171,8 +171,7 @@ func TestMemoryJointly(t *testing.T) {
 			for i := range whole {
 				whole[i] = i
 			}
-			_, _, err := gppl.LeaveBlockOut(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}, all, [][]int{whole},
-				gppl.WithEngine(gppl.EngineBanded))
+			_, _, err := gppl.LeaveOut(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}, all, [][]int{whole}, gppl.WithEngine(gppl.EngineBanded))
 			return err
 		},
 	}
@@ -247,10 +246,10 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 			return err
 		}},
 		{Name: "CheckBasis", Run: func(ctx context.Context) error {
-			return gppl.CheckBasis(ctx, with.Mean, regressed.X)
+			return with.CheckBasis(ctx, regressed.X)
 		}},
 		{Name: "DefaultPriors", Run: func(ctx context.Context) error {
-			_, err := gppl.DefaultPriors(ctx, with, regressed)
+			_, err := with.DefaultPriors(ctx, regressed)
 			return err
 		}},
 		{Name: "NewExact with regressors", Run: func(ctx context.Context) error {
@@ -262,7 +261,7 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 			return err
 		}},
 		{Name: "KMeans", Run: func(ctx context.Context) error {
-			_, err := gppl.KMeans(ctx, plane, n/4, 1)
+			_, err := plane.KMeans(ctx, n/4, 1)
 			return err
 		}},
 		{Name: "Covariance", Run: func(ctx context.Context) error {

@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -52,14 +55,15 @@ func (c Channel) String() string {
 // channelParams returns the parameters of the channels.
 func (m Model) channelParams() (params []Param) {
 	for _, c := range m.Channels {
-		params = append(params, Param{Name: c.NoiseOf(), Value: c.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
+		params = append(params, Param{Name: c.NoiseOf(), Value: c.Noise, Transform: transform.Log{}, Unit: UnitY2, Role: RoleNoise})
 	}
 	for _, c := range m.Channels {
-		params = append(params, Param{Name: c.ValueOf(), Value: c.Value, Transform: Free{}, Role: RoleCoefficient})
+		params = append(params, Param{Name: c.ValueOf(), Value: c.Value, Transform: transform.Free{}, Role: RoleCoefficient})
 	}
-	if IsDifferentiable(m.Kernel) {
+	if isDifferentiable(m.Kernel) {
 		for _, c := range m.Channels {
-			params = append(params, Param{Name: c.SlopeOf(), Value: c.Slope, Transform: Free{}, Unit: UnitX, Role: RoleCoefficient})
+			params = append(params, Param{Name: c.SlopeOf(), Value: c.Slope, Transform: transform.Free{}, Unit: UnitX,
+				Role: RoleCoefficient})
 		}
 	}
 	return params
@@ -134,9 +138,9 @@ func (m Model) CheckPlain(what string, d Data) error {
 func channelBlocks(k Kernel) ([]statespace.Block, error) {
 	l := stateSpace{apart: true}
 	switch {
-	case Nugget(k) > 0:
+	case capability.Nugget(k) > 0:
 		return nil, fmt.Errorf("gppl: channels have noise of their own: leave White out of %v", k)
-	case IsPlaced(k) || !l.expand(k, mostLost):
+	case isPlaced(k) || !l.expand(k, mostLost):
 		return nil, notForChannels(k)
 	}
 	return l.blocks, nil
@@ -147,8 +151,8 @@ func notForChannels(k Kernel) error {
 	return fmt.Errorf("gppl: channels do not take %v: it is %s, or its state has more than %d numbers", k, notMarkov, largestState)
 }
 
-// IsDifferentiable reports whether channels can see the derivative of the process of k.
-func IsDifferentiable(k Kernel) bool {
+// isDifferentiable reports whether channels can see the derivative of the process of k.
+func isDifferentiable(k Kernel) bool {
 	blocks, err := channelBlocks(k)
 	return err == nil && differentiable(blocks)
 }

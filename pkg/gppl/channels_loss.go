@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
@@ -162,7 +164,7 @@ func (l *viewed) paramsInUnits() []Param {
 	}
 	for i := kernel + n; i < len(params); i++ {
 		if l.exposed != nil && i >= kernel+2*n { // averages see no derivative
-			params[i].Transform = Fixed{}
+			params[i].Transform = transform.Fixed{}
 		}
 		if params[i].IsFixed() {
 			continue
@@ -172,7 +174,7 @@ func (l *viewed) paramsInUnits() []Param {
 			size = slope
 		}
 		if unit := stat.StdDev(of[c], nil) / size; unit > 0 && numeric.IsFinite(unit) {
-			params[i].Transform = Units(unit)
+			params[i].Transform = transform.Units(unit)
 		}
 	}
 	return params

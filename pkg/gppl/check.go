@@ -52,7 +52,7 @@ func at(params []Param, theta []float64) []Param {
 // kernelFault checks, after no engine could take the kernel, whether the kernel returns a number at every distance: at even steps
 // up to span and, if x is known, at the distances from its first point. If so, kernelFault returns err.
 func kernelFault(k Kernel, x Inputs, span float64, err error) error {
-	if IsPlaced(k) {
+	if isPlaced(k) {
 		return err
 	}
 	const steps = 256

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
 
 // compiled is a model at one θ in the form that engines know: A = K + σ²I, where
@@ -48,7 +50,7 @@ func (m *compiled) compile(family Kernel, theta []float64) error {
 		m.hasState = m.state.expand(m.kernel, 0)
 		m.whole = true
 	}
-	nugget := Nugget(m.kernel)
+	nugget := capability.Nugget(m.kernel)
 	m.own, m.noise = theta[last], theta[last]+nugget
 	return checkVariance(m.kernel, m.variance+nugget)
 }

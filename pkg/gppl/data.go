@@ -203,12 +203,12 @@ func (d Data) rowNoise() observed.Noise {
 
 // Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower degree if x has fewer distinct values. For
 // inputs of several dimensions it subtracts the mean. What is beyond float64 is ±[math.MaxFloat64].
-func Detrend(d Data) Data {
+func (d Data) Detrend() Data {
 	rest := slices.Clone(d.Y)
 	if y := floats.Norm(rest, math.Inf(1)); y > mostMagnitude { // sums would overflow
 		scale := math.Exp2(-100)
 		floats.Scale(scale, rest)
-		rest = Detrend(Data{X: d.X, Y: rest}).Y
+		rest = Data{X: d.X, Y: rest}.Detrend().Y
 		for i, r := range rest {
 			rest[i] = min(max(r/scale, -math.MaxFloat64), math.MaxFloat64)
 		}

@@ -147,7 +147,7 @@ func TestSpectralColumns(t *testing.T) {
 		x := uniform(c.n, 1000, 2)
 		lo, hi := x.Range(0)
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: c.l}, Noise: 0.1}
-		got := testkit.Must(gppl.SpectralColumns(m, gppl.Data{X: x}, c.dB))(t)
+		got := testkit.Must(m.SpectralColumns(gppl.Data{X: x}, c.dB))(t)
 		top := float64(c.n) / (hi - lo) * math.Sqrt(2*math.Pi) * c.l / (c.dB * 0.1)
 		cutoff := math.Sqrt(math.Log(top)/2) / (math.Pi * c.l)
 		want := 2 * cutoff * (hi - lo) // and the few that the list of frequencies has in excess
@@ -155,14 +155,14 @@ func TestSpectralColumns(t *testing.T) {
 			t.Errorf("n = %d, l = %v, ratio %v: %d columns, want about %.0f", c.n, c.l, c.dB, got, want)
 		}
 	}
-	if _, err := gppl.SpectralColumns(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 1}, Noise: 0.1}, gppl.Data{X: uniform(1000, 1000, 1)}, 0.1); err == nil {
+	if _, err := (gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 1}, Noise: 0.1}).SpectralColumns(gppl.Data{X: uniform(1000, 1000, 1)}, 0.1); err == nil {
 		t.Error("no error for Laplace, whose spectrum falls like ξ⁻²")
 	} else if !strings.Contains(fmt.Sprint(err), "Laplace") {
 		t.Error(err)
 	}
 	for _, ratio := range []float64{0, -1, math.NaN(), math.Inf(1)} {
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
-		if k, err := gppl.SpectralColumns(m, gppl.Data{X: uniform(100, 100, 1)}, ratio); err == nil || !strings.Contains(err.Error(), "ratio = ") {
+		if k, err := m.SpectralColumns(gppl.Data{X: uniform(100, 100, 1)}, ratio); err == nil || !strings.Contains(err.Error(), "ratio = ") {
 			t.Errorf("ratio %v: %d columns, %v", ratio, k, err)
 		}
 	}

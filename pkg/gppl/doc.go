@@ -29,8 +29,35 @@
 // projections and start values by itself. The example of the package shows a complete run.
 //
 // Beyond that: known errors of observations (Data.WithErrors, Data.WithRelativeErrors), priors (NewMAP), tied parameters (Tie),
-// forecasts that average over parameters (package draws), leave-one-out (LeaveOneOut), learning from sums over any amount of data
+// forecasts that average over parameters (package draws), leave-one-out (LeaveOut), learning from sums over any amount of data
 // (package sums), and observations that are not Gaussian (package observe).
+//
+// # Names, by purpose
+//
+//   - data: Data, NewData, SumsData; Inputs, Scalars, Vectors;
+//   - kernels: Kernel; Laplace, Matern32, Matern52, SE, RQ, Periodic, LocPer, Cosine, SHO, Rotation, DampedTrend,
+//
+// SpectralMixture,
+//
+//	  ChangePoint, White; their algebra Add and Mul (Sum, Product); Covariance;
+//	- means: Mean, Column; Intercept, Linear, Trend, Fourier, Step, Kink, Regressor, Regressors, GaussianBeta, AddMeans;
+//	- models: Model, PaperModel, Channel; Param, Role, Transform (package transform), Values;
+//	- priors: Prior (package prior), ParamPrior, PriorsAt;
+//	- projections: Design; Sphere, OneHot, Localised, Repulsive, Spectral, Eigen, Mixed, Identity, Raw; Projection,
+//
+// NewProjection,
+//
+//	  SpectralProjection, ProjectionOf;
+//	- losses: Loss; NewExact, NewProjected, NewResidual, NewVFE (VFEOptions), NewMAP, Tie, NewPanel; LossReport, Seconds; Option,
+//	  WithEngine and Engines, WithTolerance, WithMemory, WithSeconds; Profile;
+//	- training: Fit, Settings, Result, FittedParam, StartResult, Status, Progress, TracePoint; LBFGS, BFGS, AdamRate,
+//
+// FisherScoring and
+//
+//	  Informed, StopBelow, RawTransforms;
+//	- answers: Posterior, NewPosterior, Coefficient, LeaveOut, Periodogram, NewPeriodogram;
+//	- errors: Refusal, MemoryError, FactorError, DependentError;
+//	- a kernel of one's own: package capability, MaternProcess.
 //
 // # Engines
 //
@@ -55,7 +82,7 @@
 // flops. If no engine can keep the tolerance, because the noise is tiny
 // compared with the variance, the most exact one is used, and LossReport.Inexact and a
 // warning of the Result say so. A kernel of a user's own gets these engines by
-// optional interfaces: Reacher, Bandlimited, Scaled, Markovian, Spectrum, Waver, Nuggeter.
+// the optional interfaces of package capability.
 //
 // # Conventions
 //

@@ -79,7 +79,7 @@ func (b *band) fill(k Kernel, diagonal float64) {
 }
 
 // tabulates reports whether k is computed once for each distance.
-func (b *band) tabulates(k Kernel) bool { return len(b.lags.R) > 0 && !IsPlaced(k) }
+func (b *band) tabulates(k Kernel) bool { return len(b.lags.R) > 0 && !isPlaced(k) }
 
 // distances sets a tile to the distances between its rows' and its columns' observations.
 func (b *band) distances(tile blas64.General, row, col int) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -59,7 +61,7 @@ func (e *griddedExact) forecast(m *compiled) choice.Forecast {
 	if !m.hasSignal() {
 		return choice.Cannot(noSignal)
 	}
-	if _, ok := m.split.signal[0].(Spectrum); !ok || len(m.split.signal) > 1 {
+	if _, ok := m.split.signal[0].(capability.Spectrum); !ok || len(m.split.signal) > 1 {
 		return choice.Cannot(noDensity)
 	}
 	if e.Span == 0 {
@@ -178,7 +180,9 @@ func (f *griddedFactor) factorise() error {
 }
 
 // term is the kernel without its nugget.
-func (f *griddedFactor) term() Spectrum { return f.model.split.signal[0].(Spectrum) }
+func (f *griddedFactor) term() capability.Spectrum {
+	return f.model.split.signal[0].(capability.Spectrum)
+}
 
 // perPeriod turns densities into coefficients of the cosine series, by Poisson's
 // formula, k(τ) = S(0)/P + Σ_m (2/P)·S(m/P)·cos(2πmτ/P), and is its own adjoint.

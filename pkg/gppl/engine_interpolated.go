@@ -3,6 +3,8 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -45,7 +47,7 @@ func newInterpolated(kernel Kernel, base *projectedTerm) *interpolated {
 func (e *interpolated) name() string { return EngineInterpolated }
 
 func (e *interpolated) forecast(m *compiledTerm) choice.Forecast {
-	v, l := m.kernel.(Scaled).Scale()
+	v, l := m.kernel.(capability.Scaled).Scale()
 	u := math.Log(l)
 	ask := e.asks.Get()
 	e.base.forecast(ask, m)
@@ -72,7 +74,7 @@ func (e *interpolated) forecast(m *compiledTerm) choice.Forecast {
 
 // saw remembers an evaluation outside the panel, whose covariance has the given largest entry; 0 if that is not known.
 func (e *interpolated) saw(m *compiledTerm, largest float64) {
-	v, l := m.kernel.(Scaled).Scale()
+	v, l := m.kernel.(capability.Scaled).Scale()
 	e.panels.Saw(math.Log(l), m.noise/v, largest/v)
 }
 
@@ -107,7 +109,7 @@ type interpolatedGram struct {
 }
 
 func (e *interpolated) gram(m *compiledTerm, _ bool) (projectedGram, error) {
-	v, l := m.kernel.(Scaled).Scale()
+	v, l := m.kernel.(capability.Scaled).Scale()
 	u := math.Log(l)
 	p, _, _ := e.panels.Known(u, m.noise/v)
 	if p == nil {

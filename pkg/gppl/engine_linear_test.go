@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -24,7 +26,7 @@ func (k relaxing) Cov(dst, r []float64)          { k.as().Cov(dst, r) }
 func (k relaxing) Contract(grad, w, r []float64) { k.as().Contract(grad, w, r) }
 func (k relaxing) Slope(dst, r []float64)        { k.as().Slope(dst, r) }
 func (k relaxing) String() string                { return fmt.Sprintf("relaxing(%v, %v)", k.Variance, k.Lengthscale) }
-func (k relaxing) Processes(dst []gppl.Process) []gppl.Process {
+func (k relaxing) Processes(dst []capability.Process) []capability.Process {
 	return append(dst, relaxation(k))
 }
 
@@ -92,7 +94,7 @@ func TestLinearKernels(t *testing.T) {
 					t.Fatal(err)
 				}
 				means[i], variances[i] = testkit.Must2(p.Latent(t.Context(), gppl.Scalars([]float64{-1, 0.3, 5, 11, x[3]})))(t)
-				if left[i], spread[i], err = gppl.LeaveBlockOut(t.Context(), m, d, [][]int{{0}, {5, 9, 11}}, gppl.WithEngine(engine)); err != nil {
+				if left[i], spread[i], err = gppl.LeaveOut(t.Context(), m, d, [][]int{{0}, {5, 9, 11}}, gppl.WithEngine(engine)); err != nil {
 					t.Fatal(err)
 				}
 			}

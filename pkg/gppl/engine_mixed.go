@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -44,7 +46,7 @@ type mixedExact struct {
 	grid      *griddedExact // likewise
 	factors   parallel.Pool[mixedFactor]
 	rests     parallel.Pool[mixedBase]
-	rooms     parallel.Pool[[]Band]
+	rooms     parallel.Pool[[]capability.Band]
 	divisions parallel.Pool[division]
 	sums      observed.Summed
 	favour    float64 // how many times longer sums may take than the data themselves; 1 but in tests

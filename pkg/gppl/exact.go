@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -78,7 +80,7 @@ func NewExact(ctx context.Context, m Model, d Data, opts ...Option) (*Exact, err
 	if len(m.Channels) > 0 || d.isViewed() {
 		return newViewedExact(ctx, m, d, o)
 	}
-	if d.X.Dim() != 1 && IsPlaced(m.Kernel) {
+	if d.X.Dim() != 1 && isPlaced(m.Kernel) {
 		return nil, fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d", m.Kernel, d.X.Dim())
 	}
 	var series *observed.Line
@@ -551,7 +553,7 @@ func (p *profiled) set(ctx context.Context, k Kernel, noises []float64) {
 	p.quad, p.logdet = dense.Resize(p.quad, len(noises)), dense.Resize(p.logdet, len(noises))
 	fillGram(p.cov, p.data.X, k, 0)
 	for i, noise := range noises {
-		noise += Nugget(k)
+		noise += capability.Nugget(k)
 		p.cov.EachTile(func(r, c int, tile blas64.General) { copy(p.work.At(r, c).Data, tile.Data) })
 		p.work.AddDiagonal(p.rows.OnDiagonal(noise))
 		p.diagonal = p.rows.Add(p.work, p.diagonal, p.data.Len(), noise)

@@ -122,7 +122,7 @@ func ExampleNewResidual() {
 func ExampleNewVFE() {
 	ctx := context.Background()
 	data := exampledata.Draw(300)
-	z, err := gppl.KMeans(ctx, data.X, 60, 1)
+	z, err := data.X.KMeans(ctx, 60, 1)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -26,8 +28,8 @@ func ExampleNewMAP() {
 		panic(err)
 	}
 	loss, err := gppl.NewMAP(exact,
-		gppl.ParamPrior{Name: "period", Prior: gppl.LogNormal{Mu: math.Log(3), Sigma: 0.02}},
-		gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.InverseGamma{Shape: 3, Scale: 30}})
+		gppl.ParamPrior{Name: "period", Prior: prior.LogNormal{Mu: math.Log(3), Sigma: 0.02}},
+		gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: prior.InverseGamma{Shape: 3, Scale: 30}})
 	if err != nil {
 		panic(err)
 	}
@@ -59,7 +61,7 @@ func ExampleMean() {
 	for _, c := range m.Columns() {
 		fmt.Printf("%s: prior variance %v\n", c.Name, c.Variance)
 	}
-	fmt.Println(gppl.CheckBasis(ctx, gppl.AddMeans(m, gppl.Step{At: 1980}), x))
+	fmt.Println(gppl.Model{Mean: gppl.AddMeans(m, gppl.Step{At: 1980})}.CheckBasis(ctx, x))
 	// Output:
 	// intercept + trend(1 on 1990 to 2015) + step(at 2003) + (regressor(temperature); β ~ N(0, 0.5))
 	// intercept: prior variance +Inf

@@ -22,6 +22,7 @@ var (
 	ReadOracle, BenchData       = readOracle, benchData
 	DrawFrom, LogGrad           = drawFrom, logGrad
 	VFEPosterior                = vfePosterior
+	IsDifferentiable            = isDifferentiable
 )
 
 func (c oracleCase) Data(t *testing.T) Data   { return c.data(t) }

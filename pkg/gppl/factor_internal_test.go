@@ -3,13 +3,15 @@ package gppl
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // compiledAt is a model with a total noise variance, as engines are given it.
 func compiledAt(k Kernel, noise float64) *compiled {
 	m := new(compiled)
-	if err := m.compile(k, append(Values(k.Params()), noise-Nugget(k))); err != nil {
+	if err := m.compile(k, append(Values(k.Params()), noise-capability.Nugget(k))); err != nil {
 		panic(err)
 	}
 	return m

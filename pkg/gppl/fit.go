@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
@@ -93,6 +95,9 @@ const (
 	Limited Status = "limit reached"
 	// Cancelled: the context ended.
 	Cancelled Status = "cancelled"
+	// Unconfirmed: the gradient does not agree with differences of the loss's value, so that training did not end at an optimum.
+	// The warnings say where and by how much they differ. Do not treat it as a success.
+	Unconfirmed Status = "gradient not confirmed"
 	// Stalled: the method found no lower value although the gradient does not vanish.
 	Stalled Status = "stalled"
 	// Doubtful: training converged to parameters that the data do not determine; the warnings name them. Package auto
@@ -219,7 +224,7 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 		o.params = slices.Clone(start)
 		for i, leader := range leaders(loss) {
 			if leader != i {
-				o.params[i].Transform = Fixed{} // it takes the leader's value
+				o.params[i].Transform = transform.Fixed{} // it takes the leader's value
 			}
 		}
 	}

@@ -13,10 +13,6 @@ import (
 // gradient is large, and at the end of training, to confirm the optimum. That takes two values at a start. At the end it takes
 // none beyond those of the standard errors, or two without them. It takes more only if they disagree.
 
-// Unconfirmed is the status of a training whose gradient does not agree with differences of the loss's value: it did not end at
-// an optimum. The warnings say where and by how much they differ. Do not treat it as a success.
-const Unconfirmed Status = "gradient not confirmed"
-
 const (
 	// gradientFault is the relative error of one derivative that the check at a start is to see.
 	gradientFault = 1e-3

@@ -230,7 +230,7 @@ func TestFitConstant(t *testing.T) {
 func TestFitVFE(t *testing.T) {
 	d := drawn(t, 200, 1)
 	exact := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
-	z := testkit.Must(gppl.KMeans(t.Context(), d.X, 40, 1))(t)
+	z := testkit.Must(d.X.KMeans(t.Context(), 40, 1))(t)
 	vfe := testkit.Must(gppl.NewVFE(t.Context(), gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{}))(t)
 	r := testkit.Must(gppl.Fit(context.Background(), vfe, nil, gppl.Settings{}))(t)
 	if r.Value < exact.Value || r.Value > exact.Value+5 {

@@ -232,7 +232,7 @@ func (c *columns) check(arg string) error {
 // until no point changes its centre, at most 100 times. They are good inducing inputs to start VFE from. On the line the centres
 // come in ascending order. Time is O(nm) for the seeding and per iteration; on the line, O(n log m) per iteration. It is an error
 // if m is not in 1, …, n or if x has fewer than m distinct points.
-func KMeans(ctx context.Context, x Inputs, m int, seed uint64) (z Inputs, err error) {
+func (x Inputs) KMeans(ctx context.Context, m int, seed uint64) (z Inputs, err error) {
 	defer parallel.Stopped(&err)
 	if err := x.check("x"); err != nil {
 		return Inputs{}, err

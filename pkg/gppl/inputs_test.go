@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -72,7 +75,7 @@ func TestBadModels(t *testing.T) {
 		{gppl.Model{Kernel: gppl.Add(gppl.White{Variance: 1}, gppl.SE{Variance: 1, Lengthscale: math.Inf(1)}), Noise: 1},
 			`"SE.lengthscale" (index 2) = +Inf`},
 		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-7}.WithTransform(gppl.NoiseName,
-			gppl.Softplus{Floor: 1e-6}), "out of the range of its transform"},
+			transform.Softplus{Floor: 1e-6}), "out of the range of its transform"},
 	} {
 		if _, err := gppl.NewExact(t.Context(), c.m, d); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want an error that says %s", err, c.want)
@@ -131,11 +134,11 @@ func TestJitter(t *testing.T) {
 }
 
 func TestTransforms(t *testing.T) {
-	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}, gppl.Softplus{Floor: 1e-6}, gppl.Cycles{Span: 20},
-		gppl.Free{}} {
+	for _, tr := range []gppl.Transform{transform.Log{}, transform.Softplus{}, transform.Softplus{Floor: 1e-6}, transform.Cycles{Span: 20},
+		transform.Free{}} {
 		for _, u := range []float64{-30, -5, -1e-3, 0, 0.7, 4, 40} {
 			theta := tr.Natural(u)
-			if s, ok := tr.(gppl.Softplus); ok && u < -20 && s.Floor > 0 {
+			if s, ok := tr.(transform.Softplus); ok && u < -20 && s.Floor > 0 {
 				if theta < s.Floor || theta > s.Floor*1.001 {
 					t.Errorf("%v: %v at u = %v, far below its floor", tr, theta, u)
 				}
@@ -157,7 +160,7 @@ func TestTransforms(t *testing.T) {
 
 // TestTransformJSON writes and reads a model with each of the transforms.
 func TestTransformJSON(t *testing.T) {
-	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{Floor: 1e-6}, gppl.Cycles{Span: 20}, gppl.Fixed{}} {
+	for _, tr := range []gppl.Transform{transform.Log{}, transform.Softplus{Floor: 1e-6}, transform.Cycles{Span: 20}, transform.Fixed{}} {
 		m := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}, Noise: 0.1}.WithTransform("period", tr)
 		text, err := json.Marshal(store.Model{Model: m})
 		var read store.Model
@@ -212,7 +215,7 @@ func TestMisusePanics(t *testing.T) {
 		"product: kernel 0 is nil":  func() { gppl.Mul(nil, gppl.SE{}) },
 		"AddMeans: mean 1 is nil":   func() { gppl.AddMeans(gppl.Intercept{}, nil) },
 		"design is nil":             func() { gppl.NewProjection(t.Context(), nil, d.X, 2, 1) },
-		"lo = 3 and hi = 1, want 0": func() { gppl.LogNormalWithin(3, 1) },
+		"lo = 3 and hi = 1, want 0": func() { prior.LogNormalWithin(3, 1) },
 	} {
 		func() {
 			defer func() {
@@ -267,7 +270,7 @@ func TestUnknownParameter(t *testing.T) {
 	for name, m := range map[string]gppl.Model{
 		"Fix":           good.Fix("lenghtscale"),
 		"Fix twice":     good.Fix("variance", "lenghtscale").Fix(gppl.NoiseName),
-		"WithTransform": good.WithTransform("lenghtscale", gppl.Log{}),
+		"WithTransform": good.WithTransform("lenghtscale", transform.Log{}),
 		"WithParams":    good.Fix("lenghtscale").WithParams([]float64{1, 2, 3}),
 		"FixRedundant":  good.Fix("lenghtscale").FixRedundant(),
 		"StartFrom":     testkit.Must(auto.StartFrom(ctx, good.Fix("lenghtscale"), d))(t),
@@ -283,7 +286,7 @@ func TestUnknownParameter(t *testing.T) {
 			},
 			"NewPosterior":   func() error { _, err := gppl.NewPosterior(ctx, m, d); return err },
 			"NewInformation": func() error { _, err := fisher.New(ctx, m, d.X); return err },
-			"LeaveOneOut":    func() error { _, _, err := gppl.LeaveOneOut(ctx, m, d); return err },
+			"LeaveOneOut":    func() error { _, _, err := gppl.LeaveOut(ctx, m, d, nil); return err },
 			"auto.Fit":       func() error { _, err := auto.Fit(ctx, m, d, auto.Settings{}); return err },
 			"MarshalJSON":    func() error { _, err := store.Model{Model: m}.MarshalJSON(); return err },
 		} {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
@@ -47,10 +49,11 @@ func variance(k Kernel) float64 {
 	return v[0]
 }
 
-// Units of parameters, other than pure numbers.
 const (
-	UnitX  = "x"  // that of the inputs
-	UnitY2 = "y²" // that of the observations, squared
+	UnitX  = "x"  // unit of a parameter: that of the inputs
+	UnitY2 = "y²" // unit of a parameter: that of the observations, squared
+
+	NoiseName = "noise variance" // names the noise variance, the last parameter of a model without channels
 )
 
 // want panics unless theta has n values.
@@ -63,19 +66,19 @@ func want(theta []float64, n int, kernel string) {
 // The usual parameters, each trained in its log.
 
 func varianceParam(v float64) Param {
-	return Param{Name: "variance", Value: v, Transform: Log{}, Unit: UnitY2, Role: RoleVariance}
+	return Param{Name: "variance", Value: v, Transform: transform.Log{}, Unit: UnitY2, Role: RoleVariance}
 }
 
 func periodParam(p float64) Param {
-	return Param{Name: "period", Value: p, Transform: Log{}, Unit: UnitX, Role: RolePeriod}
+	return Param{Name: "period", Value: p, Transform: transform.Log{}, Unit: UnitX, Role: RolePeriod}
 }
 
 func shapeParam(name string, v float64) Param {
-	return Param{Name: name, Value: v, Transform: Log{}, Role: RoleShape}
+	return Param{Name: name, Value: v, Transform: transform.Log{}, Role: RoleShape}
 }
 
 func varianceAndLengthscale(v, l float64) []Param {
-	return []Param{varianceParam(v), {Name: "lengthscale", Value: l, Transform: Log{}, Unit: UnitX, Role: RoleLengthscale}}
+	return []Param{varianceParam(v), {Name: "lengthscale", Value: l, Transform: transform.Log{}, Unit: UnitX, Role: RoleLengthscale}}
 }
 
 // expScaled sets x[i] = v·exp(x[i]).

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -12,14 +14,14 @@ import (
 )
 
 var (
-	_ Kernel      = Sum{}
-	_ Reacher     = Sum{}
-	_ Bandlimited = Sum{}
-	_ Nuggeter    = Sum{}
-	_ Kernel      = Product{}
-	_ Reacher     = Product{}
-	_ Bandlimited = Product{}
-	_ Nuggeter    = Product{}
+	_ Kernel                 = Sum{}
+	_ capability.Reacher     = Sum{}
+	_ capability.Bandlimited = Sum{}
+	_ capability.Nuggeter    = Sum{}
+	_ Kernel                 = Product{}
+	_ capability.Reacher     = Product{}
+	_ capability.Bandlimited = Product{}
+	_ capability.Nuggeter    = Product{}
 )
 
 // composite is what Sum and Product share: their parts and how the parameters
@@ -283,7 +285,7 @@ func (k Product) Steepness(span float64) float64 {
 // Nugget returns the sum of the terms' nuggets.
 func (k Sum) Nugget() (w float64) {
 	for _, p := range k.parts {
-		w += Nugget(p)
+		w += capability.Nugget(p)
 	}
 	return w
 }
@@ -307,7 +309,7 @@ func (k Product) atZero(skip int) (signal, nugget float64) {
 	signal = 1
 	for f, p := range k.parts {
 		if f != skip {
-			s, w := variance(p), Nugget(p)
+			s, w := variance(p), capability.Nugget(p)
 			signal, nugget = signal*s, nugget*(s+w)+signal*w
 		}
 	}

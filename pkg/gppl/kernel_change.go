@@ -7,12 +7,16 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 var (
-	_ Reacher = ChangePoint{}
-	_ Placed  = ChangePoint{}
+	_ capability.Reacher = ChangePoint{}
+	_ capability.Placed  = ChangePoint{}
 )
 
 // ChangePoint is a process that turns into another one at a place on a scalar axis
@@ -40,8 +44,8 @@ func (k ChangePoint) both() composite { return compose([]Kernel{k.Before, k.Afte
 // Params returns the parameters of Before and After, named as in a Sum, then the location and the width.
 func (k ChangePoint) Params() []Param {
 	return append(k.both().Params(),
-		Param{Name: "location", Value: k.Location, Transform: Free{}, Unit: UnitX, Role: RoleLocation},
-		Param{Name: "width", Value: k.Width, Transform: Log{}, Unit: UnitX, Role: RoleLengthscale})
+		Param{Name: "location", Value: k.Location, Transform: transform.Free{}, Unit: UnitX, Role: RoleLocation},
+		Param{Name: "width", Value: k.Width, Transform: transform.Log{}, Unit: UnitX, Role: RoleLengthscale})
 }
 
 func (k ChangePoint) WithParams(theta []float64) Kernel {
@@ -115,34 +119,37 @@ func (k ChangePoint) ContractAt(grad, w, a, b, r []float64) {
 	grad[own+1] += gw / k.Width
 }
 
-// IsPlaced reports whether the covariance of k, or of a part of it, depends on where the inputs are, not on their distance
-// alone. Code that calls Kernel.Cov on distances must refuse such a kernel.
-func IsPlaced(k Kernel) bool {
-	_, ok := k.(Placed)
-	return ok || slices.ContainsFunc(Parts(k), IsPlaced)
+// isPlaced is IsPlaced of a kernel.
+func isPlaced(k Kernel) bool {
+	_, ok := k.(capability.Placed)
+	return ok || slices.ContainsFunc(parts(k), isPlaced)
 }
 
-// Parts returns the kernels that k is made of, which must not be changed: nil if it is no Sum, Product or ChangePoint.
-func Parts(k Kernel) []Kernel {
-	switch k := k.(type) {
-	case Sum:
-		return k.parts
-	case Product:
-		return k.parts
-	case ChangePoint:
-		return []Kernel{k.Before, k.After}
+// Parts returns the terms, which must not be changed.
+func (k Sum) Parts() []Kernel { return k.parts }
+
+// Parts returns the factors, which must not be changed.
+func (k Product) Parts() []Kernel { return k.parts }
+
+// Parts returns the kernels before and after the change.
+func (k ChangePoint) Parts() []Kernel { return []Kernel{k.Before, k.After} }
+
+// parts returns the kernels that k is made of: nil if it is no Sum, Product or ChangePoint.
+func parts(k Kernel) []Kernel {
+	if k, ok := k.(interface{ Parts() []Kernel }); ok {
+		return k.Parts()
 	}
 	return nil
 }
 
 // covAt sets dst[i] = k(a[i], b[i]), where r[i] is their distance. dst must not be one of the others.
 func covAt(dst []float64, k Kernel, a, b, r []float64) {
-	if !IsPlaced(k) {
+	if !isPlaced(k) {
 		k.Cov(dst, r)
 		return
 	}
 	switch k := k.(type) {
-	case Placed:
+	case capability.Placed:
 		k.CovAt(dst, a, b, r)
 	case Sum:
 		eachPart(dst, k.parts, a, b, r, func(acc, v float64) float64 { return acc + v })
@@ -167,12 +174,12 @@ func eachPart(dst []float64, parts []Kernel, a, b, r []float64, op func(acc, v f
 
 // contractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p (see Placed).
 func contractAt(grad []float64, k Kernel, w, a, b, r []float64) {
-	if !IsPlaced(k) {
+	if !isPlaced(k) {
 		k.Contract(grad, w, r)
 		return
 	}
 	switch k := k.(type) {
-	case Placed:
+	case capability.Placed:
 		k.ContractAt(grad, w, a, b, r)
 	case Sum:
 		for i, p := range k.parts {
@@ -233,7 +240,7 @@ func Covariance(ctx context.Context, dst []float64, k Kernel, a, b Inputs) error
 
 // covariances sets c, row-major of the rows a and the columns b, to k(a, b), given their distances in r, which may be c.
 func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
-	if !IsPlaced(k) {
+	if !isPlaced(k) {
 		k.Cov(c, r)
 		return
 	}
@@ -247,7 +254,7 @@ func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
 
 // contractions is Contract for the pairs of the rows a and the columns b.
 func contractions(grad []float64, k Kernel, w []float64, a, b Inputs, r []float64) {
-	if !IsPlaced(k) {
+	if !isPlaced(k) {
 		k.Contract(grad, w, r)
 		return
 	}
@@ -272,7 +279,7 @@ func pairedInputs(work []float64, a, b Inputs) (rows, cols []float64) {
 
 // variancesAt sets dst to k(x, x) without the nugget.
 func variancesAt(dst []float64, k Kernel, x Inputs) {
-	if IsPlaced(k) {
+	if isPlaced(k) {
 		covAt(dst, k, x.at, x.at, make([]float64, len(dst)))
 		return
 	}
@@ -287,7 +294,7 @@ const notPlaced = "the covariance depends on where the inputs are, not on their 
 
 // needsDistances returns an error if k is Placed. Code that works on distances alone calls it; what names this code.
 func needsDistances(what string, k Kernel) error {
-	if IsPlaced(k) {
+	if isPlaced(k) {
 		return fmt.Errorf("gppl: %s does not take %v: %s; the exact likelihood does", what, k, notPlaced)
 	}
 	return nil
@@ -299,12 +306,12 @@ func checkPlaced(k Kernel) error {
 		if k.Before == nil || k.After == nil {
 			return fmt.Errorf("gppl: a change point needs a kernel before and one after it")
 		}
-		if Nugget(k.Before) > 0 || Nugget(k.After) > 0 {
+		if capability.Nugget(k.Before) > 0 || capability.Nugget(k.After) > 0 {
 			return fmt.Errorf("gppl: %v has white noise on a side of its change point: the noise is one for all, or"+
 				" Data.WithRelativeErrors", k)
 		}
 	}
-	for _, p := range Parts(k) {
+	for _, p := range parts(k) {
 		if err := checkPlaced(p); err != nil {
 			return err
 		}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
@@ -117,7 +119,7 @@ func TestChangePoint(t *testing.T) {
 			for j := i; j < n; j++ {
 				a.SetSym(i, j, placedCovariance(k, d.X.At(i)[0], d.X.At(j)[0]))
 			}
-			a.SetSym(i, i, a.At(i, i)+noise+gppl.Nugget(k))
+			a.SetSym(i, i, a.At(i, i)+noise+capability.Nugget(k))
 		}
 		var chol mat.Cholesky
 		if !chol.Factorize(a) {
@@ -154,13 +156,13 @@ func TestChangePoint(t *testing.T) {
 					if err := chol.SolveVecTo(&solved, k1); err != nil {
 						t.Fatal(err)
 					}
-					m, v := mat.Dot(k1, &alpha), placedCovariance(k, x, x)+gppl.Nugget(k)-mat.Dot(k1, &solved)
+					m, v := mat.Dot(k1, &alpha), placedCovariance(k, x, x)+capability.Nugget(k)-mat.Dot(k1, &solved)
 					if !(math.Abs(mean[i]-m) <= 1e-8*(1+math.Abs(m))) || !(math.Abs(variances[i]-v) <= 1e-8*(1+v)) {
 						t.Errorf("x = %v: %.10g ± √%.10g, by the formulas %.10g ± √%.10g", x, mean[i], variances[i], m, v)
 					}
 				}
 				blocks := [][]int{{0}, {5}, {7, 8, 9}}
-				got, v, err := gppl.LeaveBlockOut(t.Context(), c.model, d, blocks, gppl.WithEngine(engine))
+				got, v, err := gppl.LeaveOut(t.Context(), c.model, d, blocks, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,18 +3,20 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 var (
-	_ Kernel      = Laplace{}
-	_ Reacher     = Laplace{}
-	_ Scaled      = Laplace{}
-	_ Markovian   = Laplace{}
-	_ Kernel      = Matern32{}
-	_ Bandlimited = Matern32{}
-	_ Kernel      = Matern52{}
-	_ Bandlimited = Matern52{}
+	_ Kernel                 = Laplace{}
+	_ capability.Reacher     = Laplace{}
+	_ capability.Scaled      = Laplace{}
+	_ capability.Markovian   = Laplace{}
+	_ Kernel                 = Matern32{}
+	_ capability.Bandlimited = Matern32{}
+	_ Kernel                 = Matern52{}
+	_ capability.Bandlimited = Matern52{}
 )
 
 // A MaternProcess is the Process of a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
@@ -32,8 +34,8 @@ type MaternProcess struct {
 }
 
 var (
-	_ Process = MaternProcess{}
-	_ chained = MaternProcess{}
+	_ capability.Process = MaternProcess{}
+	_ chained            = MaternProcess{}
 )
 
 // ownMatern is the chain of a kernel whose parameters are the variance and the lengthscale.
@@ -178,10 +180,12 @@ func (k Laplace) String() string                         { return describe("Lapl
 func (k Laplace) Reach(eps float64) float64              { return k.term().reach(eps) }
 func (k Laplace) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Laplace) Steepness(float64) float64              { return 1 }
-func (k Laplace) Processes(dst []Process) []Process      { return append(dst, k.term()) }
-func (k Laplace) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
-func (k Laplace) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
-func (k Laplace) Slope(dst, r []float64)                 { k.term().slope(dst, r) }
+func (k Laplace) Processes(dst []capability.Process) []capability.Process {
+	return append(dst, k.term())
+}
+func (k Laplace) Cov(dst, r []float64)          { k.term().cov(dst, r) }
+func (k Laplace) Contract(grad, w, r []float64) { k.term().contract(grad, w, r) }
+func (k Laplace) Slope(dst, r []float64)        { k.term().slope(dst, r) }
 
 // Matern32 is the Matérn kernel with ν = 3/2, v·(1 + a)·exp(−a), a = √3·r/l
 // (Rasmussen and Williams 2006, eq. 4.17): once differentiable.
@@ -198,10 +202,12 @@ func (k Matern32) Reach(eps float64) float64              { return k.term().reac
 func (k Matern32) Bandwidth(eps float64) float64          { return k.term().bandwidth(eps) }
 func (k Matern32) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Matern32) Steepness(float64) float64              { return 1 }
-func (k Matern32) Processes(dst []Process) []Process      { return append(dst, k.term()) }
-func (k Matern32) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
-func (k Matern32) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
-func (k Matern32) Slope(dst, r []float64)                 { k.term().slope(dst, r) }
+func (k Matern32) Processes(dst []capability.Process) []capability.Process {
+	return append(dst, k.term())
+}
+func (k Matern32) Cov(dst, r []float64)          { k.term().cov(dst, r) }
+func (k Matern32) Contract(grad, w, r []float64) { k.term().contract(grad, w, r) }
+func (k Matern32) Slope(dst, r []float64)        { k.term().slope(dst, r) }
 
 // Matern52 is the Matérn kernel with ν = 5/2, v·(1 + a + a²/3)·exp(−a),
 // a = √5·r/l (Rasmussen and Williams 2006, eq. 4.17): twice differentiable.
@@ -218,10 +224,12 @@ func (k Matern52) Reach(eps float64) float64              { return k.term().reac
 func (k Matern52) Bandwidth(eps float64) float64          { return k.term().bandwidth(eps) }
 func (k Matern52) Scale() (variance, lengthscale float64) { return k.Variance, k.Lengthscale }
 func (k Matern52) Steepness(float64) float64              { return 1 }
-func (k Matern52) Processes(dst []Process) []Process      { return append(dst, k.term()) }
-func (k Matern52) Cov(dst, r []float64)                   { k.term().cov(dst, r) }
-func (k Matern52) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
-func (k Matern52) Slope(dst, r []float64)                 { k.term().slope(dst, r) }
+func (k Matern52) Processes(dst []capability.Process) []capability.Process {
+	return append(dst, k.term())
+}
+func (k Matern52) Cov(dst, r []float64)          { k.term().cov(dst, r) }
+func (k Matern52) Contract(grad, w, r []float64) { k.term().contract(grad, w, r) }
+func (k Matern52) Slope(dst, r []float64)        { k.term().slope(dst, r) }
 
 // tail solves poly(a)·exp(−a) = eps for a by fixed-point iteration, which contracts since log poly grows slowly, with Aitken's
 // extrapolation of every other step.

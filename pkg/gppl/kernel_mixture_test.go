@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -90,7 +92,7 @@ func TestFixRedundant(t *testing.T) {
 	} {
 		var got []string
 		for _, p := range (gppl.Model{Kernel: c.k, Noise: 1}).FixRedundant().Params() {
-			if p.Transform == (gppl.Fixed{}) {
+			if p.Transform == (transform.Fixed{}) {
 				got = append(got, p.Name)
 			}
 		}

@@ -3,14 +3,16 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 var (
-	_ Reacher     = SHO{}
-	_ Bandlimited = SHO{}
-	_ Steep       = SHO{}
-	_ Markovian   = SHO{}
+	_ capability.Reacher     = SHO{}
+	_ capability.Bandlimited = SHO{}
+	_ capability.Steep       = SHO{}
+	_ capability.Markovian   = SHO{}
 )
 
 // SHO is the kernel of a damped harmonic oscillator driven by white noise: with ω₀ = 2π/Period, Q the quality and η² = 1 − 1/4Q²,
@@ -80,7 +82,7 @@ func (k SHO) Contract(grad, w, r []float64) {
 	o.contract(grad, w, r)
 }
 
-func (k SHO) Processes(dst []Process) []Process {
+func (k SHO) Processes(dst []capability.Process) []capability.Process {
 	o := k.oscillation(ownChain)
 	return append(dst, &o)
 }
@@ -164,11 +166,11 @@ func (o *oscillation) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 }
 
 var (
-	_ Reacher     = Rotation{}
-	_ Bandlimited = Rotation{}
-	_ Steep       = Rotation{}
-	_ Markovian   = Rotation{}
-	_ chained     = (*oscillation)(nil)
+	_ capability.Reacher     = Rotation{}
+	_ capability.Bandlimited = Rotation{}
+	_ capability.Steep       = Rotation{}
+	_ capability.Markovian   = Rotation{}
+	_ chained                = (*oscillation)(nil)
 )
 
 // Rotation is the kernel of a spotted star that turns (Foreman-Mackey et al. 2017; celerite2, RotationTerm): two SHO whose
@@ -233,7 +235,7 @@ func (k Rotation) Contract(grad, w, r []float64) {
 	o[1].contract(grad, w, r)
 }
 
-func (k Rotation) Processes(dst []Process) []Process {
+func (k Rotation) Processes(dst []capability.Process) []capability.Process {
 	o := k.oscillations()
 	return append(dst, &o[0], &o[1])
 }

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -18,9 +20,9 @@ import (
 type Ringing struct{ Lengthscale, Variance float64 }
 
 var (
-	_ gppl.Reacher     = Ringing{}
-	_ gppl.Bandlimited = Ringing{}
-	_ gppl.Scaled      = Ringing{}
+	_ capability.Reacher     = Ringing{}
+	_ capability.Bandlimited = Ringing{}
+	_ capability.Scaled      = Ringing{}
 )
 
 const cycles = 0.2 // q
@@ -87,7 +89,7 @@ func (k Ringing) Scale() (variance, lengthscale float64) { return k.Variance, k.
 // process of one variance, the second's lengthscale ρ times the first's.
 type TwoMemories struct{ Variance, Lengthscale, Ratio float64 }
 
-var _ gppl.Markovian = TwoMemories{}
+var _ capability.Markovian = TwoMemories{}
 
 func (k TwoMemories) Params() []gppl.Param {
 	return []gppl.Param{
@@ -131,7 +133,7 @@ func (k TwoMemories) String() string {
 	return fmt.Sprintf("TwoMemories(variance=%.4g, lengthscale=%.4g, ratio=%.4g)", k.Variance, k.Lengthscale, k.Ratio)
 }
 
-func (k TwoMemories) Processes(dst []gppl.Process) []gppl.Process {
+func (k TwoMemories) Processes(dst []capability.Process) []capability.Process {
 	fast, slow := k.parts()
 	return append(dst,
 		gppl.MaternProcess{Order: 0, Variance: fast.Variance, Lengthscale: fast.Lengthscale, Chain: [][2]float64{{1, 0}, {0, 1}, {0, 0}}},
@@ -142,8 +144,8 @@ func (k TwoMemories) Processes(dst []gppl.Process) []gppl.Process {
 type Swell struct{ Variance, Lengthscale, Period float64 }
 
 var (
-	_ gppl.Placed  = Swell{}
-	_ gppl.Reacher = Swell{}
+	_ capability.Placed  = Swell{}
+	_ capability.Reacher = Swell{}
 )
 
 func (k Swell) Params() []gppl.Param {

@@ -5,13 +5,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
 var (
-	_ Bandlimited = Periodic{}
-	_ Bandlimited = LocPer{}
-	_ Reacher     = LocPer{}
+	_ capability.Bandlimited = Periodic{}
+	_ capability.Bandlimited = LocPer{}
+	_ capability.Reacher     = LocPer{}
 )
 
 // Periodic is the kernel v·exp(−2 sin²(πr/p)/l²) (MacKay 1998; Rasmussen and Williams 2006, eq. 4.31): exactly periodic functions
@@ -155,9 +157,9 @@ func periodicSteepness(l, period float64) float64 {
 }
 
 var (
-	_ Bandlimited = Cosine{}
-	_ Steep       = Cosine{}
-	_ Waver       = Cosine{}
+	_ capability.Bandlimited = Cosine{}
+	_ capability.Steep       = Cosine{}
+	_ capability.Waver       = Cosine{}
 )
 
 // Cosine is the kernel v·cos(2πr/p): a sinusoid of period p whose amplitude and phase never change. Times a Matérn or another
@@ -175,16 +177,16 @@ func (k Cosine) WithParams(theta []float64) Kernel {
 }
 func (k Cosine) String() string { return describe("Cosine", k.Params()) }
 
-func (k Cosine) Bandwidth(float64) float64                       { return 1 / k.Period }
-func (k Cosine) Steepness(span float64) float64                  { return 2 * math.Pi * span / k.Period }
-func (k Cosine) PeriodParam() int                                { return 1 }
-func (k Cosine) Coefficients(dst []float64, _ float64, _ []Band) { dst[0] = k.Variance }
+func (k Cosine) Bandwidth(float64) float64                                  { return 1 / k.Period }
+func (k Cosine) Steepness(span float64) float64                             { return 2 * math.Pi * span / k.Period }
+func (k Cosine) PeriodParam() int                                           { return 1 }
+func (k Cosine) Coefficients(dst []float64, _ float64, _ []capability.Band) { dst[0] = k.Variance }
 
 // Bands implements Waver: one frequency.
-func (k Cosine) Bands(dst []Band, _, _ float64) (float64, []Band) {
-	return k.Period, append(dst, Band{1, 1})
+func (k Cosine) Bands(dst []capability.Band, _, _ float64) (float64, []capability.Band) {
+	return k.Period, append(dst, capability.Band{From: 1, To: 1})
 }
-func (k Cosine) ContractCoefficients(grad, w []float64, _ float64, _ []Band) {
+func (k Cosine) ContractCoefficients(grad, w []float64, _ float64, _ []capability.Band) {
 	grad[0] += k.Variance * w[0]
 }
 
@@ -215,8 +217,8 @@ func (k Cosine) Slope(dst, r []float64) {
 }
 
 var (
-	_ Reacher     = SpectralMixture{}
-	_ Bandlimited = SpectralMixture{}
+	_ capability.Reacher     = SpectralMixture{}
+	_ capability.Bandlimited = SpectralMixture{}
 )
 
 // SpectralMixture is one component of the spectral mixture kernel (Wilson and Adams 2013, eq. 12), v·exp(−r²/2l²)·cos(2πr/p): a

@@ -3,14 +3,18 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
 var (
-	_ Spectrum    = SE{}
-	_ Reacher     = SE{}
-	_ Bandlimited = SE{}
-	_ Scaled      = SE{}
+	_ capability.Spectrum    = SE{}
+	_ capability.Reacher     = SE{}
+	_ capability.Bandlimited = SE{}
+	_ capability.Scaled      = SE{}
 )
 
 // SE is the squared exponential kernel v·exp(−r²/2l²) (Rasmussen and Williams
@@ -95,9 +99,9 @@ func (k SE) ContractDensity(grad, w, f []float64) {
 }
 
 var (
-	_ Kernel      = RQ{}
-	_ Reacher     = RQ{}
-	_ Bandlimited = RQ{}
+	_ Kernel                 = RQ{}
+	_ capability.Reacher     = RQ{}
+	_ capability.Bandlimited = RQ{}
 )
 
 // RQ is the rational quadratic kernel v·(1 + r²/2αl²)^−α (Rasmussen and
@@ -170,12 +174,12 @@ func (k RQ) Slope(dst, r []float64) {
 }
 
 var (
-	_ Kernel      = White{}
-	_ Reacher     = White{}
-	_ Bandlimited = White{}
-	_ Nuggeter    = White{}
-	_ Steep       = White{}
-	_ Amplified   = White{}
+	_ Kernel                 = White{}
+	_ capability.Reacher     = White{}
+	_ capability.Bandlimited = White{}
+	_ capability.Nuggeter    = White{}
+	_ capability.Steep       = White{}
+	_ capability.Amplified   = White{}
 )
 
 // White is v for an observation with itself and 0 otherwise, even at the same
@@ -184,7 +188,7 @@ var (
 type White struct{ Variance float64 }
 
 func (k White) Params() []Param {
-	return []Param{{Name: "variance", Value: k.Variance, Transform: Log{}, Unit: UnitY2, Role: RoleNoise}}
+	return []Param{{Name: "variance", Value: k.Variance, Transform: transform.Log{}, Unit: UnitY2, Role: RoleNoise}}
 }
 func (k White) WithParams(theta []float64) Kernel {
 	want(theta, 1, "White")

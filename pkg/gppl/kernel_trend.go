@@ -1,12 +1,16 @@
 package gppl
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+)
 
 var (
-	_ Reacher     = DampedTrend{}
-	_ Bandlimited = DampedTrend{}
-	_ Steep       = DampedTrend{}
-	_ Markovian   = DampedTrend{}
+	_ capability.Reacher     = DampedTrend{}
+	_ capability.Bandlimited = DampedTrend{}
+	_ capability.Steep       = DampedTrend{}
+	_ capability.Markovian   = DampedTrend{}
 )
 
 // DampedTrend is the kernel of a level f that follows a slope s, both of which return to zero: with l the Lengthscale, m =
@@ -57,7 +61,7 @@ func (k DampedTrend) Contract(grad, w, r []float64) {
 	o.contract(grad, w, r)
 }
 
-func (k DampedTrend) Processes(dst []Process) []Process {
+func (k DampedTrend) Processes(dst []capability.Process) []capability.Process {
 	o := k.oscillation()
 	return append(dst, &o)
 }

@@ -3,56 +3,33 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
-// A Band is a range of frequencies, From and To included, in multiples of 1/P.
-type Band struct{ From, To int }
-
-// A Waver is a Kernel that few cosines represent at the distances that a series has:
-//
-//	k(r) = Σ_m c_m·cos(2πmr/P),  0 ≤ r ≤ span,  c_m ≥ 0.
-//
-// A periodic kernel has the multiples of 1/p alone, a quasi-periodic one those near them. It gets the mixed engine, whose
-// time grows with the number of these frequencies, however high they are. If the sum is not k, the engine's checks fail
-// and another takes over.
-type Waver interface {
-	Kernel
-	// Bands appends the ranges of the m, ascending and apart, outside which Σ c_m is at most eps·k(0), to dst. It returns
-	// none if there are too many to count.
-	Bands(dst []Band, span, eps float64) (period float64, bands []Band)
-	// Coefficients sets dst to c_m for the m of all bands, in order.
-	Coefficients(dst []float64, period float64, bands []Band)
-	// ContractCoefficients adds Σ_m w_m·∂c_m/∂log θ_p to grad[p], for each p, at constant P. It leaves out what the
-	// representation does not depend on: where P is no parameter, any P that is long enough gives the same k.
-	ContractCoefficients(grad, w []float64, period float64, bands []Band)
-	// PeriodParam returns the index of the parameter that P is, −1 if P is none.
-	PeriodParam() int
-}
-
 var (
-	_ Waver = Periodic{}
-	_ Waver = SE{}
-	_ Waver = LocPer{}
-	_ Waver = SpectralMixture{}
+	_ capability.Waver = Periodic{}
+	_ capability.Waver = SE{}
+	_ capability.Waver = LocPer{}
+	_ capability.Waver = SpectralMixture{}
 )
 
-func (k Periodic) Bands(dst []Band, _, eps float64) (float64, []Band) {
+func (k Periodic) Bands(dst []capability.Band, _, eps float64) (float64, []capability.Band) {
 	last := waves.LastHarmonic(k.Lengthscale, eps)
 	if last < 0 {
 		return 0, nil
 	}
-	return k.Period, append(dst, Band{0, last})
+	return k.Period, append(dst, capability.Band{From: 0, To: last})
 }
 
-func (k Periodic) Coefficients(dst []float64, _ float64, _ []Band) {
+func (k Periodic) Coefficients(dst []float64, _ float64, _ []capability.Band) {
 	waves.Harmonics(dst, k.Lengthscale)
 	for j := range dst {
 		dst[j] *= k.Variance
 	}
 }
 
-func (k Periodic) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
+func (k Periodic) ContractCoefficients(grad, w []float64, period float64, bands []capability.Band) {
 	c := make([]float64, len(w))
 	k.Coefficients(c, period, bands)
 	for j, v := range w {
@@ -64,7 +41,7 @@ func (k Periodic) ContractCoefficients(grad, w []float64, period float64, bands 
 func (k Periodic) PeriodParam() int { return 2 }
 
 // contractLines adds the derivatives in log v, log l and, if grad has a third, log p, of lines whose weights are no parameters.
-func contractLines(grad []float64, k waves.Lines, w []float64, period float64, bands []Band) {
+func contractLines(grad []float64, k waves.Lines, w []float64, period float64, bands []capability.Band) {
 	var lines [2]float64
 	v, l, p := waves.Contract(k, lines[:len(k.Weights)], w, period, bands)
 	for i, d := range []float64{v, l, p}[:len(grad)] {
@@ -76,15 +53,15 @@ func (k SE) lines() waves.Lines {
 	return waves.Lines{Variance: k.Variance, Lengthscale: k.Lengthscale, Period: k.Lengthscale, Weights: []float64{1}}
 }
 
-func (k SE) Bands(dst []Band, span, eps float64) (float64, []Band) {
+func (k SE) Bands(dst []capability.Band, span, eps float64) (float64, []capability.Band) {
 	return waves.BandsOf(k.lines(), dst, span, eps)
 }
 
-func (k SE) Coefficients(dst []float64, period float64, bands []Band) {
+func (k SE) Coefficients(dst []float64, period float64, bands []capability.Band) {
 	waves.Coefficients(k.lines(), dst, period, bands)
 }
 
-func (k SE) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
+func (k SE) ContractCoefficients(grad, w []float64, period float64, bands []capability.Band) {
 	contractLines(grad[:2], k.lines(), w, period, bands)
 }
 
@@ -103,18 +80,18 @@ func (k LocPer) lines(eps float64) waves.Lines {
 // leastWeight is the share of all weights that harmonics of coefficients may lack.
 const leastWeight = 1e-22
 
-func (k LocPer) Bands(dst []Band, span, eps float64) (float64, []Band) {
+func (k LocPer) Bands(dst []capability.Band, span, eps float64) (float64, []capability.Band) {
 	if waves.LastHarmonic(k.PeriodicLengthscale, 0.25*eps) < 0 {
 		return 0, nil
 	}
 	return waves.BandsOf(k.lines(eps), dst, span, 0.75*eps)
 }
 
-func (k LocPer) Coefficients(dst []float64, period float64, bands []Band) {
+func (k LocPer) Coefficients(dst []float64, period float64, bands []capability.Band) {
 	waves.Coefficients(k.lines(leastWeight), dst, period, bands)
 }
 
-func (k LocPer) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
+func (k LocPer) ContractCoefficients(grad, w []float64, period float64, bands []capability.Band) {
 	c := k.lines(leastWeight)
 	lines := make([]float64, len(c.Weights))
 	v, l, p := waves.Contract(c, lines, w, period, bands)
@@ -130,23 +107,23 @@ func (k SpectralMixture) lines() waves.Lines {
 	return waves.Lines{Variance: k.Variance, Lengthscale: k.Lengthscale, Period: k.Period, Weights: []float64{0, 1}}
 }
 
-func (k SpectralMixture) Bands(dst []Band, span, eps float64) (float64, []Band) {
+func (k SpectralMixture) Bands(dst []capability.Band, span, eps float64) (float64, []capability.Band) {
 	return waves.BandsOf(k.lines(), dst, span, eps)
 }
 
-func (k SpectralMixture) Coefficients(dst []float64, period float64, bands []Band) {
+func (k SpectralMixture) Coefficients(dst []float64, period float64, bands []capability.Band) {
 	waves.Coefficients(k.lines(), dst, period, bands)
 }
 
-func (k SpectralMixture) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
+func (k SpectralMixture) ContractCoefficients(grad, w []float64, period float64, bands []capability.Band) {
 	contractLines(grad[:3], k.lines(), w, period, bands)
 }
 
 func (k SpectralMixture) PeriodParam() int { return -1 }
 
 // waverOf returns the kernel as waves: a Waver itself, or SE times Periodic, which is a LocPer with parameters in another order.
-func waverOf(k Kernel) (Waver, bool) {
-	if w, ok := k.(Waver); ok {
+func waverOf(k Kernel) (waver, bool) {
+	if w, ok := k.(waver); ok {
 		return w, true
 	}
 	p, ok := k.(Product)
@@ -173,15 +150,15 @@ type carriedPeriodic struct {
 	smooth, turns int // of the first parameters of SE and Periodic
 }
 
-func (k carriedPeriodic) Bands(dst []Band, span, eps float64) (float64, []Band) {
+func (k carriedPeriodic) Bands(dst []capability.Band, span, eps float64) (float64, []capability.Band) {
 	return k.as.Bands(dst, span, eps)
 }
 
-func (k carriedPeriodic) Coefficients(dst []float64, period float64, bands []Band) {
+func (k carriedPeriodic) Coefficients(dst []float64, period float64, bands []capability.Band) {
 	k.as.Coefficients(dst, period, bands)
 }
 
-func (k carriedPeriodic) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
+func (k carriedPeriodic) ContractCoefficients(grad, w []float64, period float64, bands []capability.Band) {
 	var own [4]float64 // variance, lengthscale, period, periodic lengthscale
 	k.as.ContractCoefficients(own[:], w, period, bands)
 	grad[k.smooth] += own[0]
@@ -239,22 +216,22 @@ func (k layer) Contract(grad, w, r []float64) { k.scales.Contract(grad, w, r) }
 func (k layer) Slope(dst, r []float64)        { k.scales.Slope(dst, r) }
 
 // Bands: as those of SE.
-func (k layer) Bands(dst []Band, span, eps float64) (float64, []Band) {
+func (k layer) Bands(dst []capability.Band, span, eps float64) (float64, []capability.Band) {
 	if k.constant {
-		return span, append(dst, Band{0, 0})
+		return span, append(dst, capability.Band{From: 0, To: 0})
 	}
 	period, frequency := k.scales.Circle(span, eps)
 	if m := math.Ceil(frequency * period); m < waves.Most {
-		return period, append(dst, Band{0, int(m)})
+		return period, append(dst, capability.Band{From: 0, To: int(m)})
 	}
 	return 0, nil
 }
 
-func (k layer) Coefficients(dst []float64, period float64, _ []Band) {
+func (k layer) Coefficients(dst []float64, period float64, _ []capability.Band) {
 	k.scales.Coefficients(dst, period)
 }
 
-func (k layer) ContractCoefficients(grad, w []float64, period float64, _ []Band) {
+func (k layer) ContractCoefficients(grad, w []float64, period float64, _ []capability.Band) {
 	k.scales.ContractCoefficients(grad, w, period)
 }
 

@@ -72,7 +72,7 @@ func TestLeaveOutKnownErrors(t *testing.T) {
 	for _, c := range meanCases(40) {
 		c.data = withErrors(t, c.data, func(i int) float64 { return 0.15 * float64(i%4) })
 		blocks := [][]int{{0}, {5}, {7, 8, 9}, {39, 2}}
-		got, variances, err := gppl.LeaveBlockOut(t.Context(), c.model, c.data, blocks)
+		got, variances, err := gppl.LeaveOut(t.Context(), c.model, c.data, blocks)
 		if err != nil {
 			t.Fatal(err)
 		}

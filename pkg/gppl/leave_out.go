@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
@@ -25,22 +27,22 @@ import (
 // Each estimates what rounding does to its predictions, and returns an error where that is no small share of a standard
 // deviation.
 
-// LeaveOneOut returns the mean and variance of each observation y_i given all others under the model m, its noise and known error
-// included. The parameters are not learned again. One factorisation serves all n: the cost is that of a posterior and its
-// prediction at the n inputs. It is an error if m or d is not valid, or as for NewPosterior. (Rasmussen and Williams 2006, eq.
-// 5.12; Dubrule 1983 with a mean.)
-func LeaveOneOut(ctx context.Context, m Model, d Data, opts ...Option) (mean, variances []float64, err error) {
-	return LeaveBlockOut(ctx, m, d, slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1)), opts...)
-}
-
-// LeaveBlockOut is LeaveOneOut with the observations of a block left out together: mean[i] and variances[i] are those of y_i
-// given all observations outside its own block, and NaN for an observation that is in no block. Blocks hold indices into d. A
-// block of b observations costs O(nb² + b³) more by most engines, and by the state space as much as filtering from its first to
-// its last. It is an error if an index is out of range or occurs twice, if the observations outside a block do not determine a
-// coefficient of the mean with a flat prior, or if rounding may put a prediction off by a hundredth of its standard deviation, or
-// its variance by a hundredth, as it can where the noise is below some 1e-10 of the variance: no engine then, or not the one that
-// WithEngine names, can tell.
-func LeaveBlockOut(ctx context.Context, m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
+// LeaveOut returns the mean and variance of each observation y_i given all observations outside its block under the model m, its
+// noise and known error included; blocks hold indices into d, and nil stands for n blocks of one observation each. mean[i] and
+// variances[i] are NaN for an observation that is in no block. The parameters are not learned again. (Rasmussen and Williams
+// 2006, eq. 5.12; Dubrule 1983 with a mean.)
+//
+// One factorisation serves all: for blocks of one, the cost is that of a posterior and its prediction at the n inputs. A block of
+// b observations costs O(nb² + b³) more by most engines, and by the state space as much as filtering from its first to its last.
+//
+// It is an error if m or d is not valid, or as for NewPosterior; if an index is out of range or occurs twice; if the observations
+// outside a block do not determine a coefficient of the mean with a flat prior; or if rounding may put a prediction off by a
+// hundredth of its standard deviation, or its variance by a hundredth, as it can where the noise is below some 1e-10 of the
+// variance: no engine then, or not the one that WithEngine names, can tell.
+func LeaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
+	if blocks == nil {
+		blocks = slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1))
+	}
 	if err := m.CheckPlain("leaving out", d); err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +143,7 @@ func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) 
 		l.Fit = p.mean.Fit
 	}
 	rows := d.rowNoise()
-	rows.Set(l.Noise, d.Len(), p.model.Noise+Nugget(p.model.Kernel))
+	rows.Set(l.Noise, d.Len(), p.model.Noise+capability.Nugget(p.model.Kernel))
 	floats.AddConst(p.jitter, l.Noise)
 	return l
 }

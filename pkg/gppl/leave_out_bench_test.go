@@ -42,7 +42,7 @@ func BenchmarkLeaveOut(b *testing.B) {
 				m := gppl.Model{Kernel: c.kernel, Noise: 0.01, Mean: mean}
 				b.Run(fmt.Sprintf("%s/n=%d/by%d/mean=%v", c.engine, d.Len(), size, mean != nil), func(b *testing.B) {
 					for b.Loop() {
-						if _, _, err := gppl.LeaveBlockOut(b.Context(), m, d, blocks, gppl.WithEngine(c.engine)); err != nil {
+						if _, _, err := gppl.LeaveOut(b.Context(), m, d, blocks, gppl.WithEngine(c.engine)); err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -45,7 +47,7 @@ func newLeaveOutCase(number int) *leaveOutCase {
 	}
 	v := []float64{0}
 	k.Cov(v, v)
-	v[0] += gppl.Nugget(k)
+	v[0] += capability.Nugget(k)
 	r.model = gppl.Model{Kernel: k, Noise: v[0] * d.log10(-14, 2)}
 	y := r.drawTarget(d, x)
 	sd := math.Sqrt(v[0] + r.model.Noise)
@@ -158,7 +160,7 @@ func wideLeaveOut(c *leaveOutCase) (mean, variances []float64, err error) {
 		for j := range i + 1 {
 			a[i][j] = k.at(d, doubled.Difference(c.data.X.At(i)[0], c.data.X.At(j)[0]).Abs(), false)
 		}
-		noise := doubled.Of(c.model.Noise).Add(doubled.Of(gppl.Nugget(c.model.Kernel)))
+		noise := doubled.Of(c.model.Noise).Add(doubled.Of(capability.Nugget(c.model.Kernel)))
 		if c.data.Relative != nil {
 			e := doubled.Of(c.data.Relative[i])
 			noise = noise.Mul(e).Mul(e)
@@ -297,7 +299,7 @@ func TestRandomLeaveOut(t *testing.T) {
 				s.refused++
 				continue
 			}
-			mean, variances, err := gppl.LeaveBlockOut(t.Context(), c.model, c.data, c.blocks, gppl.WithEngine(engine))
+			mean, variances, err := gppl.LeaveOut(t.Context(), c.model, c.data, c.blocks, gppl.WithEngine(engine))
 			var refusal *gppl.Refusal
 			switch {
 			case errors.As(err, &refusal):

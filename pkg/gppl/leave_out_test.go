@@ -34,12 +34,12 @@ func TestLeaveOut(t *testing.T) {
 			}
 			for _, engine := range append(c.engines, gppl.EngineDense, "") {
 				t.Run(fmt.Sprintf("%s/%s", c.name, engine), func(t *testing.T) {
-					got, variances, err := gppl.LeaveOneOut(t.Context(), c.model, c.data, gppl.WithEngine(engine))
+					got, variances, err := gppl.LeaveOut(t.Context(), c.model, c.data, nil, gppl.WithEngine(engine))
 					if err != nil {
 						t.Fatal(err)
 					}
 					comparedWithRefits(t, c, ones, got, variances)
-					got, variances, err = gppl.LeaveBlockOut(t.Context(), c.model, c.data, blocks, gppl.WithEngine(engine))
+					got, variances, err = gppl.LeaveOut(t.Context(), c.model, c.data, blocks, gppl.WithEngine(engine))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -90,7 +90,7 @@ func TestLeaveOutWhite(t *testing.T) {
 	for _, engine := range []string{"", gppl.EngineDense, gppl.EngineBanded} {
 		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
 			m.Mean = mean
-			got, variances, err := gppl.LeaveOneOut(t.Context(), m, d, gppl.WithEngine(engine))
+			got, variances, err := gppl.LeaveOut(t.Context(), m, d, nil, gppl.WithEngine(engine))
 			if err != nil {
 				t.Fatal(engine, err)
 			}
@@ -131,7 +131,7 @@ func TestLeaveOutSmallNoise(t *testing.T) {
 				m := gppl.Model{Kernel: kernel, Noise: noise, Mean: mean}
 				for _, engine := range []string{gppl.EngineDense, gppl.EngineBanded, gppl.EngineToeplitz} {
 					for _, out := range [][][]int{ones, blocks} {
-						got, variances, err := gppl.LeaveBlockOut(t.Context(), m, d, out, gppl.WithEngine(engine))
+						got, variances, err := gppl.LeaveOut(t.Context(), m, d, out, gppl.WithEngine(engine))
 						if err != nil {
 							t.Errorf("%v by %s: %v", m, engine, err)
 							continue
@@ -165,7 +165,7 @@ func TestLeaveOutSmallNoise(t *testing.T) {
 func TestLeaveOutErrors(t *testing.T) {
 	c := meanCases(40)[0]
 	for _, blocks := range [][][]int{{{40}}, {{-1}}, {{1, 2}, {2}}, {{5, 5}}} {
-		if _, _, err := gppl.LeaveBlockOut(t.Context(), c.model, c.data, blocks); err == nil {
+		if _, _, err := gppl.LeaveOut(t.Context(), c.model, c.data, blocks); err == nil {
 			t.Errorf("blocks %v: no error", blocks)
 		}
 	}
@@ -192,7 +192,7 @@ func TestLeaveOutMean(t *testing.T) {
 	} {
 		for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace} {
 			m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Noise: 1e-3, Mean: c.mean}
-			mean, variances, err := gppl.LeaveBlockOut(t.Context(), m, d, c.blocks, gppl.WithEngine(engine))
+			mean, variances, err := gppl.LeaveOut(t.Context(), m, d, c.blocks, gppl.WithEngine(engine))
 			if c.column != "" {
 				if err == nil || !strings.Contains(err.Error(), strconv.Quote(c.column)) {
 					t.Errorf("%v without %v, %s: %v, %v, error %v; want one that names %q",
@@ -227,12 +227,12 @@ func TestLeaveOutStateSpace(t *testing.T) {
 			for _, kernel := range []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 10}, gppl.Matern32{Variance: 1, Lengthscale: 10},
 				gppl.Matern52{Variance: 1, Lengthscale: 10}} {
 				m := gppl.Model{Kernel: kernel, Noise: noise}
-				got, v, err := gppl.LeaveBlockOut(t.Context(), m, d, blocks, gppl.WithEngine(gppl.EngineStateSpace))
+				got, v, err := gppl.LeaveOut(t.Context(), m, d, blocks, gppl.WithEngine(gppl.EngineStateSpace))
 				if err != nil {
 					t.Errorf("%v: %v", m, err)
 					continue
 				}
-				want, w, err := gppl.LeaveBlockOut(t.Context(), m, d, blocks, gppl.WithEngine(gppl.EngineDense))
+				want, w, err := gppl.LeaveOut(t.Context(), m, d, blocks, gppl.WithEngine(gppl.EngineDense))
 				if err != nil {
 					continue // dense algebra says that it lost too much
 				}

@@ -71,7 +71,7 @@ func TestLosses(t *testing.T) {
 					gppltest.CheckLoss(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, p))(t))
 					raw := testkit.Must(gppl.NewProjection(t.Context(), gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))(t)
 					gppltest.CheckLoss(t, testkit.Must(gppl.NewProjected(t.Context(), m, data, raw))(t))
-					z := apart(testkit.Must(gppl.KMeans(t.Context(), data.X, 9, 1))(t))
+					z := apart(testkit.Must(data.X.KMeans(t.Context(), 9, 1))(t))
 					gppltest.CheckLoss(t, testkit.Must(gppl.NewVFE(t.Context(), m, data, z, gppl.VFEOptions{}))(t))
 				})
 			}
@@ -139,7 +139,7 @@ func TestLimits(t *testing.T) {
 					t.Errorf("∂VFE at Z = X is %v, exact %v", vfeGrad[:len(exactGrad)], exactGrad)
 				}
 			}
-			fewer := testkit.Must(gppl.KMeans(t.Context(), distinct.X, 20, 1))(t)
+			fewer := testkit.Must(distinct.X.KMeans(t.Context(), 20, 1))(t)
 			if bound, _ := valueAt(t, testkit.Must(gppl.NewVFE(t.Context(), m, distinct, fewer, gppl.VFEOptions{}))(t)); bound < exact {
 				t.Errorf("VFE with m = 20 is %v, below the exact %v that it bounds", bound, exact)
 			}

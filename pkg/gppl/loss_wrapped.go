@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -217,7 +219,7 @@ func Tie(loss Loss, groups ...[]string) (*Tied, error) {
 				return nil, fmt.Errorf("gppl: %q and %q cannot be tied: their units are %q and %q", a.Name, b.Name, a.Unit, b.Unit)
 			}
 			t.leader[i] = first
-			t.params[i].Transform = Fixed{}
+			t.params[i].Transform = transform.Fixed{}
 			t.params[i].Value = params[first].Value
 		}
 	}

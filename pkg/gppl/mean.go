@@ -188,20 +188,23 @@ func checkMean(m Mean) error {
 	return nil
 }
 
-// CheckBasis returns an error, which names the column, unless observations at x determine the coefficients of m. That is the case
-// if a basis function is not finite; if one with a flat prior is zero at all x or a linear combination of others with flat
-// priors; or if there are not more points than columns with flat priors. A column counts as a combination of others if they
-// explain all but 1e-10 of its length. It takes O(nh²).
-func CheckBasis(ctx context.Context, m Mean, x Inputs) (err error) {
+// CheckBasis returns an error, which names the column, unless observations at x determine the coefficients of the mean, or the
+// model has none. They do not if a basis function is not finite; if one with a flat prior is zero at all x or a linear
+// combination of others with flat priors; or if there are not more points than columns with flat priors. A column counts as a
+// combination of others if they explain all but 1e-10 of its length. It takes O(nh²).
+func (m Model) CheckBasis(ctx context.Context, x Inputs) (err error) {
 	defer parallel.Stopped(&err)
-	if err := cmp.Or(checkMean(m), x.check("x")); err != nil {
+	if m.Mean == nil {
+		return nil
+	}
+	if err := cmp.Or(checkMean(m.Mean), x.check("x")); err != nil {
 		return err
 	}
-	h, err := basisWithin(ctx, m, x)
+	h, err := basisWithin(ctx, m.Mean, x)
 	if err != nil {
 		return err
 	}
-	_, err = regressionOn(ctx, m, h)
+	_, err = regressionOn(ctx, m.Mean, h)
 	return err
 }
 

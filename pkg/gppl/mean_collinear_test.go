@@ -32,12 +32,12 @@ func TestCollinearPredictions(t *testing.T) {
 		}
 		mean, variances := testkit.Must2(p.Latent(t.Context(), at))(t)
 		a.all = append(append(a.all, mean...), variances...)
-		left, leftVariances, err := gppl.LeaveOneOut(t.Context(), m, d, gppl.WithEngine(engine))
+		left, leftVariances, err := gppl.LeaveOut(t.Context(), m, d, nil, gppl.WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)
 		}
 		a.all = append(append(a.all, left...), leftVariances...)
-		blocks, blockVariances, err := gppl.LeaveBlockOut(t.Context(), m, d, [][]int{{0, 1, 2}, {30, 31}, {57, 58, 59}}, gppl.WithEngine(engine))
+		blocks, blockVariances, err := gppl.LeaveOut(t.Context(), m, d, [][]int{{0, 1, 2}, {30, 31}, {57, 58, 59}}, gppl.WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)
 		}

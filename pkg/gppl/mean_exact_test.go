@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -133,7 +135,7 @@ func covarianceOf(m gppl.Model, x gppl.Inputs) *mat.SymDense {
 			m.Kernel.Cov(r, r)
 			a.SetSym(i, j, r[0])
 		}
-		a.SetSym(i, i, a.At(i, i)+m.Noise+gppl.Nugget(m.Kernel))
+		a.SetSym(i, i, a.At(i, i)+m.Noise+capability.Nugget(m.Kernel))
 	}
 	return a
 }
@@ -142,7 +144,7 @@ func covarianceOf(m gppl.Model, x gppl.Inputs) *mat.SymDense {
 func covarianceOfData(c meanCase) *mat.SymDense {
 	a := covarianceOf(c.model, c.data.X)
 	for i, e := range c.data.Relative {
-		a.SetSym(i, i, a.At(i, i)+(e*e-1)*(c.model.Noise+gppl.Nugget(c.model.Kernel)))
+		a.SetSym(i, i, a.At(i, i)+(e*e-1)*(c.model.Noise+capability.Nugget(c.model.Kernel)))
 	}
 	for i, s := range c.data.Errors {
 		a.SetSym(i, i, a.At(i, i)+s*s)
@@ -307,7 +309,7 @@ func denseMeanPosterior(t *testing.T, c meanCase, at gppl.Inputs) (mean, varianc
 			t.Fatal(err)
 		}
 		mean = append(mean, mat.Dot(mat.NewVecDense(cols, mat.Row(nil, i, hs)), &beta)+mat.Dot(k, &alpha))
-		variances = append(variances, zero[0]+gppl.Nugget(c.model.Kernel)-mat.Dot(k, &ak)+mat.Dot(&r, &gr))
+		variances = append(variances, zero[0]+capability.Nugget(c.model.Kernel)-mat.Dot(k, &ak)+mat.Dot(&r, &gr))
 	}
 	return mean, variances
 }

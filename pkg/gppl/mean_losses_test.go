@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -277,7 +279,7 @@ func TestCoefficients(t *testing.T) {
 			}
 			lasting = append(lasting, l)
 		}
-		wrapped, err := gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.LogNormal{Sigma: 1}})
+		wrapped, err := gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: prior.LogNormal{Sigma: 1}})
 		if err != nil {
 			t.Fatal(err)
 		}

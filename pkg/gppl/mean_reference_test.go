@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 
@@ -22,7 +24,7 @@ func meanReference(t *testing.T, m Model, d Data, omega *mat.Dense) (value float
 	cov := make([]float64, n*n)
 	m.Kernel.Cov(cov, r)
 	full := mat.NewDense(n, n, cov)
-	nugget := Nugget(m.Kernel)
+	nugget := capability.Nugget(m.Kernel)
 	for i := range n {
 		full.Set(i, i, full.At(i, i)+m.Noise+nugget)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -48,7 +50,7 @@ func TestMeans(t *testing.T) {
 			if err := m.Check(); err != nil {
 				t.Fatal(err)
 			}
-			if err := gppl.CheckBasis(t.Context(), m, x); err != nil {
+			if err := (gppl.Model{Mean: m}).CheckBasis(t.Context(), x); err != nil {
 				t.Error(err)
 			}
 			h := testkit.Must(m.Basis(x))(t)
@@ -155,13 +157,12 @@ func TestMeanErrors(t *testing.T) {
 		{gppl.Linear{}, gppl.Scalars([]float64{1, math.NaN()}), "NaN"},
 		{gppl.Trend{Degree: 20, Lo: 0, Hi: 1}, gppl.Scalars([]float64{1, 2, 1e300}), `"trend 2" of the mean is`},
 	} {
-		if err := gppl.CheckBasis(t.Context(), c.m, c.x); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := (gppl.Model{Mean: c.m}).CheckBasis(t.Context(), c.x); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: got %v, want an error that says %s", c.m, err, c.want)
 		}
 	}
 	// A prior makes them harmless.
-	if err := gppl.CheckBasis(t.Context(), gppl.AddMeans(gppl.Intercept{}, gppl.GaussianBeta{Of: gppl.Step{At: 100}, Variances: []float64{1}}),
-		x); err != nil {
+	if err := (gppl.Model{Mean: gppl.AddMeans(gppl.Intercept{}, gppl.GaussianBeta{Of: gppl.Step{At: 100}, Variances: []float64{1}})}).CheckBasis(t.Context(), x); err != nil {
 		t.Error(err)
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1, Mean: gppl.Trend{Degree: -1}}
@@ -249,9 +250,9 @@ func TestMeanStart(t *testing.T) {
 				t.Errorf("%v: %s starts at %v, with a trend in y at %v", mean, p.Name, p.Value, got)
 			}
 		}
-		one, other := testkit.Must(gppl.DefaultPriors(t.Context(), m, d))(t), testkit.Must(gppl.DefaultPriors(t.Context(), m, high))(t)
+		one, other := testkit.Must(m.DefaultPriors(t.Context(), d))(t), testkit.Must(m.DefaultPriors(t.Context(), high))(t)
 		for i, p := range one {
-			if a, b := p.Prior.(gppl.LogNormal), other[i].Prior.(gppl.LogNormal); math.Abs(a.Mu-b.Mu) > 1e-6 {
+			if a, b := p.Prior.(prior.LogNormal), other[i].Prior.(prior.LogNormal); math.Abs(a.Mu-b.Mu) > 1e-6 {
 				t.Errorf("%v: the prior of %s is %v, with a trend in y %v", mean, p.Name, a, b)
 			}
 		}

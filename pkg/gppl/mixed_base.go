@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -203,7 +205,7 @@ func (e *mixedExact) gridTerm(m *compiled) (term int) {
 		return term
 	}
 	for i, k := range m.split.signal {
-		if _, ok := k.(Spectrum); !ok {
+		if _, ok := k.(capability.Spectrum); !ok {
 			continue
 		}
 		if columns := 2 * bandwidth(k, 1e-14) * e.line.Span; columns > most && reach(k, 1e-16) < 0.1*e.line.Span {

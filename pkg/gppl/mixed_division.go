@@ -27,7 +27,7 @@ type division struct {
 // wavePart is a term of the kernel, or a layer of one, that is taken as waves.
 type wavePart struct {
 	index  int // among the terms of the kernel
-	kernel Waver
+	kernel waver
 }
 
 // basePart is one that is in the base.
@@ -72,7 +72,7 @@ func (e *mixedExact) divideBy(d *division, m *compiled, eps float64, grid int) {
 }
 
 // takeWaves adds a term as waves; false: it has its place in the base.
-func (e *mixedExact) takeWaves(d *division, index int, w Waver, eps float64) bool {
+func (e *mixedExact) takeWaves(d *division, index int, w waver, eps float64) bool {
 	room := e.rooms.Get()
 	defer e.rooms.Put(room)
 	period, bands := w.Bands((*room)[:0], e.line.Span, 0.5*eps)

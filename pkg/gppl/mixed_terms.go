@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
@@ -16,11 +18,11 @@ import (
 // waveTerm is a term of the kernel as waves, in working memory.
 type waveTerm struct {
 	mixed.Term
-	kernel Waver
-	index  int       // among the terms of the kernel
-	bands  []Band    // on which its coefficients are
-	slope  []float64 // derivatives in them
-	param  int       // of the period, −1
+	kernel waver
+	index  int               // among the terms of the kernel
+	bands  []capability.Band // on which its coefficients are
+	slope  []float64         // derivatives in them
+	param  int               // of the period, −1
 }
 
 // expand sets the waves of all terms.
@@ -92,7 +94,8 @@ func (f *mixedFactor) setCircle() error {
 			continue
 		}
 		for j, b := range w.bands {
-			w.bands[j] = Band{int(math.Floor(float64(b.From) / w.Period * period)), int(math.Ceil(float64(b.To) / w.Period * period))}
+			w.bands[j] = capability.Band{From: int(math.Floor(float64(b.From) / w.Period * period)),
+				To: int(math.Ceil(float64(b.To) / w.Period * period))}
 			highest = max(highest, w.bands[j].To)
 		}
 		w.Period = period

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 )
@@ -27,13 +29,10 @@ type Model struct {
 	unknown    []string    // names given to WithTransform or Fix that are no parameter's
 }
 
-// NoiseName is the name of the noise variance, the last parameter of a model without channels.
-const NoiseName = "noise variance"
-
 // PaperModel returns k as the paper starts training it: every raw parameter at log 1, so that every kernel parameter is 1 and the
 // noise variance, which is softplus(raw) + 1e-6, is ln 2 + 1e-6.
 func PaperModel(k Kernel) Model {
-	noise, ones := Softplus{Floor: 1e-6}, slices.Repeat([]float64{1}, len(k.Params()))
+	noise, ones := transform.Softplus{Floor: 1e-6}, slices.Repeat([]float64{1}, len(k.Params()))
 	return Model{Kernel: k.WithParams(ones), Noise: noise.Natural(0)}.WithTransform(NoiseName, noise)
 }
 
@@ -43,7 +42,7 @@ func PaperModel(k Kernel) Model {
 func (m Model) Params() []Param {
 	params := m.Kernel.Params()
 	if len(m.Channels) == 0 {
-		params = append(params, Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
+		params = append(params, Param{Name: NoiseName, Value: m.Noise, Transform: transform.Log{}, Unit: UnitY2, Role: RoleNoise})
 	} else {
 		params = append(params, m.channelParams()...)
 	}
@@ -96,7 +95,7 @@ func (m Model) WithTransform(name string, t Transform) Model {
 // parameter is an error of Check, as with WithTransform.
 func (m Model) Fix(names ...string) Model {
 	for _, name := range names {
-		m = m.WithTransform(name, Fixed{})
+		m = m.WithTransform(name, transform.Fixed{})
 	}
 	return m
 }
@@ -111,12 +110,28 @@ func (m Model) FixRedundant() Model {
 	return m
 }
 
+// Amplitudes returns the indices of the parameters that scale the kernel as a whole, as far as they are known
+// (capability.Amplified): the variances of every term of a sum, those of one factor of a product, none of White.
+func (m Model) Amplitudes() []int {
+	at, _ := amplitudesOf(m.Kernel, 0)
+	return at
+}
+
+// NoiseTerms returns the indices of the variances of white noise in the kernel or in the terms of a sum: the parameters of
+// RoleNoise, which act as the noise variance of the model does. White as a factor, or on one side of a change, is no noise of its
+// own.
+func (m Model) NoiseTerms() []int { return noiseTerms(m.Kernel) }
+
+// IsPlaced reports whether the covariance of the kernel, or of a part of it, depends on where the inputs are, not on their
+// distance alone. Code that calls Kernel.Cov on distances must refuse such a kernel.
+func (m Model) IsPlaced() bool { return isPlaced(m.Kernel) }
+
 // trained returns the parameters as a loss trains them: a noise variance of 0, which checkWith takes, is kept.
 func (m Model) trained() []Param {
 	params := m.Params()
 	for i, p := range params {
 		if p.Role == RoleNoise && p.Value == 0 && i >= len(m.Kernel.Params()) {
-			params[i].Transform = Fixed{}
+			params[i].Transform = transform.Fixed{}
 		}
 	}
 	return params
@@ -181,7 +196,7 @@ func (m Model) Check() error {
 	if len(m.unknown) > 0 {
 		return noParameter(m.unknown[0], params)
 	}
-	if err := CheckParams(params, Values(params)); err != nil {
+	if err := checkParams(params, Values(params)); err != nil {
 		return err
 	}
 	for i, p := range params {

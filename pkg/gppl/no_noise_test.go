@@ -112,8 +112,8 @@ func TestNoNoiseLosses(t *testing.T) {
 		alike(t, k.String()+": posterior", mean, wantMean)
 		alike(t, k.String()+": variance", variances, wantVariances)
 		blocks := [][]int{{0}, {4, 5}, {29}}
-		out, spread, err := gppl.LeaveBlockOut(t.Context(), zero, d, blocks)
-		want, wantSpread, wantErr := gppl.LeaveBlockOut(t.Context(), some, d, blocks)
+		out, spread, err := gppl.LeaveOut(t.Context(), zero, d, blocks)
+		want, wantSpread, wantErr := gppl.LeaveOut(t.Context(), some, d, blocks)
 		if err != nil || wantErr != nil {
 			t.Fatal(err, wantErr)
 		}

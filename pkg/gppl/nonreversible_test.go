@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -61,7 +63,9 @@ func (k responding) Contract(grad, w, r []float64) {
 		grad[1] -= w[i] * k.Variance * r / k.Lengthscale * s
 	}
 }
-func (k responding) Processes(dst []gppl.Process) []gppl.Process { return append(dst, response(k)) }
+func (k responding) Processes(dst []capability.Process) []capability.Process {
+	return append(dst, response(k))
+}
 
 type response responding
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -67,7 +69,7 @@ func (k fusedMatern) WithParams(theta []float64) gppl.Kernel {
 }
 func (k fusedMatern) Cov(dst, r []float64)          { k.fuse.lit(); k.Matern32.Cov(dst, r) }
 func (k fusedMatern) Contract(grad, w, r []float64) { k.fuse.lit(); k.Matern32.Contract(grad, w, r) }
-func (k fusedMatern) Processes(dst []gppl.Process) []gppl.Process {
+func (k fusedMatern) Processes(dst []capability.Process) []capability.Process {
 	k.fuse.lit()
 	return k.Matern32.Processes(dst)
 }
@@ -157,7 +159,7 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 				return draws[0], nil
 			})
 			add(fmt.Sprintf("%T/leave out %s", kernel, engine), func(ctx context.Context) ([]float64, error) {
-				mean, variances, err := gppl.LeaveOneOut(ctx, m, data, with)
+				mean, variances, err := gppl.LeaveOut(ctx, m, data, nil, with)
 				return append(mean, variances...), err
 			})
 		}

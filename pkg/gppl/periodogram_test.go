@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -61,7 +63,7 @@ func TestPeriodogram(t *testing.T) {
 			r := []float64{math.Abs(x[i] - x[k])}
 			if i == k {
 				without.Set(i, i, 1)
-				a.Set(i, i, m.Noise+gppl.Nugget(m.Kernel))
+				a.Set(i, i, m.Noise+capability.Nugget(m.Kernel))
 			}
 			m.Kernel.Cov(r, r)
 			a.Set(i, k, a.At(i, k)+r[0])

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -109,7 +111,8 @@ func (l *Exact) sharp() *Exact {
 // posteriorBy is the posterior by a factor, which it keeps, of the model m.
 func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, err error) {
 	p := &Posterior{model: m, engine: l.chooser.Engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact,
-		bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.rows.Least(m.Noise), l.n, x), nugget: Nugget(m.Kernel),
+		bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.rows.Least(m.Noise), l.n, x),
+		nugget: capability.Nugget(m.Kernel),
 		memory: l.options.Memory}
 	if p.mean, p.form, err = l.given(f); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
@@ -452,7 +455,7 @@ func (m Model) Sample(ctx context.Context, x Inputs, seed uint64) (f, y []float6
 		return nil, nil, 0, &MemoryError{What: fmt.Sprintf("drawing from the prior at n = %d inputs", n), Needed: needed,
 			Limit: choice.DefaultMemory}
 	}
-	gram, nugget := dense.NewLower(n), Nugget(m.Kernel)
+	gram, nugget := dense.NewLower(n), capability.Nugget(m.Kernel)
 	gram.Ctx = ctx
 	jitter, err = gram.CholeskyWithJitter(variance(m.Kernel)+nugget, func() { fillGram(gram, x, m.Kernel, nugget) })
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
@@ -85,7 +87,7 @@ func TestPredictionsBeyond(t *testing.T) {
 					continue
 				}
 				answered[engine]++
-				v := variance(c.kernel) + Nugget(c.kernel)
+				v := variance(c.kernel) + capability.Nugget(c.kernel)
 				for _, x := range beyondInputs(5, 100) {
 					about := fmt.Sprintf("%q, %v, noise %v, n=%d, mean %v", engine, c.kernel, noise, c.n, c.mean)
 					comparedBeyond(ctx, t, about, p, dense, x, v, float64(c.n)/noise)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
@@ -160,7 +162,7 @@ func TestPosteriorAnywhere(t *testing.T) {
 				}
 				nan := math.IsNaN(mean[1]) && math.IsNaN(v[1])
 				switch {
-				case err == nil && (!(math.Abs(mean[1]) < 10) || !(v[1] >= 0) || !(v[1] <= (variance(k)+Nugget(k))*(1+1e-12))):
+				case err == nil && (!(math.Abs(mean[1]) < 10) || !(v[1] >= 0) || !(v[1] <= (variance(k)+capability.Nugget(k))*(1+1e-12))):
 					t.Errorf("%s, %v at %v: mean %v, variance %v and no error", engine, k, x, mean[1], v[1])
 				case err != nil && (!nan || !strings.Contains(err.Error(), "x[1]")):
 					t.Errorf("%s, %v at %v: mean %v, variance %v with %v", engine, k, x, mean[1], v[1], err)

@@ -59,8 +59,8 @@ func (p *Posterior) Update(ctx context.Context, d Data) (post *Posterior, err er
 	return u.posterior(p, d)
 }
 
-// ErrOlder says that an observation is before the last one that a posterior is conditioned on.
-var ErrOlder = errors.New("it is before the last observation: condition anew on all of them (NewPosterior)")
+// errOlder says that an observation is before the last one that a posterior is conditioned on.
+var errOlder = errors.New("it is before the last observation: condition anew on all of them (NewPosterior)")
 
 func (p *Posterior) checkUpdate(d Data) error {
 	if err := p.checkPlain("Posterior.Update"); err != nil {
@@ -131,7 +131,7 @@ func (p *Posterior) updated() (*updated, error) {
 func (u *updated) next(m Mean, d Data, i int) (*updated, error) {
 	at := d.X.At(i)[0]
 	if at < u.tail.At() {
-		return nil, fmt.Errorf("gppl: Posterior.Update: observation %d at x = %v, after %v: %w", i, at, u.tail.At(), ErrOlder)
+		return nil, fmt.Errorf("gppl: Posterior.Update: observation %d at x = %v, after %v: %w", i, at, u.tail.At(), errOlder)
 	}
 	row := &addedRow{before: u.added, count: 1, at: at, share: 1}
 	if u.added != nil {
@@ -308,7 +308,7 @@ func (p *Posterior) stepByStep(ctx context.Context, d Data, noise []float64) (me
 				return nil, nil, err
 			}
 		} else if _, err := p.updated(); err != nil || d.X.At(0)[0] < p.horizon.hi[0] {
-			return nil, nil, ErrOlder
+			return nil, nil, errOlder
 		}
 		m, v, err := p.Latent(ctx, d.X.Slice(i, i+1))
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
@@ -143,14 +145,14 @@ func TestOneStep(t *testing.T) {
 				t.Fatal(err)
 			}
 			rows := d.rowNoise()
-			noise := rows.Set(nil, n, m.Noise+Nugget(m.Kernel))
+			noise := rows.Set(nil, n, m.Noise+capability.Nugget(m.Kernel))
 			for i := first; i < n; i++ {
 				want, err := NewPosterior(t.Context(), m, d.Pick(timeline.Range(0, i)), WithEngine(EngineDense))
 				if err != nil {
 					t.Fatal(err)
 				}
 				wm, wv := testkit.Must2(want.Latent(t.Context(), d.X.Slice(i, i+1)))(t)
-				if v := wv[0] - Nugget(m.Kernel) + noise[i]; math.Abs(mean[i-first]-wm[0]) > 1e-7*(3+math.Abs(wm[0])) ||
+				if v := wv[0] - capability.Nugget(m.Kernel) + noise[i]; math.Abs(mean[i-first]-wm[0]) > 1e-7*(3+math.Abs(wm[0])) ||
 					math.Abs(variances[i-first]-v) > 1e-7*v {
 					t.Fatalf("case %d, %s, %v: observation %d is predicted by N(%v, %v), conditioned anew by N(%v, %v)",
 						number, engine, m, i, mean[i-first], variances[i-first], wm[0], v)

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
@@ -26,11 +29,11 @@ func TestPriorDensities(t *testing.T) {
 		p    gppl.Prior
 		want interface{ LogProb(float64) float64 }
 	}{
-		{gppl.LogNormal{Mu: 0.3, Sigma: 0.7}, distuv.LogNormal{Mu: 0.3, Sigma: 0.7}},
-		{gppl.Gamma{Shape: 2.5, Rate: 1.3}, distuv.Gamma{Alpha: 2.5, Beta: 1.3}},
-		{gppl.InverseGamma{Shape: 3.1, Scale: 2}, distuv.InverseGamma{Alpha: 3.1, Beta: 2}},
-		{gppl.Uniform{Lo: 0.1, Hi: 7}, distuv.Uniform{Min: 0.1, Max: 7}},
-		{gppl.HalfNormal{Scale: 1.4}, nil},
+		{prior.LogNormal{Mu: 0.3, Sigma: 0.7}, distuv.LogNormal{Mu: 0.3, Sigma: 0.7}},
+		{prior.Gamma{Shape: 2.5, Rate: 1.3}, distuv.Gamma{Alpha: 2.5, Beta: 1.3}},
+		{prior.InverseGamma{Shape: 3.1, Scale: 2}, distuv.InverseGamma{Alpha: 3.1, Beta: 2}},
+		{prior.Uniform{Lo: 0.1, Hi: 7}, distuv.Uniform{Min: 0.1, Max: 7}},
+		{prior.HalfNormal{Scale: 1.4}, nil},
 	} {
 		t.Run(c.p.String(), func(t *testing.T) {
 			if err := c.p.Check(); err != nil {
@@ -65,15 +68,15 @@ func TestPriorDensities(t *testing.T) {
 			}
 		})
 	}
-	p := gppl.LogNormalWithin(2, 50)
+	p := prior.LogNormalWithin(2, 50)
 	gonum := distuv.LogNormal{Mu: p.Mu, Sigma: p.Sigma}
 	if lo, hi := gonum.CDF(2), gonum.Survival(50); math.Abs(lo-0.01) > 1e-12 || math.Abs(hi-0.01) > 1e-12 {
 		t.Errorf("LogNormalWithin leaves %v below and %v above", lo, hi)
 	}
 	for _, bad := range []gppl.Prior{
-		gppl.LogNormal{Sigma: 0}, gppl.LogNormal{Mu: math.NaN(), Sigma: 1}, gppl.HalfNormal{}, gppl.Gamma{Shape: -1, Rate: 1},
-		gppl.Gamma{Shape: 1},
-		gppl.InverseGamma{Shape: 1, Scale: math.Inf(1)}, gppl.Uniform{Lo: 2, Hi: 2}, gppl.Uniform{Lo: -1, Hi: 2},
+		prior.LogNormal{Sigma: 0}, prior.LogNormal{Mu: math.NaN(), Sigma: 1}, prior.HalfNormal{}, prior.Gamma{Shape: -1, Rate: 1},
+		prior.Gamma{Shape: 1},
+		prior.InverseGamma{Shape: 1, Scale: math.Inf(1)}, prior.Uniform{Lo: 2, Hi: 2}, prior.Uniform{Lo: -1, Hi: 2},
 	} {
 		if bad.Check() == nil {
 			t.Errorf("%v is out of range, and Check says nothing", bad)
@@ -91,10 +94,10 @@ func TestMAPLoss(t *testing.T) {
 	m, data := priorCase(t)
 	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
 	loss := testkit.Must(gppl.NewMAP(exact,
-		gppl.ParamPrior{Name: "SE.lengthscale", Prior: gppl.LogNormal{Mu: 0, Sigma: 0.5}},
-		gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.InverseGamma{Shape: 3, Scale: 2}},
-		gppl.ParamPrior{Role: gppl.RoleVariance, Prior: gppl.HalfNormal{Scale: 2}},
-		gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.Gamma{Shape: 2, Rate: 5}}))(t)
+		gppl.ParamPrior{Name: "SE.lengthscale", Prior: prior.LogNormal{Mu: 0, Sigma: 0.5}},
+		gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: prior.InverseGamma{Shape: 3, Scale: 2}},
+		gppl.ParamPrior{Role: gppl.RoleVariance, Prior: prior.HalfNormal{Scale: 2}},
+		gppl.ParamPrior{Name: gppl.NoiseName, Prior: prior.Gamma{Shape: 2, Rate: 5}}))(t)
 	gppltest.CheckLoss(t, loss)
 	var names []string
 	for _, p := range loss.Priors() {
@@ -112,22 +115,22 @@ func TestMAPLoss(t *testing.T) {
 		t.Errorf("value and log prior add up to %v, the likelihood is %v", got, likelihood)
 	}
 
-	tight := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.Uniform{Lo: 1, Hi: 2}}))(t)
+	tight := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: prior.Uniform{Lo: 1, Hi: 2}}))(t)
 	if _, err := tight.ValueGrad(t.Context(), nil, theta); err == nil || !strings.Contains(err.Error(),
 		`"noise variance" (index 4) = 0.2 is outside the support`) {
 		t.Errorf("outside the support: %v", err)
 	}
 	for want, bad := range map[string]gppl.ParamPrior{
-		"no such parameter":           {Name: "lengthscale", Prior: gppl.HalfNormal{Scale: 1}},
-		"no parameter that is traine": {Role: gppl.RolePeriod, Prior: gppl.HalfNormal{Scale: 1}},
+		"no such parameter":           {Name: "lengthscale", Prior: prior.HalfNormal{Scale: 1}},
+		"no parameter that is traine": {Role: gppl.RolePeriod, Prior: prior.HalfNormal{Scale: 1}},
 		"is nil":                      {Name: "SE.lengthscale"},
-		"half-normal prior is -1":     {Name: "SE.lengthscale", Prior: gppl.HalfNormal{Scale: -1}},
+		"half-normal prior is -1":     {Name: "SE.lengthscale", Prior: prior.HalfNormal{Scale: -1}},
 	} {
 		if _, err := gppl.NewMAP(exact, bad); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error that says %s", err, want)
 		}
 	}
-	noise := gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.HalfNormal{Scale: 1}}
+	noise := gppl.ParamPrior{Name: gppl.NoiseName, Prior: prior.HalfNormal{Scale: 1}}
 	if _, err := gppl.NewMAP(exact, noise, noise); err == nil || !strings.Contains(err.Error(), "two priors") {
 		t.Errorf("two priors on one parameter: %v", err)
 	}
@@ -148,9 +151,9 @@ func TestMAPOfNoise(t *testing.T) {
 	}
 	const a, b = 20.0, 8.0
 	want := (b + square/2) / (a + 1 + 25)
-	for _, transform := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}} {
+	for _, transform := range []gppl.Transform{transform.Log{}, transform.Softplus{}} {
 		exact := testkit.Must(gppl.NewExact(t.Context(), m.WithTransform(gppl.NoiseName, transform), data))(t)
-		loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.InverseGamma{Shape: a, Scale: b}}))(t)
+		loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: prior.InverseGamma{Shape: a, Scale: b}}))(t)
 		r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 		if r.Status != gppl.Converged || math.Abs(r.Model.Noise/want-1) > 2e-5 {
 			t.Errorf("%v: σ² = %v (%v), want %v", transform, r.Model.Noise, r.Status, want)
@@ -160,7 +163,7 @@ func TestMAPOfNoise(t *testing.T) {
 		if got, want := r.Params[2].StdErrLog, 1/math.Sqrt(a+1+25); math.Abs(got/want-1) > 1e-4 {
 			t.Errorf("%v: standard error of log σ² %v, want %v", transform, got, want)
 		}
-		logPrior, _ := gppl.InverseGamma{Shape: a, Scale: b}.LogDensity(r.Model.Noise)
+		logPrior, _ := prior.InverseGamma{Shape: a, Scale: b}.LogDensity(r.Model.Noise)
 		if math.Abs(r.LogPrior-logPrior) > 1e-12 {
 			t.Errorf("log prior %v, want %v", r.LogPrior, logPrior)
 		}
@@ -188,8 +191,8 @@ func TestMAPStandardErrors(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}
 	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
 	loss := testkit.Must(gppl.NewMAP(exact,
-		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.LogNormal{Mu: 0.2, Sigma: 0.01}},
-		gppl.ParamPrior{Name: "variance", Prior: gppl.Gamma{Shape: 3, Rate: 4}}))(t)
+		gppl.ParamPrior{Name: "lengthscale", Prior: prior.LogNormal{Mu: 0.2, Sigma: 0.01}},
+		gppl.ParamPrior{Name: "variance", Prior: prior.Gamma{Shape: 3, Rate: 4}}))(t)
 	r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 	if r.Status != gppl.Converged {
 		t.Fatal(r)
@@ -282,7 +285,7 @@ func TestTied(t *testing.T) {
 	}
 
 	// Priors on what is trained; the followers have none of their own.
-	both := testkit.Must(gppl.NewMAP(loss, gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.LogNormal{Sigma: 1}}))(t)
+	both := testkit.Must(gppl.NewMAP(loss, gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: prior.LogNormal{Sigma: 1}}))(t)
 	if p := both.Priors(); len(p) != 1 || p[0].Name != "SE.lengthscale" {
 		t.Errorf("priors %v", p)
 	}
@@ -294,7 +297,7 @@ func TestDefaultPriors(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 3, Period: 1.2, PeriodicLengthscale: 0.6},
 		gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}), gppl.White{Variance: 0.1}),
 		Noise: 0.2}.Fix("LocPer.period")
-	priors := testkit.Must(gppl.DefaultPriors(t.Context(), m, data))(t)
+	priors := testkit.Must(m.DefaultPriors(t.Context(), data))(t)
 	if want := len(m.Params()) - 1; len(priors) != want {
 		t.Errorf("%d priors for %d parameters: %v", len(priors), want, priors)
 	}
@@ -307,9 +310,9 @@ func TestDefaultPriors(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = a*data.X.At(i)[0], b*data.Y[i]
 	}
-	scaled := testkit.Must(gppl.DefaultPriors(t.Context(), m, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)))(t)
+	scaled := testkit.Must(m.DefaultPriors(t.Context(), testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)))(t)
 	for i, p := range priors {
-		got, want := scaled[i].Prior.(gppl.LogNormal), p.Prior.(gppl.LogNormal)
+		got, want := scaled[i].Prior.(prior.LogNormal), p.Prior.(prior.LogNormal)
 		shift := map[gppl.Role]float64{gppl.RoleLengthscale: a, gppl.RoleVariance: b * b, gppl.RoleNoise: b * b}[p.Role]
 		if strings.Contains(p.Name, "Product") && p.Role == gppl.RoleVariance && strings.Contains(p.Name, "RQ") ||
 			p.Role == gppl.RoleShape {
@@ -320,7 +323,7 @@ func TestDefaultPriors(t *testing.T) {
 		}
 	}
 	for _, small := range []gppl.Data{data.Pick([]int{0}), data.Pick([]int{3, 3, 3})} {
-		for _, p := range testkit.Must(gppl.DefaultPriors(t.Context(), m, small))(t) {
+		for _, p := range testkit.Must(m.DefaultPriors(t.Context(), small))(t) {
 			if err := p.Prior.Check(); err != nil {
 				t.Errorf("of %d points: %v", small.Len(), err)
 			}
@@ -331,7 +334,7 @@ func TestDefaultPriors(t *testing.T) {
 // TestTypesAreWritten: models and priors are not written without their types, which nobody could read.
 func TestTypesAreWritten(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
-	for what, v := range map[string]any{"store.Model": m, "store.Prior": gppl.ParamPrior{Prior: gppl.Gamma{Shape: 1, Rate: 1}},
+	for what, v := range map[string]any{"store.Model": m, "store.Prior": gppl.ParamPrior{Prior: prior.Gamma{Shape: 1, Rate: 1}},
 		"a store.Model": gppl.Result{Model: m}} {
 		if b, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("written as %s: %v", b, err)
@@ -341,8 +344,8 @@ func TestTypesAreWritten(t *testing.T) {
 
 func TestPriorJSON(t *testing.T) {
 	for _, p := range []gppl.ParamPrior{
-		{Name: "SE.lengthscale", Role: gppl.RoleLengthscale, Prior: gppl.Gamma{Shape: 2, Rate: 1}},
-		{Role: gppl.RoleNoise, Prior: gppl.Uniform{Lo: 0, Hi: 3}},
+		{Name: "SE.lengthscale", Role: gppl.RoleLengthscale, Prior: prior.Gamma{Shape: 2, Rate: 1}},
+		{Role: gppl.RoleNoise, Prior: prior.Uniform{Lo: 0, Hi: 3}},
 	} {
 		var again store.Prior
 		if err := json.Unmarshal(testkit.JSON(t, store.Prior{ParamPrior: p}), &again); err != nil || again.ParamPrior != p {

@@ -603,7 +603,7 @@ func (l *Projected) conditionedAt(ctx context.Context, theta []float64) (of *reg
 		return nil, nil
 	}
 	theta = l.rows.Positive(theta, len(l.params)-1)
-	if err := CheckParams(l.params, theta); err != nil {
+	if err := checkParams(l.params, theta); err != nil {
 		return nil, err
 	}
 	c := l.calls.Get()

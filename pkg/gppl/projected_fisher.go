@@ -25,7 +25,7 @@ import (
 func (l *Projected) Information(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	theta = l.rows.Positive(theta, len(l.params)-1)
-	if err := CheckParams(l.params, theta); err != nil {
+	if err := checkParams(l.params, theta); err != nil {
 		return nil, err
 	}
 	c := l.calls.Get()

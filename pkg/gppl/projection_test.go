@@ -194,7 +194,7 @@ func TestKMeans(t *testing.T) {
 				x = append(x, 10*float64(i%3)+0.1*rnd.NormFloat64())
 			}
 		}
-		c := testkit.Must(gppl.KMeans(t.Context(), gppl.Vectors(x, d), 3, 2))(t)
+		c := testkit.Must(gppl.Vectors(x, d).KMeans(t.Context(), 3, 2))(t)
 		found := map[float64]bool{}
 		for i := range 3 {
 			for _, v := range c.At(i) {
@@ -209,11 +209,11 @@ func TestKMeans(t *testing.T) {
 		}
 	}
 	for _, m := range []int{0, 5} {
-		if _, err := gppl.KMeans(t.Context(), gppl.Scalars([]float64{1, 2, 3, 4}), m, 1); err == nil {
+		if _, err := gppl.Scalars([]float64{1, 2, 3, 4}).KMeans(t.Context(), m, 1); err == nil {
 			t.Errorf("no error for m = %d of 4", m)
 		}
 	}
-	if _, err := gppl.KMeans(t.Context(), gppl.Scalars([]float64{1, 1, 2, 2}), 3, 1); err == nil || !strings.Contains(err.Error(), "2 distinct") {
+	if _, err := gppl.Scalars([]float64{1, 1, 2, 2}).KMeans(t.Context(), 3, 1); err == nil || !strings.Contains(err.Error(), "2 distinct") {
 		t.Errorf("got %v, want an error that counts 2 distinct points", err)
 	}
 }

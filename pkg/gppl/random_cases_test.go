@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -234,7 +236,7 @@ func (d dice) linearModel(span float64, n int) gppl.Model {
 func (d dice) noisy(k gppl.Kernel) gppl.Model {
 	v := make([]float64, 1)
 	k.Cov(v, []float64{0})
-	v[0] += gppl.Nugget(k)
+	v[0] += capability.Nugget(k)
 	ratio := d.log10(-10, 4)
 	if d.chance(0.6) {
 		ratio = d.log10(-4, 1)
@@ -294,7 +296,7 @@ func (d dice) kernel(span float64, n int, scale float64) gppl.Kernel {
 func (c *randomCase) drawTarget(d dice, x []float64) []float64 {
 	prior := make([]float64, 1)
 	c.model.Kernel.Cov(prior, []float64{0})
-	sd := math.Sqrt(prior[0] + gppl.Nugget(c.model.Kernel) + c.model.Noise)
+	sd := math.Sqrt(prior[0] + capability.Nugget(c.model.Kernel) + c.model.Noise)
 	kind := d.pick(0.45, 0.12, 0.1, 0.08, 0.09, 0.08, 0.08)
 	y := make([]float64, len(x))
 	c.target = []string{"drawn", "white", "sine", "constant", "spike", "trend", "alternating"}[kind]
@@ -345,7 +347,7 @@ func (c *randomCase) drawFromModel(d dice, y, x []float64) bool {
 		}
 		row[i] = 0
 		c.model.Kernel.Cov(row[:i+1], row[:i+1])
-		row[i] += c.model.Noise + gppl.Nugget(c.model.Kernel)
+		row[i] += c.model.Noise + capability.Nugget(c.model.Kernel)
 		for j, v := range row[:i+1] {
 			a.SetSym(i, j, v)
 		}
@@ -371,7 +373,7 @@ const knownFrom = 1 << 41
 func (c *randomCase) drawErrors(d dice) {
 	prior := make([]float64, 1)
 	c.model.Kernel.Cov(prior, []float64{0})
-	size := math.Sqrt(prior[0]+gppl.Nugget(c.model.Kernel)) * d.log10(-4, 1)
+	size := math.Sqrt(prior[0]+capability.Nugget(c.model.Kernel)) * d.log10(-4, 1)
 	spread := []float64{0, 0.3, 3}[d.IntN(3)]
 	some := 1.0
 	if d.chance(0.2) {

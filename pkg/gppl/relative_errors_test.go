@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
@@ -76,8 +78,8 @@ func TestRelativeErrors(t *testing.T) {
 
 				same, noisier := c, c
 				same.data = withRelative(t, c.data, func(int) float64 { return 1.7 })
-				noisier.model.Noise = 1.7 * 1.7 * (c.model.Noise + gppl.Nugget(c.model.Kernel)) // White is noise
-				noisier.model.Noise -= gppl.Nugget(c.model.Kernel)
+				noisier.model.Noise = 1.7 * 1.7 * (c.model.Noise + capability.Nugget(c.model.Kernel)) // White is noise
+				noisier.model.Noise -= capability.Nugget(c.model.Kernel)
 				if got, want := valueOf(t, same, engine), valueOf(t, noisier, gppl.EngineDense); !(math.Abs(got-want) <= 1e-8*n) {
 					t.Errorf("equal relative errors: %.12g, the same in the noise variance: %.12g", got, want)
 				}
@@ -102,7 +104,7 @@ func TestRelativeErrors(t *testing.T) {
 				})
 				left := lost
 				left.data = lost.data.Pick(rest)
-				noise := lost.model.Noise + gppl.Nugget(lost.model.Kernel)
+				noise := lost.model.Noise + capability.Nugget(lost.model.Kernel)
 				got := valueOf(t, lost, engine) - 0.5*math.Log(2*math.Pi*huge*huge*noise)
 				if want := valueOf(t, left, gppl.EngineDense); !(math.Abs(got-want) <= 1e-8*n) {
 					t.Errorf("with an error of %g at one: %.10g, without it: %.10g", huge, got, want)
@@ -195,7 +197,7 @@ func TestRelativeErrorsLosses(t *testing.T) {
 		}
 		same, noisier := c, c
 		same.data = withRelative(t, c.data, func(int) float64 { return 1.7 })
-		noisier.model.Noise = 1.7*1.7*(c.model.Noise+gppl.Nugget(c.model.Kernel)) - gppl.Nugget(c.model.Kernel)
+		noisier.model.Noise = 1.7*1.7*(c.model.Noise+capability.Nugget(c.model.Kernel)) - capability.Nugget(c.model.Kernel)
 		for _, l := range someLosses(c.data.X) {
 			spectral := l.name == "VFE, spectral"
 			if spectral && !slices.Contains(c.engines, gppl.EngineSpectral) {
@@ -270,11 +272,11 @@ func TestRelativeErrorsLeaveOut(t *testing.T) {
 	for _, c := range meanCases(40) {
 		c.data = withRelative(t, c.data, uneven)
 		blocks := [][]int{{0}, {5}, {7, 8, 9}, {39, 2}}
-		got, variances, err := gppl.LeaveBlockOut(t.Context(), c.model, c.data, blocks)
+		got, variances, err := gppl.LeaveOut(t.Context(), c.model, c.data, blocks)
 		if err != nil {
 			t.Fatal(err)
 		}
-		noise := c.model.Noise + gppl.Nugget(c.model.Kernel)
+		noise := c.model.Noise + capability.Nugget(c.model.Kernel)
 		for _, block := range blocks { // Noisy has e = 1
 			for _, i := range block {
 				variances[i] -= (c.data.Relative[i]*c.data.Relative[i] - 1) * noise

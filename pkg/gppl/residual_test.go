@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -23,7 +25,7 @@ func denseGram(k gppl.Kernel, x gppl.Inputs) *mat.SymDense {
 			r := []float64{math.Abs(x.At(i)[0] - x.At(j)[0])}
 			k.Cov(r, r)
 			if i == j {
-				r[0] += gppl.Nugget(k)
+				r[0] += capability.Nugget(k)
 			}
 			g.SetSym(i, j, r[0])
 		}

@@ -103,7 +103,7 @@ func TestResiduals(t *testing.T) {
 						t.Errorf("%v, %s: gradient by this engine alone %v, want %v", m, engine, wantGrad, grad)
 					}
 				}
-				left, variances, err := gppl.LeaveOneOut(t.Context(), m, other, gppl.WithEngine(gppl.EngineDense))
+				left, variances, err := gppl.LeaveOut(t.Context(), m, other, nil, gppl.WithEngine(gppl.EngineDense))
 				if err != nil {
 					t.Fatal(err)
 				}

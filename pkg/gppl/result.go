@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -381,7 +383,7 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 	}
 	for a, i := range o.trained {
 		if o.params[i].IsScale() {
-			if t, ok := o.through[i].(Cycles); ok {
+			if t, ok := o.through[i].(transform.Cycles); ok {
 				o.units[a] = min(1, math.Abs(t.Slope(t.Raw(theta[i])))/theta[i])
 			}
 			continue

@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -71,7 +73,7 @@ func (s *spectrum) set(m Model) error {
 	if !parts.set(m.Kernel) {
 		return fmt.Errorf("gppl: %v has no spectrum that is known", m.Kernel)
 	}
-	s.noise = m.Noise + Nugget(m.Kernel)
+	s.noise = m.Noise + capability.Nugget(m.Kernel)
 	tail := s.tail(m)
 	count, err := s.series.Expand(m.Kernel, bandwidth(m.Kernel, tail), tail)
 	if err != nil {
@@ -111,7 +113,7 @@ func (s *spectrum) cutoff(ratio float64) float64 {
 // n/range gaps in x are left out). With ratio ≪ 1, the residual energy cannot tell what lies beyond from white noise. It is an
 // error if the spectrum falls too slowly for any number of columns to cover it, as that of Laplace does, or if x is no time
 // series. Sums count observations by their weights, as if they had no gaps.
-func SpectralColumns(m Model, d Data, ratio float64) (int, error) {
+func (m Model) SpectralColumns(d Data, ratio float64) (int, error) {
 	if d.sums != nil {
 		return sumsColumns(m, d.sums, ratio)
 	}
@@ -148,7 +150,7 @@ func sumsColumns(m Model, s *sums.Sums, ratio float64) (int, error) {
 // SpectralCost predicts the seconds of a value and gradient of NewResidual at m with the first columns of SpectralProjection(x),
 // a share of the set-up included. It makes neither and, like Exact.Cost, counts operations: it is the same on every machine. It
 // is +Inf if no engine projects the kernel for less than n²k.
-func SpectralCost(m Model, x Inputs, columns int) float64 {
+func (m Model) SpectralCost(x Inputs, columns int) float64 {
 	n, k := float64(x.Len()), float64(columns)
 	lo, hi := x.Range(0)
 	eps := spectralEps(1e-8*k, n, variance(m.Kernel), m.Noise)
@@ -171,7 +173,7 @@ func SpectralCost(m Model, x Inputs, columns int) float64 {
 // ∂ by central differences. It holds for smooth spectra, a range of many lengthscales and x without clusters, to about 10 %, and
 // takes as many expansions of the kernel as 2p + 1 likelihoods of the gridded engine, whatever n is. It is an error if there are
 // more frequencies than observations, or if the spectrum is not known.
-func WhittleInformation(m Model, x Inputs) (*mat.SymDense, error) {
+func (m Model) WhittleInformation(x Inputs) (*mat.SymDense, error) {
 	const h = 1e-3
 	theta := m.Values()
 	p := len(theta)
@@ -265,7 +267,7 @@ func NewPeriodogram(ctx context.Context, m Model, d Data) (of *Periodogram, err 
 	if d.Relative != nil {
 		noise = m.Noise * floats.Dot(d.Relative, d.Relative) / n
 	}
-	noise += Nugget(m.Kernel)
+	noise += capability.Nugget(m.Kernel)
 	q, y, err := meanRemoved(ctx, m.Mean, d)
 	if err != nil {
 		return nil, err
@@ -281,7 +283,7 @@ func NewPeriodogram(ctx context.Context, m Model, d Data) (of *Periodogram, err 
 // ctx ends (parallel.Look).
 func meanRemoved(ctx context.Context, m Mean, d Data) (q [][]float64, y []float64, err error) {
 	const rounding = 1e-7 // of the length of a column: those before it explain the rest
-	q, y = trend(d.X), slices.Clone(Detrend(d).Y)
+	q, y = trend(d.X), slices.Clone(d.Detrend().Y)
 	if m == nil {
 		return q, y, nil
 	}
@@ -336,7 +338,7 @@ func newSumsPeriodogram(ctx context.Context, m Model, s *sums.Sums) (p *Periodog
 	if err != nil {
 		return nil, err
 	}
-	p = &Periodogram{Noise: m.Noise + Nugget(m.Kernel)}
+	p = &Periodogram{Noise: m.Noise + capability.Nugget(m.Kernel)}
 	for j := first; j <= last; j++ {
 		p.Frequency = append(p.Frequency, float64(j)/h.Period)
 	}

@@ -26,7 +26,7 @@ func evenNoise(n int, noise float64, seed uint64, f func(x float64) float64) gpp
 func TestWhittleInformation(t *testing.T) {
 	x := evenNoise(400, 0, 1, math.Sin).X
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.1}
-	got, want := testkit.Must(gppl.WhittleInformation(m, x))(t), testkit.Must(fisher.New(t.Context(), m, x))(t).Data()
+	got, want := testkit.Must(m.WhittleInformation(x))(t), testkit.Must(fisher.New(t.Context(), m, x))(t).Data()
 	for a := range 3 {
 		for b := range a + 1 {
 			if off := math.Abs(got.At(a, b)-want.At(a, b)) / math.Sqrt(want.At(a, a)*want.At(b, b)); off > 0.1 {
@@ -34,7 +34,7 @@ func TestWhittleInformation(t *testing.T) {
 			}
 		}
 	}
-	if _, err := gppl.WhittleInformation(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 1e-6}, x); err == nil {
+	if _, err := (gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 1e-6}).WhittleInformation(x); err == nil {
 		t.Error("Laplace below a small noise: no error")
 	}
 }
@@ -46,11 +46,11 @@ func TestSpectralCost(t *testing.T) {
 	for _, k := range []int{60, 120} {
 		p := testkit.Must(gppl.SpectralProjection(t.Context(), d.X, k))(t)
 		_, want := testkit.Must(gppl.NewResidual(t.Context(), m, d, p))(t).Cost(m.Values())
-		if got := gppl.SpectralCost(m, d.X, k); !(got < 5*want && got > want/5) {
+		if got := m.SpectralCost(d.X, k); !(got < 5*want && got > want/5) {
 			t.Errorf("%d columns: %v s, the loss predicts %v s", k, got, want)
 		}
 	}
-	if s := gppl.SpectralCost(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 20}, Noise: 1e-6}, d.X, 60); !math.IsInf(s,
+	if s := (gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 20}, Noise: 1e-6}).SpectralCost(d.X, 60); !math.IsInf(s,
 		1) {
 		t.Errorf("Laplace below a small noise: %v s", s)
 	}
@@ -79,11 +79,11 @@ func TestSpectralColumnsOfSums(t *testing.T) {
 	d := evenNoise(500, 0.3, 3, func(x float64) float64 { return math.Sin(x / 20) })
 	s := sumsOf(t, sums.Range{Lo: 0, Hi: 499, Shortest: 2, Largest: 8}, d)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	got, want := testkit.Must(gppl.SpectralColumns(m, gppl.SumsData(s, 0), 0.1))(t), testkit.Must(gppl.SpectralColumns(m, gppl.Data{X: d.X}, 0.1))(t)
+	got, want := testkit.Must(m.SpectralColumns(gppl.SumsData(s, 0), 0.1))(t), testkit.Must(m.SpectralColumns(gppl.Data{X: d.X}, 0.1))(t)
 	if s.Weight() != 500 || got != want {
 		t.Errorf("%d columns from sums of %v, %d from the observations", got, s.Weight(), want)
 	}
-	if _, err := gppl.SpectralColumns(m, gppl.SumsData(testkit.Must(sums.New(s.Header()))(t), 0), 0.1); err == nil {
+	if _, err := m.SpectralColumns(gppl.SumsData(testkit.Must(sums.New(s.Header()))(t), 0), 0.1); err == nil {
 		t.Error("columns of no observations: no error")
 	}
 }

@@ -3,6 +3,8 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
@@ -19,9 +21,9 @@ type stateSpace struct {
 	apart   bool    // each harmonic is a block of its own, without weights, whose derivative has a functional of the state
 	calm    bool    // no waves: such a kernel is none
 
-	processes []Process // of a term
-	atoms     []atom    // memory of the terms that are single processes
-	w         []float64 // what the chain of a process is given
+	processes []capability.Process // of a term
+	atoms     []atom               // memory of the terms that are single processes
+	w         []float64            // what the chain of a process is given
 }
 
 // source is a factor at its place in the kernel.
@@ -30,7 +32,7 @@ type source struct {
 	offset, end int
 	w           []float64 // of a Waver: what derivatives in its coefficients come to
 	period      float64   // P of a Waver
-	bands       []Band
+	bands       []capability.Band
 }
 
 // atom is a process of a source.
@@ -43,7 +45,7 @@ type atom struct {
 }
 
 // newAtom returns that of a process of source number at; false if there is none.
-func newAtom(p Process, at, params int) (atom, bool) {
+func newAtom(p capability.Process, at, params int) (atom, bool) {
 	a := atom{at, p, params, 1, nil}
 	if m, is := p.(MaternProcess); is && !m.check() {
 		return a, false
@@ -76,7 +78,7 @@ func (l *stateSpace) expand(k Kernel, eps float64) bool {
 		return false
 	}
 	for i, term := range l.split.signal {
-		if m, is := term.(Markovian); is {
+		if m, is := term.(markovian); is {
 			if !l.addProcesses(m, l.split.offset[i], l.split.end[i]) {
 				return false
 			}
@@ -105,7 +107,7 @@ func (l *stateSpace) expand(k Kernel, eps float64) bool {
 func (l *stateSpace) summable() bool { return statespace.Summable(l.blocks) }
 
 // addProcesses appends the blocks of a term.
-func (l *stateSpace) addProcesses(k Markovian, offset, end int) bool {
+func (l *stateSpace) addProcesses(k markovian, offset, end int) bool {
 	at := len(l.sources)
 	l.sources = append(l.sources, source{kernel: k, offset: offset, end: end})
 	l.processes = k.Processes(l.processes[:0])
@@ -127,7 +129,7 @@ func (l *stateSpace) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		return nil, true
 	}
 	at := len(l.sources)
-	if w, ok := k.(Waver); ok && (l.calm || w.PeriodParam() < 0) {
+	if w, ok := k.(capability.Waver); ok && (l.calm || w.PeriodParam() < 0) {
 		return nil, false // before memory is taken: smooth kernels come here at every evaluation
 	}
 	own := source{kernel: k, offset: offset}
@@ -154,7 +156,7 @@ func (l *stateSpace) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 			}
 		}
 		return all, true
-	case Markovian:
+	case markovian:
 		own.end = offset + len(own.kernel.Params())
 		l.sources = append(l.sources, own)
 		var all []part
@@ -166,7 +168,7 @@ func (l *stateSpace) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 			all = append(all, part{atoms: []atom{a}, wave: -1})
 		}
 		return all, true
-	case Waver:
+	case capability.Waver:
 		own.period, own.bands = k.Bands(nil, 0, eps)
 		if len(own.bands) != 1 || waves.Count(own.bands) > largestState {
 			return nil, false
@@ -214,7 +216,7 @@ func (l *stateSpace) add(p part) bool {
 			return false
 		}
 		b.Period, b.First, b.Weights = s.period, s.bands[0].From, make([]float64, len(s.w))
-		s.kernel.(Waver).Coefficients(b.Weights, s.period, s.bands)
+		s.kernel.(capability.Waver).Coefficients(b.Weights, s.period, s.bands)
 	}
 	l.blocks = append(l.blocks, b)
 	l.of = append(l.of, p)
@@ -224,7 +226,7 @@ func (l *stateSpace) add(p part) bool {
 // addHarmonics appends a block for each harmonic of a part whose product of atoms is b.
 func (l *stateSpace) addHarmonics(p part, b statespace.Block) {
 	s := &l.sources[p.wave]
-	s.kernel.(Waver).Coefficients(s.w, s.period, s.bands)
+	s.kernel.(capability.Waver).Coefficients(s.w, s.period, s.bands)
 	for j, c := range s.w {
 		if c <= 0 {
 			continue
@@ -267,21 +269,21 @@ func (l *stateSpace) contract(grad, w []float64) {
 		if from.wave >= 0 && b.Weights == nil {
 			s, j := &l.sources[from.wave], from.harmonic
 			if s.bands[0].From+j > 0 {
-				grad[s.offset+s.kernel.(Waver).PeriodParam()] += w[at]
+				grad[s.offset+s.kernel.(capability.Waver).PeriodParam()] += w[at]
 				at++
 			}
 			s.w[j] += inVariance / from.weight
 		}
 		if b.Weights != nil {
 			s := &l.sources[from.wave]
-			grad[s.offset+s.kernel.(Waver).PeriodParam()] += w[at]
+			grad[s.offset+s.kernel.(capability.Waver).PeriodParam()] += w[at]
 			dense.Add(s.w, w[at+1:][:len(b.Weights)])
 			at += 1 + len(b.Weights)
 		}
 	}
 	for i := range l.sources {
 		if s := &l.sources[i]; s.bands != nil {
-			s.kernel.(Waver).ContractCoefficients(grad[s.offset:s.end], s.w, s.period, s.bands)
+			s.kernel.(capability.Waver).ContractCoefficients(grad[s.offset:s.end], s.w, s.period, s.bands)
 		}
 	}
 }

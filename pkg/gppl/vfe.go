@@ -7,6 +7,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -101,7 +103,7 @@ type vfeProjection interface {
 const vfeRounding = 4
 
 // NewVFE returns the variational free energy of the data with inducing inputs z, to be trained from the parameters of m and from
-// z. KMeans(x, m, seed) gives a good z to start from.
+// z. m.KMeans(x, seed) gives a good z to start from.
 func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
 	start := time.Now()
 	d, o, err := checked(m, d, opts)
@@ -122,12 +124,12 @@ func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts
 	}
 	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.trained(), scale: scalingOf(m.Kernel), span: extent(d.X)}
 	l.hyper = len(l.params)
-	var transform Transform = Free{}
+	var moved Transform = transform.Free{}
 	if opt.FixInducing {
-		transform = Fixed{}
+		moved = transform.Fixed{}
 	}
 	for i, v := range z.at {
-		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: UnitX, Role: RoleInput})
+		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: moved, Unit: UnitX, Role: RoleInput})
 	}
 	if l.mean, l.columns, err = dataColumns(ctx, m, d); err != nil {
 		return nil, err

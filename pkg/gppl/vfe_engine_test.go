@@ -18,7 +18,7 @@ func TestVFEEngines(t *testing.T) {
 		Add(SE{1, 30}, White{0.3}), Mul(SE{1, 80}, RQ{1, 60, 1}),
 	} {
 		for _, count := range []int{9, 70} {
-			z, err := KMeans(t.Context(), d.X, count, 1)
+			z, err := d.X.KMeans(t.Context(), count, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestVFEEngines(t *testing.T) {
 // TestConcurrentVFE is the same with inducing inputs, by either engine.
 func TestConcurrentVFE(t *testing.T) {
 	d := benchData(t, 200)
-	z, err := KMeans(t.Context(), d.X, 12, 1)
+	z, err := d.X.KMeans(t.Context(), 12, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func TestVFEAuthorsOptions(t *testing.T) {
 		{gppl.SE{Variance: 1.3, Lengthscale: 2}, gppl.EngineDense, 2},
 	} {
 		data := randomData(t, 60, c.d, 3)
-		z := testkit.Must(gppl.KMeans(t.Context(), data.X, 7, 1))(t)
+		z := testkit.Must(data.X.KMeans(t.Context(), 7, 1))(t)
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.3}
 		loss := func(opt gppl.VFEOptions) *gppl.VFE {
 			return testkit.Must(gppl.NewVFE(t.Context(), m, data, z, opt, gppl.WithEngine(c.engine)))(t)
@@ -55,7 +55,7 @@ func TestVFEUnits(t *testing.T) {
 			at[i] = unit * (x[i] - origin)
 		}
 		d := gppl.Data{X: gppl.Scalars(at), Y: y}
-		z, err := gppl.KMeans(t.Context(), d.X, m, 1)
+		z, err := d.X.KMeans(t.Context(), m, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

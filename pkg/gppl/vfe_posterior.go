@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -32,7 +34,7 @@ func (l *VFE) Posterior(ctx context.Context, theta []float64) (post *Posterior, 
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: l.data.X.Dim(), jitter: w.added,
 		inexact: of.Report().LastInexact, horizon: newHorizon(m, l.rows.Least(m.Noise), l.data.Len(), l.data.X, z),
-		nugget: Nugget(m.Kernel), memory: l.chooser.Memory, held: heldRows(c, l.data.Len())}
+		nugget: capability.Nugget(m.Kernel), memory: l.chooser.Memory, held: heldRows(c, l.data.Len())}
 	if p.mean, err = l.mean.Given(w.G); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -116,7 +118,7 @@ func TestPosteriorOfEveryLoss(t *testing.T) {
 	exact := testkit.Must(gppl.NewExact(t.Context(), start, d))(t)
 	p := testkit.Must(gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 20, 1))(t)
 	pl := testkit.Must(gppl.NewProjected(t.Context(), start, d, p))(t)
-	prior := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Role: gppl.RoleVariance, Prior: gppl.HalfNormal{Scale: 1}}))(t)
+	prior := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Role: gppl.RoleVariance, Prior: prior.HalfNormal{Scale: 1}}))(t)
 	z := gppl.Scalars([]float64{10, 40, 70, 100})
 	vfe := testkit.Must(gppl.NewVFE(t.Context(), start, d, z, gppl.VFEOptions{}))(t)
 	s := testkit.Must(sums.New(testkit.Must(sums.NewPlan(testkit.Must(sums.SampleRange(x, y, 0, 3))(t)))(t).Header))(t)
@@ -188,7 +190,7 @@ func TestNoViewsElsewhere(t *testing.T) {
 			"update":         second(post.Update(ctx, plain)),
 			"one step":       third(post.OneStep(ctx, plain)),
 			"draw":           third(post.Sample(ctx, plain.X, 1, 1)),
-			"leaving out":    third(gppl.LeaveOneOut(ctx, m, d)),
+			"leaving out":    third(gppl.LeaveOut(ctx, m, d, nil)),
 			"another engine": second(gppl.NewExact(ctx, m, d, gppl.WithEngine(gppl.EngineDense))),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "channels") {

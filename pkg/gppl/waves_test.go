@@ -20,7 +20,7 @@ import (
 
 // wavers are kernels that are sums of few waves over the span, with sharp and blunt harmonics, and lengthscales on both
 // sides of the period and of the span.
-func wavers(span float64) (kernels []Waver) {
+func wavers(span float64) (kernels []waver) {
 	for _, p := range []float64{1e-4 * span, 0.03 * span, 0.7 * span, 20 * span} {
 		for _, l := range []float64{0.05, 0.7, 3, 1e3} {
 			kernels = append(kernels, Periodic{1.3, l, p})
@@ -145,7 +145,7 @@ func TestScaleLayersMissing(t *testing.T) {
 func TestMixedRank(t *testing.T) {
 	const span = 1000.0
 	for _, c := range []struct {
-		k    Waver
+		k    waver
 		most int
 	}{
 		{Periodic{1, 1, 1e-3}, 16}, {Periodic{1, 1, 300}, 16}, {LocPer{1, span, 0.01, 1}, 430}, {LocPer{1, 1e6 * span, 0.01, 1}, 400},

@@ -70,12 +70,12 @@ func machines(all []experiment.Outcome) string {
 	return s + fmt.Sprintf(", %d trials at once; the published ones on a MacBook Pro M3.", workers)
 }
 
-// directions says how many directions carry signal above the noise, by [gppl.SpectralColumns] on equally spaced times.
+// directions says how many directions carry signal above the noise, by [gppl.Model.SpectralColumns] on equally spaced times.
 func directions(lengthscale float64, sizes ...int) string {
 	s := fmt.Sprintf("Directions whose signal is above the noise, at lengthscale %g:", lengthscale)
 	for i, n := range sizes {
 		x := floats.Span(make([]float64, n), 0, 1000)
-		count, err := gppl.SpectralColumns(experiment.Source{Lengthscale: lengthscale}.Truth(), gppl.Data{X: gppl.Scalars(x)}, 1)
+		count, err := experiment.Source{Lengthscale: lengthscale}.Truth().SpectralColumns(gppl.Data{X: gppl.Scalars(x)}, 1)
 		if err != nil {
 			panic(err) // SE has a cutoff on any series
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -32,7 +34,7 @@ func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 			row[j] = math.Abs(x.At(i)[0] - x.At(j)[0])
 		}
 		k.Cov(row[i:], row[i:])
-		row[i] += gppl.Nugget(k)
+		row[i] += capability.Nugget(k)
 	}
 	var pivoted mat.PivotedCholesky
 	pivoted.Factorize(gram, 1e-14*gram.At(0, 0)) // returns false: the rank is deficient, as expected

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -170,7 +172,7 @@ func TestShow(t *testing.T) {
 		changed, result := *a, *a.Result
 		changed.Result = &result
 		place := gppl.FittedParam{Param: gppl.Param{Name: "location", Role: gppl.RoleLocation, Unit: "x", Value: 2018.5,
-			Transform: gppl.Free{}}}
+			Transform: transform.Free{}}}
 		result.Params = append(slices.Clone(result.Params), place)
 		var got []ParameterJSON
 		for _, p := range Describe(&changed, nil, nil, nil, dataset.Setting.String).Parameters {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -27,7 +29,7 @@ type candidate interface {
 	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
 	share(n int) (weight float64, fixed bool)
 	// prior replaces the weak prior of the i-th parameter of a model, or removes it by a Sigma of 0; ok is false if it keeps it.
-	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
+	prior(m gppl.Model, i int, e extent) (p prior.LogNormal, ok bool)
 	// slope is the prior variance of the slope of a linear trend in its models, for n observations.
 	slope(n int) float64
 	// odds is the log of the prior odds of a model, in nats: the evidence of other models must be higher by this much.
@@ -76,8 +78,8 @@ func (byEvidence) takesPart(*task, *trial) bool { return true }
 
 func (byEvidence) share(int) (weight float64, fixed bool) { return 0, false }
 
-func (byEvidence) prior(gppl.Model, int, extent) (p gppl.LogNormal, ok bool) {
-	return gppl.LogNormal{}, false
+func (byEvidence) prior(gppl.Model, int, extent) (p prior.LogNormal, ok bool) {
+	return prior.LogNormal{}, false
 }
 
 func (byEvidence) slope(n int) float64 { return slopeOf(n) }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -59,9 +61,9 @@ func (dampedTrend) propose(in *task) (all []proposal, err error) {
 func fixReach(m gppl.Model) gppl.Model { return m.Fix(m.Params()[1].Name) }
 
 // prior is that of the variance, which sets how far the level wanders over many steps, and of the memory.
-func (c dampedTrend) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+func (c dampedTrend) prior(m gppl.Model, i int, e extent) (p prior.LogNormal, ok bool) {
 	if reach := c.reach(SumTerms(m.Kernel)[0]); reach > 0 && i == 2 {
-		return gppl.LogNormal{Mu: math.Log(slopeLasts * e.step / reach), Sigma: slopeSpread}, true
+		return prior.LogNormal{Mu: math.Log(slopeLasts * e.step / reach), Sigma: slopeSpread}, true
 	}
 	return walkPrior(c, m, i, e, stepVariance)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -84,7 +86,7 @@ func (randomWalk) takesPart(in *task, t *trial) bool {
 }
 
 // prior is that of the variance of the walk.
-func (c randomWalk) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+func (c randomWalk) prior(m gppl.Model, i int, e extent) (p prior.LogNormal, ok bool) {
 	return walkPrior(c, m, i, e, stepVariance)
 }
 

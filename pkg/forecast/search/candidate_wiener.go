@@ -3,6 +3,8 @@ package search
 import (
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -68,7 +70,7 @@ func (c wiener) propose(in *task) ([]proposal, error) {
 const wanders = 6
 
 // prior is that of the variance of the process.
-func (c wiener) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+func (c wiener) prior(m gppl.Model, i int, e extent) (p prior.LogNormal, ok bool) {
 	return walkPrior(c, m, i, e, wanders*e.step/e.span)
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -185,7 +187,7 @@ func shapeIn(r *gppl.Result) float64 {
 // withShape adds the weak prior of the shape of a likelihood.
 func withShape(b beliefs, l observe.Likelihood) beliefs {
 	if _, ok := l.(observe.Shaped); ok {
-		b.weak, b.given = append(b.weak, gppl.LogNormal{Mu: math.Log(series.StartShape), Sigma: 1.5}), append(b.given, nil)
+		b.weak, b.given = append(b.weak, prior.LogNormal{Mu: math.Log(series.StartShape), Sigma: 1.5}), append(b.given, nil)
 	}
 	return b
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
@@ -15,7 +17,7 @@ import (
 // beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one
 // that replaces it (nil: none).
 type beliefs struct {
-	weak  []gppl.LogNormal
+	weak  []prior.LogNormal
 	given []gppl.Prior
 	// chosen is the cost, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak
 	// of the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
@@ -77,51 +79,51 @@ func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) 
 // withModeAt returns a prior whose density in θ has its mode at log θ = μ, where the density of p in log θ has its own; in
 // θ, p has its mode at μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or
 // its inverse is the parameter.
-func withModeAt(p gppl.LogNormal) gppl.LogNormal {
-	return gppl.LogNormal{Mu: p.Mu + p.Sigma*p.Sigma, Sigma: p.Sigma}
+func withModeAt(p prior.LogNormal) prior.LogNormal {
+	return prior.LogNormal{Mu: p.Mu + p.Sigma*p.Sigma, Sigma: p.Sigma}
 }
 
 // priorOf returns the prior of a parameter q of a term, for a standardised series. The priors are weak and prevent short series
 // from overfitting (Corani et al. 2021): a few dozen observations overrule them.
-func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p gppl.LogNormal, ok bool) {
+func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p prior.LogNormal, ok bool) {
 	switch q.Role {
 	case gppl.RoleVariance:
 		if hasPeriod(term) {
-			return gppl.LogNormal{Mu: math.Log(0.3), Sigma: 1.5}, true
+			return prior.LogNormal{Mu: math.Log(0.3), Sigma: 1.5}, true
 		}
-		return gppl.LogNormal{Mu: math.Log(0.5), Sigma: 1.5}, true
+		return prior.LogNormal{Mu: math.Log(0.5), Sigma: 1.5}, true
 	case gppl.RoleNoise:
-		return gppl.LogNormal{Mu: math.Log(0.05), Sigma: 1.5}, true
+		return prior.LogNormal{Mu: math.Log(0.05), Sigma: 1.5}, true
 	case gppl.RolePeriod: // a detected period is correct to some per cent
-		return gppl.LogNormal{Mu: math.Log(q.Value), Sigma: 0.05}, true
+		return prior.LogNormal{Mu: math.Log(q.Value), Sigma: 0.05}, true
 	case gppl.RoleShape:
 		if _, turns := term.(gppl.Rotation); turns && strings.HasSuffix(q.Name, "quality") {
-			return gppl.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true // a season keeps its shape for quality/π periods
+			return prior.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true // a season keeps its shape for quality/π periods
 		}
-		return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
+		return prior.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
 	case gppl.RoleLengthscale:
 		switch k := term.(type) {
 		case gppl.LocPer: // a season changes over several of its periods
-			return gppl.LogNormal{Mu: math.Log(seasonPeriods * k.Period), Sigma: 1}, true
+			return prior.LogNormal{Mu: math.Log(seasonPeriods * k.Period), Sigma: 1}, true
 		case gppl.Periodic:
-			return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
+			return prior.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
 		case gppl.SE:
-			return gppl.LogNormalWithin(1.5*e.step, 3*e.span), true
+			return prior.LogNormalWithin(1.5*e.step, 3*e.span), true
 		}
 		// A rough term whose lengthscale is beyond the range of x is a random walk, or the integral of one.
-		return gppl.LogNormalWithin(e.step, 10*e.span), true
+		return prior.LogNormalWithin(e.step, 10*e.span), true
 	}
-	return gppl.LogNormal{}, false
+	return prior.LogNormal{}, false
 }
 
 // ownPrior is the method prior of a candidate.
-type ownPrior func(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
+type ownPrior func(m gppl.Model, i int, e extent) (p prior.LogNormal, ok bool)
 
 // beliefsOf returns the priors of a model, for a series that was divided by scale: the given ones, and weak ones for the other
 // parameters, which own may replace (candidate.prior).
 func beliefsOf(own ownPrior, m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
-	out := beliefs{weak: make([]gppl.LogNormal, len(params)), given: make([]gppl.Prior, len(params))}
+	out := beliefs{weak: make([]prior.LogNormal, len(params)), given: make([]gppl.Prior, len(params))}
 	set := func(i int, term gppl.Kernel) {
 		if params[i].IsFixed() {
 			return

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -79,7 +81,7 @@ func TestEvidenceCurvature(t *testing.T) {
 		t.Fatal(err)
 	}
 	const n = 50
-	weak := beliefs{weak: []gppl.LogNormal{{Sigma: 1}, {Sigma: 1}}, given: make([]gppl.Prior, 2)}
+	weak := beliefs{weak: []prior.LogNormal{{Sigma: 1}, {Sigma: 1}}, given: make([]gppl.Prior, 2)}
 	for name, test := range map[string]struct {
 		c       curved
 		want    float64

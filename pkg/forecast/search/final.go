@@ -188,7 +188,7 @@ func (p *policy) raises(t *trial, q proposal) (bool, error) {
 	q.terms = slices.Clone(q.terms)
 	for _, share := range []float64{1, 0.1, 0.01} {
 		theta := gppl.Values(more.Params())
-		for _, i := range gppl.Amplitudes(more) {
+		for _, i := range (gppl.Model{Kernel: more}).Amplitudes() {
 			theta[i] *= share
 		}
 		q.terms[last] = more.WithParams(theta)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -15,13 +17,13 @@ var distributions = map[string]struct {
 	args  []string
 	prior func(v []float64) gppl.Prior
 }{
-	"lognormal":  {[]string{"mu", "sigma"}, func(v []float64) gppl.Prior { return gppl.LogNormal{Mu: v[0], Sigma: v[1]} }},
-	"halfnormal": {[]string{"scale"}, func(v []float64) gppl.Prior { return gppl.HalfNormal{Scale: v[0]} }},
-	"gamma":      {[]string{"shape", "rate"}, func(v []float64) gppl.Prior { return gppl.Gamma{Shape: v[0], Rate: v[1]} }},
+	"lognormal":  {[]string{"mu", "sigma"}, func(v []float64) gppl.Prior { return prior.LogNormal{Mu: v[0], Sigma: v[1]} }},
+	"halfnormal": {[]string{"scale"}, func(v []float64) gppl.Prior { return prior.HalfNormal{Scale: v[0]} }},
+	"gamma":      {[]string{"shape", "rate"}, func(v []float64) gppl.Prior { return prior.Gamma{Shape: v[0], Rate: v[1]} }},
 	"inversegamma": {[]string{"shape", "scale"}, func(v []float64) gppl.Prior {
-		return gppl.InverseGamma{Shape: v[0], Scale: v[1]}
+		return prior.InverseGamma{Shape: v[0], Scale: v[1]}
 	}},
-	"uniform": {[]string{"lo", "hi"}, func(v []float64) gppl.Prior { return gppl.Uniform{Lo: v[0], Hi: v[1]} }},
+	"uniform": {[]string{"lo", "hi"}, func(v []float64) gppl.Prior { return prior.Uniform{Lo: v[0], Hi: v[1]} }},
 	"within":  {[]string{"lo", "hi"}, nil}, // log-normal, with 98 % between
 }
 
@@ -76,7 +78,7 @@ func parseDistribution(text string) (gppl.Prior, error) {
 		if !(v[0] > 0 && v[0] < v[1]) || math.IsInf(v[1], 1) {
 			return nil, fmt.Errorf("within(%v, %v): want 0 < lo < hi", v[0], v[1])
 		}
-		return gppl.LogNormalWithin(v[0], v[1]), nil
+		return prior.LogNormalWithin(v[0], v[1]), nil
 	}
 	prior := d.prior(v)
 	return prior, prior.Check()
@@ -85,16 +87,16 @@ func parseDistribution(text string) (gppl.Prior, error) {
 // timesPrior returns the prior of cθ if θ has the prior p.
 func timesPrior(p gppl.Prior, c float64) gppl.Prior {
 	switch p := p.(type) {
-	case gppl.LogNormal:
-		return gppl.LogNormal{Mu: p.Mu + math.Log(c), Sigma: p.Sigma}
-	case gppl.HalfNormal:
-		return gppl.HalfNormal{Scale: p.Scale * c}
-	case gppl.Gamma:
-		return gppl.Gamma{Shape: p.Shape, Rate: p.Rate / c}
-	case gppl.InverseGamma:
-		return gppl.InverseGamma{Shape: p.Shape, Scale: p.Scale * c}
-	case gppl.Uniform:
-		return gppl.Uniform{Lo: p.Lo * c, Hi: p.Hi * c}
+	case prior.LogNormal:
+		return prior.LogNormal{Mu: p.Mu + math.Log(c), Sigma: p.Sigma}
+	case prior.HalfNormal:
+		return prior.HalfNormal{Scale: p.Scale * c}
+	case prior.Gamma:
+		return prior.Gamma{Shape: p.Shape, Rate: p.Rate / c}
+	case prior.InverseGamma:
+		return prior.InverseGamma{Shape: p.Shape, Scale: p.Scale * c}
+	case prior.Uniform:
+		return prior.Uniform{Lo: p.Lo * c, Hi: p.Hi * c}
 	}
 	panic(fmt.Sprintf("search: no prior of a multiple of %T", p))
 }
@@ -164,11 +166,11 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 
 // DescribePrior returns the text of a prior; for a log-normal one, whose mu is a logarithm, with its median and range.
 func DescribePrior(p gppl.Prior) string {
-	l, ok := p.(gppl.LogNormal)
+	l, ok := p.(prior.LogNormal)
 	if !ok {
 		return p.String()
 	}
-	unit := gppl.LogNormalWithin(math.Exp(-1), math.E).Sigma // the Sigma with 98 % within a factor of e of the median
+	unit := prior.LogNormalWithin(math.Exp(-1), math.E).Sigma // the Sigma with 98 % within a factor of e of the median
 	half := l.Sigma / unit
 	return fmt.Sprintf("%v (median %.4g, 98 %% between %.4g and %.4g)", l, math.Exp(l.Mu), math.Exp(l.Mu-half), math.Exp(l.Mu+half))
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -15,12 +17,12 @@ import (
 
 func TestParsePrior(t *testing.T) {
 	for text, want := range map[string]gppl.ParamPrior{
-		"lengthscale=lognormal(10,2)":            {Role: gppl.RoleLengthscale, Prior: gppl.LogNormal{Mu: 10, Sigma: 2}},
-		"noise = HalfNormal(0.5)":                {Role: gppl.RoleNoise, Prior: gppl.HalfNormal{Scale: 0.5}},
-		"noise variance=gamma(2, 3)":             {Role: gppl.RoleNoise, Prior: gppl.Gamma{Shape: 2, Rate: 3}},
-		"SE.lengthscale=inverse-gamma( 2 , 1e1)": {Name: "SE.lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 10}},
-		"period=uniform(0.9,1.1)":                {Role: gppl.RolePeriod, Prior: gppl.Uniform{Lo: 0.9, Hi: 1.1}},
-		"variance=within(1,10)":                  {Role: gppl.RoleVariance, Prior: gppl.LogNormalWithin(1, 10)},
+		"lengthscale=lognormal(10,2)":            {Role: gppl.RoleLengthscale, Prior: prior.LogNormal{Mu: 10, Sigma: 2}},
+		"noise = HalfNormal(0.5)":                {Role: gppl.RoleNoise, Prior: prior.HalfNormal{Scale: 0.5}},
+		"noise variance=gamma(2, 3)":             {Role: gppl.RoleNoise, Prior: prior.Gamma{Shape: 2, Rate: 3}},
+		"SE.lengthscale=inverse-gamma( 2 , 1e1)": {Name: "SE.lengthscale", Prior: prior.InverseGamma{Shape: 2, Scale: 10}},
+		"period=uniform(0.9,1.1)":                {Role: gppl.RolePeriod, Prior: prior.Uniform{Lo: 0.9, Hi: 1.1}},
+		"variance=within(1,10)":                  {Role: gppl.RoleVariance, Prior: prior.LogNormalWithin(1, 10)},
 	} {
 		got, err := ParsePrior(text)
 		if err != nil {
@@ -106,10 +108,10 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		return got.nats
 	}
 	with := func(p gppl.Prior) beliefs {
-		return beliefs{weak: make([]gppl.LogNormal, 2), given: []gppl.Prior{nil, p}}
+		return beliefs{weak: make([]prior.LogNormal, 2), given: []gppl.Prior{nil, p}}
 	}
-	for _, p := range []gppl.Prior{gppl.LogNormal{Mu: -1, Sigma: 0.3}, gppl.Gamma{Shape: 20, Rate: 40},
-		gppl.InverseGamma{Shape: 20, Scale: 10}, gppl.HalfNormal{Scale: 0.5}} {
+	for _, p := range []gppl.Prior{prior.LogNormal{Mu: -1, Sigma: 0.3}, prior.Gamma{Shape: 20, Rate: 40},
+		prior.InverseGamma{Shape: 20, Scale: 10}, prior.HalfNormal{Scale: 0.5}} {
 		loss, err := gppl.NewExact(t.Context(), m, v.Data)
 		if err != nil {
 			t.Fatal(err)
@@ -132,8 +134,8 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 			t.Errorf("%v: the evidence is %v, by a sum %v", p, got, want)
 		}
 	}
-	weak := beliefs{weak: []gppl.LogNormal{{}, {Mu: -1, Sigma: 0.3}}, given: make([]gppl.Prior, 2)}
-	if a, b := at(weak), at(with(gppl.LogNormal{Mu: -1, Sigma: 0.3})); math.Abs(a-b) > 0.02 {
+	weak := beliefs{weak: []prior.LogNormal{{}, {Mu: -1, Sigma: 0.3}}, given: make([]gppl.Prior, 2)}
+	if a, b := at(weak), at(with(prior.LogNormal{Mu: -1, Sigma: 0.3})); math.Abs(a-b) > 0.02 {
 		t.Errorf("the same prior has the evidence %v as a weak one and %v as a given one", a, b)
 	}
 }

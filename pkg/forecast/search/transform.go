@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -57,7 +59,7 @@ func plain(r *gppl.Result) *gppl.Result {
 		fitted := r.Params[i]
 		if fitted.Param.IsFixed() {
 			out.Model = out.Model.Fix(p.Name)
-			p.Transform = gppl.Fixed{}
+			p.Transform = transform.Fixed{}
 		}
 		fitted.Param = p
 		out.Params = append(out.Params, fitted)

@@ -3,6 +3,8 @@ package search
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -27,12 +29,12 @@ func fixWalk(m gppl.Model) gppl.Model {
 
 // walkPrior is the prior of the variance of a walk, the first term of a model: a step has the given median variance. Models
 // without the walk, which a search for shifts also tries, have no such prior.
-func walkPrior(of walker, m gppl.Model, i int, e extent, step float64) (p gppl.LogNormal, ok bool) {
+func walkPrior(of walker, m gppl.Model, i int, e extent, step float64) (p prior.LogNormal, ok bool) {
 	reach := of.reach(SumTerms(m.Kernel)[0])
 	if i != 0 || reach == 0 {
-		return gppl.LogNormal{}, false
+		return prior.LogNormal{}, false
 	}
-	return gppl.LogNormal{Mu: math.Log(step * reach / (2 * e.step)), Sigma: 1.5}, true
+	return prior.LogNormal{Mu: math.Log(step * reach / (2 * e.step)), Sigma: 1.5}, true
 }
 
 // nameBehind appends the names of the terms after the first to name, that of the first.

@@ -81,7 +81,7 @@ type Result struct {
 // guided by the information of a regular series (gppl.Settings.Guide). Further starts are trained only if the periodogram says
 // they are better.
 //
-// Then it trains with three quarters of the projections that the spectrum of the start needs (gppl.SpectralColumns), and adds
+// Then it trains with three quarters of the projections that the spectrum of the start needs (Model.SpectralColumns), and adds
 // projections, continuing from where it stopped, until
 //
 //   - the signal is below a tenth of the noise at all frequencies beyond them,
@@ -130,14 +130,12 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 	if err := cmp.Or(m.CheckPlain("auto.Fit", d), d.Check()); err != nil {
 		return nil, err
 	}
-	if gppl.IsPlaced(m.Kernel) {
+	if m.IsPlaced() {
 		return nil, fmt.Errorf("gppl: auto.Fit does not take %v: the covariance depends on where the inputs are, not on their"+
 			" distance alone; train it by gppl.Fit from auto.StartFrom", m.Kernel)
 	}
-	if m.Mean != nil {
-		if err := gppl.CheckBasis(ctx, m.Mean, d.X); err != nil {
-			return nil, err
-		}
+	if err := m.CheckBasis(ctx, d.X); err != nil {
+		return nil, err
 	}
 	if slices.Min(d.Y) == slices.Max(d.Y) {
 		return nil, fmt.Errorf("gppl: fit: all %d observations equal %v: the likelihood has no maximum", d.Len(), d.Y[0])

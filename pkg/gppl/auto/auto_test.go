@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -365,10 +367,10 @@ func TestFitAutoPriors(t *testing.T) {
 		prior  gppl.ParamPrior
 		lo, hi float64 // of the parameter that is learnt
 	}{
-		{gppl.ParamPrior{Name: "period", Prior: gppl.LogNormal{Mu: math.Log(14), Sigma: 0.001}}, 13.9, 14.1},
-		{gppl.ParamPrior{Name: "period", Prior: gppl.Uniform{Lo: 2, Hi: 5}}, 2, 5},
-		{gppl.ParamPrior{Role: gppl.RoleNoise, Prior: gppl.LogNormal{Mu: math.Log(5), Sigma: 0.01}}, 4.5, 5.5},
-		{gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.Uniform{Lo: 1, Hi: 2}}, 1, 2},
+		{gppl.ParamPrior{Name: "period", Prior: prior.LogNormal{Mu: math.Log(14), Sigma: 0.001}}, 13.9, 14.1},
+		{gppl.ParamPrior{Name: "period", Prior: prior.Uniform{Lo: 2, Hi: 5}}, 2, 5},
+		{gppl.ParamPrior{Role: gppl.RoleNoise, Prior: prior.LogNormal{Mu: math.Log(5), Sigma: 0.01}}, 4.5, 5.5},
+		{gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: prior.Uniform{Lo: 1, Hi: 2}}, 1, 2},
 	} {
 		if testkit.Quick() && i > 0 {
 			continue
@@ -392,7 +394,7 @@ func TestFitAutoPriors(t *testing.T) {
 		}
 	}
 	if _, err := auto.Fit(t.Context(), model, d, auto.Settings{Priors: []gppl.ParamPrior{{Name: "perod",
-		Prior: gppl.LogNormal{Sigma: 1}}}}); err == nil {
+		Prior: prior.LogNormal{Sigma: 1}}}}); err == nil {
 		t.Error("a prior of a parameter that is not there is no error")
 	}
 }

@@ -5,6 +5,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -31,7 +35,7 @@ func (a *fitting) limits() (doubts []string) {
 	last := len(params) - 1
 	power := blas64.Dot(dense.Vec(a.rest.Y), dense.Vec(a.rest.Y)) / float64(a.data.Len())
 	noise := params[last]
-	floor, _ := noise.Transform.(gppl.Softplus)
+	floor, _ := noise.Transform.(transform.Softplus)
 	atFloor := noise.Value < 2*floor.Floor && a.result.Result != nil && a.result.Params[last].AtBound
 	if !noise.IsFixed() && (atFloor || noise.Value < vanished*power) && a.data.Errors == nil {
 		if a.straight() {
@@ -92,10 +96,11 @@ func (a *fitting) straight() bool {
 		return false
 	}
 	line := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, x))
-	if gppl.CheckBasis(a.ctx, line, x) != nil {
+	m := gppl.Model{Kernel: a.family.Kernel, Mean: line}
+	if m.CheckBasis(a.ctx, x) != nil {
 		return false
 	}
-	left, _ := gppl.Model{Kernel: a.family.Kernel, Mean: line}.SubtractMean(a.ctx, a.rest)
+	left, _ := m.SubtractMean(a.ctx, a.rest)
 	return blas64.Nrm2(dense.Vec(left.Y)) <= constant*blas64.Nrm2(dense.Vec(a.data.Y))
 }
 
@@ -108,7 +113,7 @@ func (a *fitting) doubts() []string {
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	r := a.result.Result
 	if k := r.Model.Kernel; !white(k) {
-		if signal, noise := variance(k), r.Model.Noise+gppl.Nugget(k); signal < 1e-3*noise {
+		if signal, noise := variance(k), r.Model.Noise+capability.Nugget(k); signal < 1e-3*noise {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
 	}
@@ -145,7 +150,7 @@ func undetermined(r *gppl.Result) (doubts []string) {
 
 // white reports whether k is white noise alone.
 func white(k gppl.Kernel) bool {
-	r, ok := k.(gppl.Reacher)
+	r, ok := k.(capability.Reacher)
 	return ok && r.Reach(0.5) == 0
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -127,13 +129,13 @@ func TestFitAutoBounds(t *testing.T) {
 		by     gppl.Transform
 		inside bool
 	}{
-		{gppl.NoiseName, gppl.Softplus{Floor: 0.8 * noise.Value}, true},
-		{gppl.NoiseName, gppl.Interval{Lo: 0.9 * noise.Value, Hi: 2 * noise.Value}, true},
-		{gppl.NoiseName, gppl.Interval{Hi: 1.1 * noise.Value}, true},
-		{"variance", gppl.Interval{Lo: 0.3 * variance, Hi: 1.2 * variance}, true},
-		{gppl.NoiseName, gppl.Softplus{Floor: 1.5 * noise.Value}, false},
-		{gppl.NoiseName, gppl.Interval{Lo: 0.01, Hi: 0.7 * noise.Value}, false},
-		{"variance", gppl.Interval{Lo: 8 * variance, Hi: 100 * variance}, false},
+		{gppl.NoiseName, transform.Softplus{Floor: 0.8 * noise.Value}, true},
+		{gppl.NoiseName, transform.Interval{Lo: 0.9 * noise.Value, Hi: 2 * noise.Value}, true},
+		{gppl.NoiseName, transform.Interval{Hi: 1.1 * noise.Value}, true},
+		{"variance", transform.Interval{Lo: 0.3 * variance, Hi: 1.2 * variance}, true},
+		{gppl.NoiseName, transform.Softplus{Floor: 1.5 * noise.Value}, false},
+		{gppl.NoiseName, transform.Interval{Lo: 0.01, Hi: 0.7 * noise.Value}, false},
+		{"variance", transform.Interval{Lo: 8 * variance, Hi: 100 * variance}, false},
 	} {
 		theta := []float64{variance, 1, noise.Value}
 		for i, p := range m.Params() {

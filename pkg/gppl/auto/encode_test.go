@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/mat"
@@ -36,7 +38,7 @@ func filled(t *testing.T, v reflect.Value, name string) {
 		return
 	}
 	if v.Type() == reflect.TypeFor[gppl.Prior]() && v.IsNil() {
-		v.Set(reflect.ValueOf(gppl.Gamma{Shape: 2, Rate: 3}))
+		v.Set(reflect.ValueOf(prior.Gamma{Shape: 2, Rate: 3}))
 		return
 	}
 	switch v.Kind() {

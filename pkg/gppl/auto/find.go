@@ -63,14 +63,14 @@ const fromDataAlone = "not searched: training began at start values from the dat
 // notSearched returns start values where Fit refuses for the given reason, or its error where there is nothing to train.
 func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, error) {
 	if m.Kernel == nil || m.CheckPlain("", d) != nil || d.Check() != nil || d.CheckUnits() != nil ||
-		m.Mean != nil && gppl.CheckBasis(ctx, m.Mean, d.X) != nil {
+		m.CheckBasis(ctx, d.X) != nil {
 		return nil, why
 	}
 	models, err := startsFrom(ctx, m, d)
 	if err != nil {
 		return nil, err
 	}
-	rest := gppl.Detrend(d)
+	rest := d.Detrend()
 	rest.Errors, rest.Relative = d.Errors, d.Relative
 	plain, err := StartFrom(ctx, m, rest)
 	if err != nil {
@@ -85,7 +85,7 @@ func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why
 		}
 	}
 	doubt := fromDataAlone
-	if !gppl.IsPlaced(m.Kernel) {
+	if !m.IsPlaced() {
 		doubt = "not searched: " + strings.TrimPrefix(why.Error(), "gppl: ")
 	}
 	a := &fitting{settings: s, data: d, rest: rest, family: m, starts: models, result: &Result{}, refused: true}

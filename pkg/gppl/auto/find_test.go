@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -19,7 +21,7 @@ import (
 func TestFindStarts(t *testing.T) {
 	d := observe(t, 60, 1, 0.2, 3, func(x float64) float64 { return math.Sin(2 * math.Pi * x / 7.3) })
 	m := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}}
-	for _, priors := range [][]gppl.ParamPrior{nil, {{Name: "lengthscale", Prior: gppl.LogNormalWithin(5, 50)}}} {
+	for _, priors := range [][]gppl.ParamPrior{nil, {{Name: "lengthscale", Prior: prior.LogNormalWithin(5, 50)}}} {
 		s := auto.Settings{Priors: priors}
 		found, err := auto.FindStarts(t.Context(), m, d, s)
 		if err != nil {

@@ -89,7 +89,7 @@ func TestHostileData(t *testing.T) {
 			gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, period)}
 		m := gppl.Model{Kernel: models[seed%4], Noise: 0.1}
 		try("LikelyPeriods", func() string { return all("periods", testkit.Must(auto.LikelyPeriods(t.Context(), d, 5))(t)...) })
-		try("Detrend", func() string { return all("rest", gppl.Detrend(d).Y...) })
+		try("Detrend", func() string { return all("rest", d.Detrend().Y...) })
 		try("StartFrom", func() string {
 			for _, p := range testkit.Must(auto.StartFrom(t.Context(), m, d))(t).Params() {
 				if !(p.Value > 0) || !numeric.IsFinite(p.Value) {
@@ -137,7 +137,7 @@ func TestHostileData(t *testing.T) {
 			}
 			return all("value", v)
 		})
-		try("SpectralColumns", func() string { _, err := gppl.SpectralColumns(m, gppl.Data{X: d.X}, 0.1); _ = err; return "" })
+		try("SpectralColumns", func() string { _, err := m.SpectralColumns(gppl.Data{X: d.X}, 0.1); _ = err; return "" })
 		try("Information", func() string {
 			info, err := fisher.New(t.Context(), m, d.X)
 			if err != nil {

@@ -109,7 +109,7 @@ func newPowerGrid(ctx context.Context, d gppl.Data) *powerGrid {
 	if d.X.Dim() != 1 || d.Len() < 3 || d.CheckUnits() != nil {
 		return nil
 	}
-	y := gppl.Detrend(d).Y
+	y := d.Detrend().Y
 	parallel.Look(ctx)
 	l := newLine(d.X, y)
 	if !(l.span() > 0) {
@@ -157,7 +157,7 @@ func (s *starter) findPeriods(ctx context.Context, d gppl.Data) {
 	rest := *s // a starter of its own, of which the periods are taken
 	rest.theta = slices.Clone(s.theta)
 	rest.periods = likely
-	y := gppl.Detrend(d).Y
+	y := d.Detrend().Y
 	parallel.Look(ctx)
 	rest.match(autocovarianceOf(ctx, newLine(d.X, y)))
 	for i, p := range s.params {
@@ -184,7 +184,7 @@ func isTrainedLength(p gppl.Param) bool { return p.Unit == gppl.UnitX && !isPeri
 func (s *scales) searchFast(ctx context.Context, d gppl.Data, spacing float64) {
 	const above = 3 // nats above the highest peak of white noise: one series of noise in twenty has as much
 	rest := d
-	rest.Y = gppl.Detrend(d).Y
+	rest.Y = d.Detrend().Y
 	power := newLombScargle(ctx, rest, spacing)
 	if power == nil {
 		return

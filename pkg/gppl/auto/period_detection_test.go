@@ -58,14 +58,14 @@ func TestDetrend(t *testing.T) {
 	}
 	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	before := append([]float64(nil), y...)
-	if rest := gppl.Detrend(d).Y; floats.Norm(rest, math.Inf(1)) > 1e-9 {
+	if rest := d.Detrend().Y; floats.Norm(rest, math.Inf(1)) > 1e-9 {
 		t.Errorf("a cubic leaves %v", rest)
 	}
 	if !floats.Equal(y, before) {
 		t.Error("the data were changed")
 	}
 	same := testkit.Must(gppl.NewData(gppl.Scalars([]float64{2, 2, 2, 2, 2}), []float64{1, 2, 3, 4, 5}))(t)
-	if rest := gppl.Detrend(same).Y; math.Abs(stat.Mean(rest, nil)) > 1e-12 || floats.Norm(rest, 2) == 0 {
+	if rest := same.Detrend().Y; math.Abs(stat.Mean(rest, nil)) > 1e-12 || floats.Norm(rest, 2) == 0 {
 		t.Errorf("one x: %v", rest)
 	}
 }

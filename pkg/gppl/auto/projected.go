@@ -38,7 +38,7 @@ func (a *fitting) noProjections() string {
 
 // needed returns the number of columns that the spectrum of m needs, or 0 and why no number suffices.
 func (a *fitting) needed(m gppl.Model) (int, error) {
-	count, err := gppl.SpectralColumns(m, a.data, signalRatio)
+	count, err := m.SpectralColumns(a.data, signalRatio)
 	if err != nil {
 		return 0, err
 	}
@@ -59,7 +59,7 @@ func (a *fitting) exactInstead(exact *gppl.Exact, count int) string {
 		return ""
 	}
 	engine, seconds := exact.Cost(a.at.Values())
-	switch projected := gppl.SpectralCost(a.at, a.data.X, count); {
+	switch projected := a.at.SpectralCost(a.data.X, count); {
 	case math.IsInf(seconds, 1):
 	case math.IsInf(projected, 1):
 		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, and no engine projects this kernel for less than n²k",
@@ -126,7 +126,7 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 			r.Params[i].StdErrLog = math.Inf(1)
 		}
 	}
-	all, err := gppl.WhittleInformation(r.Model, a.data.X)
+	all, err := r.Model.WhittleInformation(a.data.X)
 	if err != nil {
 		return stdErr, nil
 	}

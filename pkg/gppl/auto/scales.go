@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/ends"
@@ -117,10 +119,10 @@ func atEnd(p gppl.Param) bool {
 func (s scales) limit(m gppl.Model) gppl.Model {
 	var within gppl.Transform = interval{s.shortest, s.longest}
 	if s.irregular != nil {
-		within = gppl.Cycles{Span: s.longest}
+		within = transform.Cycles{Span: s.longest}
 	}
 	for _, p := range m.Params() {
-		if isPeriod(p) && (p.Transform == nil || p.Transform == gppl.Log{}) {
+		if isPeriod(p) && (p.Transform == nil || p.Transform == transform.Log{}) {
 			m = m.WithTransform(p.Name, within)
 		}
 	}
@@ -157,7 +159,7 @@ func (s scales) inside(m gppl.Model) gppl.Model {
 		switch t := p.Transform.(type) {
 		case interval:
 			theta[i] = t.inside(theta[i])
-		case gppl.Cycles:
+		case transform.Cycles:
 			theta[i] = min(max(theta[i], s.shortest), t.Span/1.01)
 		default:
 			theta[i] = reachable(p, theta[i])

@@ -285,7 +285,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 		if j := shapeOf(s.params, at); j >= 0 {
 			theta[j] = 1
 		}
-		for _, i := range gppl.Amplitudes(m.Kernel) {
+		for _, i := range m.Amplitudes() {
 			if i < at && !s.params[i].IsFixed() &&
 				!slices.ContainsFunc(s.params[i+1:at], func(p gppl.Param) bool { return p.Unit == gppl.UnitY2 }) {
 				theta[i] = revived * power // of the term with the period

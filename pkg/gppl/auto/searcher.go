@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -152,7 +155,7 @@ func (s *searcher) screenAll(thetas [][]float64, ratios []float64) (points []poi
 func (s *searcher) findLinear() {
 	params := s.model.Params()
 	last := len(params) - 1
-	at := append(gppl.Amplitudes(s.model.Kernel), gppl.NoiseTerms(s.model.Kernel)...)
+	at := append(s.model.Amplitudes(), s.model.NoiseTerms()...)
 	for _, i := range append(slices.Clone(at), last) {
 		if params[i].IsFixed() {
 			return
@@ -169,7 +172,7 @@ func (s *searcher) findLinear() {
 		k := s.model.Kernel.WithParams(theta)
 		c := make([]float64, len(r), len(r)+1)
 		k.Cov(c, r)
-		return append(c, gppl.Nugget(k))
+		return append(c, capability.Nugget(k))
 	}
 	once := covariances()
 	for _, i := range at {
@@ -188,7 +191,7 @@ func (s *searcher) findLinear() {
 func (s *searcher) levels() [][]float64 {
 	params := s.model.Params()
 	last := len(params) - 1
-	terms := gppl.Amplitudes(s.model.Kernel)
+	terms := s.model.Amplitudes()
 	lengthscales, numbers := s.scales.lengthscales, []float64{0.12, 0.4, 1, 3}
 	if s.free() > 3 { // room for the other parameters
 		numbers = []float64{0.2, 0.6, 2}
@@ -272,7 +275,7 @@ func (s *searcher) normalised(theta []float64) []float64 {
 	last := len(theta) - 1
 	v := s.varying(theta)
 	params := s.model.Params()
-	for _, i := range gppl.Amplitudes(s.model.Kernel) {
+	for _, i := range s.model.Amplitudes() {
 		if !params[i].IsFixed() {
 			theta[i] *= s.power / v
 		}
@@ -395,7 +398,7 @@ func inCycles(params []gppl.Param) (cycling []gppl.Param, changed bool) {
 	cycling = slices.Clone(params)
 	for i, q := range params {
 		if kept, ok := q.Transform.(interval); ok && isPeriod(q) {
-			cycling[i].Transform, changed = gppl.Cycles{Span: kept.hi}, true
+			cycling[i].Transform, changed = transform.Cycles{Span: kept.hi}, true
 		}
 	}
 	return cycling, changed
@@ -564,7 +567,7 @@ func (s *searcher) withPeriod(m gppl.Model, period float64) gppl.Model {
 		}
 	}
 	thetas := [][]float64{theta}
-	for _, i := range gppl.Amplitudes(s.model.Kernel) {
+	for _, i := range s.model.Amplitudes() {
 		for _, c := range []float64{0.1, 0.01} {
 			if at := slices.Clone(theta); !s.params[i].IsFixed() {
 				at[i] *= c
@@ -646,11 +649,11 @@ func (s *searcher) beyond(family gppl.Model) (better point, nats float64) {
 // keptWithin returns the indices of the periods that the search keeps within the range of x, and the params of the family do not.
 func (s *searcher) keptWithin(family []gppl.Param) (kept []int) {
 	for i, p := range s.model.Params() {
-		_, own := family[i].Transform.(gppl.Cycles)
+		_, own := family[i].Transform.(transform.Cycles)
 		switch p.Transform.(type) {
 		case interval:
 			kept = append(kept, i)
-		case gppl.Cycles:
+		case transform.Cycles:
 			if !own {
 				kept = append(kept, i)
 			}
@@ -688,7 +691,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 		case isPeriod(p):
 			factors = []float64{1. / 3, 0.5, 2. / 3, 1.5, 2, 3}
 		case p.Unit == gppl.UnitY2: // the ratios to the noise are tried with every change
-			if factors = []float64{1e-3, 0.05, 20}; i == last || len(gppl.Amplitudes(s.model.Kernel)) < 2 {
+			if factors = []float64{1e-3, 0.05, 20}; i == last || len(s.model.Amplitudes()) < 2 {
 				factors = nil
 			}
 		}
@@ -739,7 +742,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			}
 		}
 	}
-	for _, i := range gppl.Amplitudes(s.model.Kernel) { // a term that vanished does not come back by itself
+	for _, i := range s.model.Amplitudes() { // a term that vanished does not come back by itself
 		if params[i].IsFixed() || theta[i] > gone*s.power {
 			continue
 		}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -77,7 +79,7 @@ func TestFitAutoPeriod(t *testing.T) {
 		}
 	}
 	for _, p := range r.Params {
-		if p.Transform != (gppl.Log{}) {
+		if p.Transform != (transform.Log{}) {
 			t.Errorf("%s comes back with the transform %v", p.Name, p.Transform)
 		}
 	}

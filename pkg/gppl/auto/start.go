@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -177,12 +179,12 @@ func variance(k gppl.Kernel) float64 {
 // prior returns the variance of f, with the nugget.
 func (s *starter) prior() float64 {
 	k := s.of.Kernel.WithParams(s.theta)
-	return variance(k) + gppl.Nugget(k)
+	return variance(k) + capability.Nugget(k)
 }
 
 // scale multiplies the kernel by c, through the variances that are trained.
 func (s *starter) scale(c float64) {
-	for _, i := range gppl.Amplitudes(s.of.Kernel) {
+	for _, i := range s.of.Amplitudes() {
 		if !s.params[i].IsFixed() {
 			s.theta[i] *= c
 		}
@@ -191,7 +193,7 @@ func (s *starter) scale(c float64) {
 
 // model returns the model at what was found, the noise shared with White terms, all within the reach of their transforms.
 func (s *starter) model() gppl.Model {
-	white := gppl.NoiseTerms(s.of.Kernel)
+	white := s.of.NoiseTerms()
 	share := s.noise / float64(1+len(white))
 	for _, i := range white {
 		if !s.params[i].IsFixed() {
@@ -305,7 +307,7 @@ func (s *starter) match(a *autocovariance) {
 		}
 		return -vk * vk / kk, vk / kk
 	}
-	terms := gppl.Amplitudes(s.of.Kernel)
+	terms := s.of.Amplitudes()
 	for range 2 {
 		for i, candidates := range s.candidates(a, terms) {
 			best, keep := math.Inf(1), s.theta[i]

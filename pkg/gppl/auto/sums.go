@@ -18,7 +18,7 @@ const mostSumsProjections = 1000
 // FitSums learns the parameters of m from the observations in s minus the constant centre, starting at the values of m. It uses
 // the exact likelihood if an engine takes it (gppl.SumsData). If none does, or if training ends at the shortest lengthscales
 // that the exact likelihood takes, it uses projections with the residual energy (gppl.NewResidual). It begins with as many
-// projections as the spectrum of the model needs (see gppl.SpectralColumns) and adds more, continuing from where it stopped,
+// projections as the spectrum of the model needs (see gppl.Model.SpectralColumns) and adds more, continuing from where it stopped,
 // until the signal beyond them is below a tenth of the noise and the last addition improved the loss by less than Gain.
 //
 // Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain, MaxProjections, whose default is n/2 and at
@@ -150,7 +150,7 @@ func (f *sumsFit) project(why string) (string, error) {
 
 // needed returns the number of projections that the spectrum of the present model needs.
 func (f *sumsFit) needed() (int, error) {
-	count, err := gppl.SpectralColumns(f.at, f.data, signalRatio)
+	count, err := f.at.SpectralColumns(f.data, signalRatio)
 	if err != nil {
 		return 0, err
 	}

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -95,7 +98,7 @@ func (a *fitting) curve(loss gppl.Loss, r *gppl.Result) {
 	for i, p := range r.Params {
 		at[i] = p.Param
 		if at[i].Value = p.Value; p.AtBound {
-			at[i].Transform = gppl.Fixed{}
+			at[i].Transform = transform.Fixed{}
 		}
 	}
 	s.Starts, s.MaxEvaluations = 1, 1 // it is there already
@@ -147,7 +150,7 @@ func InSupport(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
 	params, theta := m.Params(), m.Values()
 	for i, p := range params {
 		for _, q := range priors {
-			if u, ok := q.Prior.(gppl.Uniform); ok && q.Name == p.Name && !(theta[i] > u.Lo && theta[i] < u.Hi) {
+			if u, ok := q.Prior.(prior.Uniform); ok && q.Name == p.Name && !(theta[i] > u.Lo && theta[i] < u.Hi) {
 				theta[i] = 0.5 * (u.Lo + u.Hi)
 			}
 		}
@@ -463,7 +466,7 @@ func startAround(m gppl.Model, by float64, rnd *rand.Rand) gppl.Model {
 	params, theta := m.Params(), m.Values()
 	for i, p := range params {
 		if !p.IsFixed() {
-			t := cmp.Or[gppl.Transform](p.Transform, gppl.Log{})
+			t := cmp.Or[gppl.Transform](p.Transform, transform.Log{})
 			theta[i] = t.Natural(t.Raw(p.Value) + by*rnd.NormFloat64())
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -190,7 +192,7 @@ func (f *whittle) NLL(ctx context.Context, nll, factors []float64, m gppl.Model,
 	e := f.expect(m.Kernel)
 	n := f.weight * float64(len(f.data))
 	for i, noise := range noises {
-		noise += gppl.Nugget(m.Kernel)
+		noise += capability.Nugget(m.Kernel)
 		var quad, logs float64
 		for j, s := range e.expected {
 			quad += f.data[j] / (s + noise)
@@ -216,7 +218,7 @@ func (f *whittle) excess(m gppl.Model, count int) (periods []float64) {
 	const chance = 4 // nats, beside that log
 	type band struct{ period, worth float64 }
 	e := f.expect(m.Kernel)
-	noise := m.Noise + gppl.Nugget(m.Kernel)
+	noise := m.Noise + capability.Nugget(m.Kernel)
 	sums := make([]float64, len(f.data)+1)
 	for j, s := range e.expected {
 		sums[j+1] = sums[j] + f.data[j]/(s+noise)
@@ -264,15 +266,15 @@ func (f *whittle) String() string                   { return fmt.Sprintf("Whittl
 
 // ValueGrad implements Loss. With a_j = ∂W/∂E_j, ∂W/∂k(h) is pairs_h·Σ_j a_j·cos(2πξ_j·h).
 func (f *whittle) ValueGrad(ctx context.Context, grad, theta []float64) (value float64, err error) {
-	if err := gppl.CheckParams(f.Params(), theta); err != nil {
+	if err := f.model.WithParams(theta).Check(); err != nil {
 		return 0, err
 	}
 	m := f.model.WithParams(theta)
-	if v := variance(m.Kernel) + gppl.Nugget(m.Kernel); !(v > 0) || math.IsInf(v, 1) {
+	if v := variance(m.Kernel) + capability.Nugget(m.Kernel); !(v > 0) || math.IsInf(v, 1) {
 		return 0, fmt.Errorf("gppl: the prior variance of %v is %v", m.Kernel, v)
 	}
 	w := f.expect(m.Kernel)
-	noise := m.Noise + gppl.Nugget(m.Kernel)
+	noise := m.Noise + capability.Nugget(m.Kernel)
 	clear(w.sequence)
 	var white float64 // ∂W/∂noise
 	for j, s := range w.expected {
@@ -297,7 +299,7 @@ func (f *whittle) ValueGrad(ctx context.Context, grad, theta []float64) (value f
 	m.Kernel.Contract(grad[:last], w.slopes, f.lags)
 	f.spectra.Put(w)
 	grad[last] = white * m.Noise
-	if k, ok := m.Kernel.(gppl.Nuggeter); ok {
+	if k, ok := m.Kernel.(capability.Nuggeter); ok {
 		k.ContractNugget(grad[:last], white)
 	}
 	for i, v := range theta { // they were those in the logs
@@ -328,13 +330,13 @@ func metricOf(m gppl.Model, d gppl.Data) *whittle {
 
 // Information returns that of W in the logs of all parameters, Σ_ξ ∂log E(ξ)·∂log E(ξ), by central differences of log E.
 func (f *whittle) Information(_ context.Context, theta []float64) (*mat.SymDense, error) {
-	if err := gppl.CheckParams(f.Params(), theta); err != nil {
+	if err := f.model.WithParams(theta).Check(); err != nil {
 		return nil, err
 	}
 	logs := func(at []float64) []float64 {
 		m := f.model.WithParams(at)
 		w := f.expect(m.Kernel)
-		noise := m.Noise + gppl.Nugget(m.Kernel)
+		noise := m.Noise + capability.Nugget(m.Kernel)
 		all := make([]float64, len(w.expected))
 		for i, e := range w.expected {
 			all[i] = math.Log(e + noise)

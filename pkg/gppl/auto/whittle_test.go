@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
@@ -61,7 +63,7 @@ func TestWhittle(t *testing.T) {
 		if v := at(f, theta, grad); math.Abs(v-nll[0]) > 1e-9*math.Abs(v) || v > value {
 			t.Errorf("%v: %v at the best factor, profiled %v; %v without it", k, v, nll[0], value)
 		}
-		if _, line := k.(gppl.Sum); line && gppl.Nugget(k) == 0 {
+		if _, line := k.(gppl.Sum); line && capability.Nugget(k) == 0 {
 			continue // neighbours of the lines of Periodic are one and the same, under the window
 		}
 		exact, err := gppl.NewExact(t.Context(), m, d)
@@ -92,7 +94,7 @@ func checkInformation(t *testing.T, f *whittle, theta []float64) {
 	t.Helper()
 	m := f.model.WithParams(theta)
 	for j, e := range f.expect(m.Kernel).expected {
-		f.data[j] = e + m.Noise + gppl.Nugget(m.Kernel)
+		f.data[j] = e + m.Noise + capability.Nugget(m.Kernel)
 	}
 	info, err := f.Information(t.Context(), theta)
 	if err != nil {

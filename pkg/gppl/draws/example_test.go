@@ -26,7 +26,7 @@ func ExampleSample() {
 	if err != nil {
 		panic(err)
 	}
-	priors, err := gppl.DefaultPriors(ctx, m, data)
+	priors, err := m.DefaultPriors(ctx, data)
 	if err != nil {
 		panic(err)
 	}

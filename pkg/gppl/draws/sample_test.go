@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -21,8 +23,8 @@ func sampledCase(t *testing.T) (*gppl.MAP, *gppl.Result) {
 	d := gppltest.Series(t, rand.New(rand.NewPCG(11, 1)), 50, 1, 4, 0.3)
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 0.3}.Fix("variance")
 	loss := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(t.Context(), m, d))(t),
-		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName,
-			Prior: gppl.HalfNormal{Scale: 1}}))(t)
+		gppl.ParamPrior{Name: "lengthscale", Prior: prior.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName,
+			Prior: prior.HalfNormal{Scale: 1}}))(t)
 	return loss, testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 }
 
@@ -122,7 +124,7 @@ func TestSampleWarnings(t *testing.T) {
 func TestSimulationBasedCalibration(t *testing.T) {
 	sims := testkit.Size(60, 200, 2000)
 	const n, kept = 25, testkit.RankedDraws
-	priors := map[string]gppl.LogNormal{"variance": {Mu: 0, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5},
+	priors := map[string]prior.LogNormal{"variance": {Mu: 0, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5},
 		gppl.NoiseName: {Mu: -1.2, Sigma: 0.7}}
 	names := []string{"variance", "lengthscale", gppl.NoiseName}
 	ranks := testkit.Ranks{}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -199,7 +201,7 @@ func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
 	t.through = gppl.RawTransforms(t.params)
 	for i, p := range r.Params { // a step of numeric.GradientStep is then a thousandth of a standard error
 		if se := p.StdErr(); !p.Param.IsScale() && se > 0 && !math.IsInf(se, 1) {
-			t.through[i] = gppl.Units(1e-3 / numeric.GradientStep * se)
+			t.through[i] = transform.Units(1e-3 / numeric.GradientStep * se)
 		}
 	}
 	_, priors := gppl.PriorsAt(loss, theta)

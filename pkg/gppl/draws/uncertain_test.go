@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -101,7 +103,7 @@ func TestUncertainNoise(t *testing.T) {
 	}{
 		"uniform in log σ²": {exact, n, square / n},
 		"inverse gamma": {testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName,
-			Prior: gppl.InverseGamma{Shape: a, Scale: b}}))(t),
+			Prior: prior.InverseGamma{Shape: a, Scale: b}}))(t),
 			2*a + n, (2*b + square) / (2*a + n)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -138,7 +140,7 @@ func TestUncertainLengthscale(t *testing.T) {
 	data := randomData(t, 40, 9)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}.Fix("variance", gppl.NoiseName)
 	exact := testkit.Must(gppl.NewExact(t.Context(), m, data))(t)
-	loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 4, Scale: 4}}))(t)
+	loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: "lengthscale", Prior: prior.InverseGamma{Shape: 4, Scale: 4}}))(t)
 	ctx := context.Background()
 	r := testkit.Must(gppl.Fit(ctx, loss, nil, gppl.Settings{}))(t)
 	u := testkit.Must(draws.NewUncertain(ctx, loss, r, draws.UncertainSettings{Draws: 2000, Models: 2000}))(t)

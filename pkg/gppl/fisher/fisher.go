@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -57,7 +59,7 @@ func New(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Information, e
 	if err := cmp.Or(x.Check(), m.Check()); err != nil {
 		return nil, err
 	}
-	if gppl.IsPlaced(m.Kernel) {
+	if m.IsPlaced() {
 		return nil, fmt.Errorf("gppl: fisher.New does not take %v: the covariance depends on where the inputs are, not on their"+
 			" distance alone; the exact likelihood does", m.Kernel)
 	}
@@ -127,9 +129,9 @@ func (i *Information) derivatives(ctx context.Context, moved []int) {
 			}
 		}
 	})
-	dense.AddDiagonal(gram, i.model.Noise+gppl.Nugget(i.model.Kernel))
+	dense.AddDiagonal(gram, i.model.Noise+capability.Nugget(i.model.Kernel))
 	nugget := make([]float64, nkernel)
-	if k, ok := i.model.Kernel.(gppl.Nuggeter); ok {
+	if k, ok := i.model.Kernel.(capability.Nuggeter); ok {
 		k.ContractNugget(nugget, 1)
 	}
 	for q, p := range moved {
@@ -267,7 +269,7 @@ func (i *Information) ConditionalTrace(ctx context.Context, p *gppl.Projection) 
 
 // contrasts replaces A and Ȧ by those of the contrasts of y.
 func (i *Information) contrasts(ctx context.Context) error {
-	if err := gppl.CheckBasis(ctx, i.model.Mean, i.x); err != nil {
+	if err := i.model.CheckBasis(ctx, i.x); err != nil {
 		return err
 	}
 	h, err := i.model.Mean.Basis(i.x)

@@ -6,10 +6,32 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Kernels with a capability whose check needs the kernel, too.
+type (
+	markovian interface {
+		gppl.Kernel
+		capability.Markovian
+	}
+	spectrum interface {
+		gppl.Kernel
+		capability.Spectrum
+	}
+	waver interface {
+		gppl.Kernel
+		capability.Waver
+	}
+	placed interface {
+		gppl.Kernel
+		capability.Placed
+	}
 )
 
 // checkClaims compares what a kernel says of itself, by its roles and by optional interfaces, with what it computes.
@@ -106,11 +128,11 @@ func checkTogether(t *testing.T, k gppl.Kernel, at []int, what string) {
 	}
 }
 
-func checkNugget(t *testing.T, k gppl.Kernel, c gppl.Nuggeter) {
+func checkNugget(t *testing.T, k gppl.Kernel, c capability.Nuggeter) {
 	if w := c.Nugget(); !(w >= 0) || math.IsInf(w, 1) {
 		t.Errorf("Nugget = %v, want a number of at least 0", w)
 	}
-	want := gradientLog(k, gppl.Nugget)
+	want := gradientLog(k, func(k gppl.Kernel) float64 { return capability.Nugget(k) })
 	got := slices.Repeat([]float64{3}, len(want)) // ContractNugget adds
 	c.ContractNugget(got, 2)
 	for p := range got {
@@ -119,7 +141,7 @@ func checkNugget(t *testing.T, k gppl.Kernel, c gppl.Nuggeter) {
 	closeVectors(t, "∂nugget/∂log θ", got, want, 1e-8)
 }
 
-func checkReach(t *testing.T, k gppl.Kernel, c gppl.Reacher) {
+func checkReach(t *testing.T, k gppl.Kernel, c capability.Reacher) {
 	v, before := cov(k, 0), 0.0
 	for _, eps := range []float64{0.5, 1e-2, 1e-6, 1e-12, 1e-17, 1e-250} {
 		r := c.Reach(eps)
@@ -142,7 +164,7 @@ func checkReach(t *testing.T, k gppl.Kernel, c gppl.Reacher) {
 
 // checkBandwidth: of the spectrum of k, smoothed, at most some hundred times eps is
 // beyond the frequency that is said to leave eps.
-func checkBandwidth(t *testing.T, k gppl.Kernel, c gppl.Bandlimited) {
+func checkBandwidth(t *testing.T, k gppl.Kernel, c capability.Bandlimited) {
 	const (
 		eps   = 1e-4
 		loose = 100 // it is an estimate
@@ -180,7 +202,7 @@ func checkBandwidth(t *testing.T, k gppl.Kernel, c gppl.Bandlimited) {
 	}
 }
 
-func checkScale(t *testing.T, k gppl.Kernel, c gppl.Scaled) {
+func checkScale(t *testing.T, k gppl.Kernel, c capability.Scaled) {
 	params := k.Params()
 	if len(params) != 2 {
 		t.Fatalf("a Scaled kernel has a variance and a lengthscale; this has %d parameters", len(params))
@@ -230,7 +252,7 @@ func checkScale(t *testing.T, k gppl.Kernel, c gppl.Scaled) {
 }
 
 // checkSteepness compares with the slope at distances over eighteen octaves below each span.
-func checkSteepness(t *testing.T, k gppl.Kernel, c gppl.Steep) {
+func checkSteepness(t *testing.T, k gppl.Kernel, c capability.Steep) {
 	v := cov(k, 0)
 	for _, span := range []float64{0.01, 1, 30, 1000} {
 		bound := c.Steepness(span)
@@ -247,7 +269,7 @@ func checkSteepness(t *testing.T, k gppl.Kernel, c gppl.Steep) {
 }
 
 // checkAmplitudes: the parameters that are said to scale k do, together, and none is named twice.
-func checkAmplitudes(t *testing.T, k gppl.Kernel, c gppl.Amplified) {
+func checkAmplitudes(t *testing.T, k gppl.Kernel, c capability.Amplified) {
 	at, known := c.Amplitudes()
 	if !known {
 		return
@@ -263,7 +285,7 @@ func checkAmplitudes(t *testing.T, k gppl.Kernel, c gppl.Amplified) {
 
 // checkMarkov compares the sum of the processes, and its derivatives, with the covariance, and their noise with what is
 // stationary.
-func checkMarkov(t *testing.T, _ gppl.Kernel, k gppl.Markovian) {
+func checkMarkov(t *testing.T, _ gppl.Kernel, k markovian) {
 	processes, params := k.Processes(nil), len(k.Params())
 	r := []float64{0, 1e-5, 1e-3, 0.1, 0.4, 1, 2.5, 7, 60, math.Inf(1)}
 	got, slopes := make([]float64, len(r)), make([][]float64, len(r))
@@ -323,7 +345,7 @@ func checkMarkov(t *testing.T, _ gppl.Kernel, k gppl.Markovian) {
 		k.Contract(want, []float64{1}, []float64{at})
 		closeVectors(t, fmt.Sprintf("derivatives of the processes at r = %v", at), slopes[i], want, 1e-9)
 	}
-	more := k.WithParams(elsewhere(k)).(gppl.Markovian).Processes(slices.Clip(processes))
+	more := k.WithParams(elsewhere(k)).(markovian).Processes(slices.Clip(processes))
 	if len(more) != 2*len(processes) {
 		t.Errorf("Processes does not append as many as at other parameters: %d to %d", len(more)-len(processes), len(processes))
 	}
@@ -345,8 +367,8 @@ func sandwich(a, m, b []float64, d int) []float64 {
 }
 
 // checkDensity compares with the cosine transform of the covariance, by Simpson's rule, where the kernel dies out.
-func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
-	c, ok := k.(gppl.Reacher)
+func checkDensity(t *testing.T, _ gppl.Kernel, k spectrum) {
+	c, ok := k.(capability.Reacher)
 	if !ok || math.IsInf(c.Reach(1e-12), 1) {
 		t.Skip("the kernel does not say how far it reaches")
 	}
@@ -381,7 +403,7 @@ func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
 	}
 	want := gradientLog(k, func(k gppl.Kernel) float64 {
 		s := make([]float64, len(f))
-		k.(gppl.Spectrum).Density(s, f)
+		k.(spectrum).Density(s, f)
 		return floats.Dot(w, s)
 	})
 	got := make([]float64, len(want))
@@ -390,7 +412,7 @@ func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
 }
 
 // checkWaves compares the sum of waves, and its derivatives, with the covariance over a span of some periods or scales.
-func checkWaves(t *testing.T, _ gppl.Kernel, k gppl.Waver) {
+func checkWaves(t *testing.T, _ gppl.Kernel, k waver) {
 	const span, eps = 7, 1e-10
 	period, bands := k.Bands(nil, span, eps)
 	if bands == nil {

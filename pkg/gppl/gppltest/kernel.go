@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -124,7 +126,7 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 		}
 		k.Cov(gram, gram)
 		for i := range n {
-			gram[i*n+i] += gppl.Nugget(k)
+			gram[i*n+i] += capability.Nugget(k)
 		}
 		var e mat.EigenSym
 		if !e.Factorize(mat.NewSymDense(n, gram), false) {
@@ -208,7 +210,7 @@ func compare(got, want []float64, tol float64) string {
 }
 
 // checkPlaced checks that k is symmetric and at most its bound, and that ContractAt equals central differences.
-func checkPlaced(t *testing.T, _ gppl.Kernel, k gppl.Placed) {
+func checkPlaced(t *testing.T, _ gppl.Kernel, k placed) {
 	theta := gppl.Values(k.Params())
 	rnd := rand.New(rand.NewPCG(5, 6))
 	const n = 40
@@ -248,7 +250,7 @@ func checkPlaced(t *testing.T, _ gppl.Kernel, k gppl.Placed) {
 		for i, v := range u {
 			at[i] = natural(i, v)
 		}
-		k.WithParams(at).(gppl.Placed).CovAt(c, a, b, r)
+		k.WithParams(at).(placed).CovAt(c, a, b, r)
 		return floats.Dot(w, c)
 	}, raw, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
 	got := make([]float64, len(theta))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 
@@ -60,7 +62,7 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 	for i, p := range params {
 		bad := slices.Clone(theta)
 		values := []float64{math.NaN(), math.Inf(1)}
-		_, free := p.Transform.(gppl.Free)
+		_, free := p.Transform.(transform.Free)
 		if place := p.Role == gppl.RoleLocation || p.Role == gppl.RoleInput || p.Role == gppl.RoleCoefficient; !free && !place {
 			values = append(values, 0, -1)
 		}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -21,7 +23,7 @@ import (
 func TestCountsSimulationBased(t *testing.T) {
 	sims := testkit.Size(20, 100, 2000)
 	const n, kept, middle = 25, testkit.RankedDraws, 12
-	priors := map[string]gppl.LogNormal{"variance": {Mu: -0.5, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5}}
+	priors := map[string]prior.LogNormal{"variance": {Mu: -0.5, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5}}
 	names := []string{"variance", "lengthscale"}
 	ranks := testkit.Ranks{}
 	rnd, ctx, refused := rand.New(rand.NewPCG(29, 3)), t.Context(), 0

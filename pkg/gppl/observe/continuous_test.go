@@ -93,7 +93,7 @@ func TestContinuousLikelihood(t *testing.T) {
 	if mean, _, _ := next.Expected(t.Context()); !(mean[0] > 0.5*truth && mean[0] < 2*truth) {
 		t.Errorf("it expects %v, the truth is %v", mean[0], truth)
 	}
-	loss, err := gppl.NewMAP(fit.Loss, testkit.Must(gppl.DefaultPriors(t.Context(), m, fit.Loss.Guess()))(t)...)
+	loss, err := gppl.NewMAP(fit.Loss, testkit.Must(m.DefaultPriors(t.Context(), fit.Loss.Guess()))(t)...)
 	if err != nil {
 		t.Fatal(err)
 	}

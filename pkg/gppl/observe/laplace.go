@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -159,7 +161,7 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 		ctx: ctx, loss: l, theta: theta[:len(l.model.Params())], likelihood: l.Likelihood(theta), model: l.Model(theta),
 		g: l.start, at: make([]Derivatives, n),
 	}
-	s.noise = s.model.Noise + gppl.Nugget(s.model.Kernel)
+	s.noise = s.model.Noise + capability.Nugget(s.model.Kernel)
 	s.exact = l.gaussian
 	if engine, _ := l.gaussian.Cost(s.model.Values()); engine != "" {
 		s.exact = l.gaussian.OnlyEngine(engine)

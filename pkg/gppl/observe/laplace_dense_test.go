@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -37,7 +39,7 @@ func dense(t *testing.T, m gppl.Model, d gppl.Data, l Likelihood, sizes []float6
 		for j := range i + 1 {
 			s.prior.SetSym(i, j, k[i*n+j])
 		}
-		s.prior.SetSym(i, i, k[i*n+i]+gppl.Nugget(m.Kernel)+m.Noise)
+		s.prior.SetSym(i, i, k[i*n+i]+capability.Nugget(m.Kernel)+m.Noise)
 	}
 	third, g, alpha := make([]float64, n), mat.NewVecDense(n, s.g), mat.NewVecDense(n, s.alpha)
 	for range 60 {

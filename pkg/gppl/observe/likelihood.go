@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -144,7 +146,7 @@ func (l NegBinomial) CDF(y, size, g float64) float64 {
 
 // Params is the shape, learnt by its logarithm.
 func (l NegBinomial) Params() []gppl.Param {
-	return []gppl.Param{{Name: "shape", Value: l.Shape, Transform: gppl.Log{}}}
+	return []gppl.Param{{Name: "shape", Value: l.Shape, Transform: transform.Log{}}}
 }
 
 func (l NegBinomial) WithParams(theta []float64) Likelihood { return NegBinomial{theta[0]} }

@@ -33,7 +33,7 @@ func FindOutliers(ctx context.Context, m gppl.Model, d gppl.Data, opts ...gppl.O
 	if d.Len() < 5 {
 		return nil, fmt.Errorf("observe: %d observations: a test for outliers wants five or more", d.Len())
 	}
-	mean, variances, err := gppl.LeaveOneOut(ctx, m, d, opts...)
+	mean, variances, err := gppl.LeaveOut(ctx, m, d, nil, opts...)
 	if err != nil {
 		return nil, err
 	}

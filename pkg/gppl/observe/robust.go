@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -69,7 +71,7 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 		return nil, err
 	}
 	switch {
-	case gppl.Nugget(m.Kernel) > 0:
+	case capability.Nugget(m.Kernel) > 0:
 		return nil, fmt.Errorf("observe: Student-t noise stands for all white noise, but the kernel %v has its own: leave it out",
 			m.Kernel)
 	case d.Errors != nil || d.Relative != nil:

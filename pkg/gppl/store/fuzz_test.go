@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -31,8 +34,8 @@ func fuzzModels() []gppl.Model {
 		{Kernel: se, Noise: 1, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Trend{Degree: 2, Hi: 1},
 			gppl.GaussianBeta{Of: gppl.Fourier{Period: 2, Harmonics: 3}, Variances: []float64{4}}, gppl.Regressor{Name: "wind"})},
 		gppl.Model{Kernel: gppl.LocPer{}, Noise: 1}.WithParams([]float64{1e-300, 1, 1e300, 2, 3}),
-		gppl.Model{Kernel: se, Noise: 0.1}.WithTransform("lengthscale", gppl.Interval{Lo: 1, Hi: 50}).WithTransform("noise variance",
-			gppl.Interval{Lo: -0.5, Hi: 2}),
+		gppl.Model{Kernel: se, Noise: 0.1}.WithTransform("lengthscale", transform.Interval{Lo: 1, Hi: 50}).WithTransform("noise variance",
+			transform.Interval{Lo: -0.5, Hi: 2}),
 	}
 }
 
@@ -82,7 +85,7 @@ func FuzzResultJSON(f *testing.F) {
 		}
 		if i == 1 {
 			r.LogPrior = -2.5
-			r.Priors = []gppl.ParamPrior{{Name: gppl.NoiseName, Role: gppl.RoleNoise, Prior: gppl.Gamma{Shape: 2, Rate: 3}}}
+			r.Priors = []gppl.ParamPrior{{Name: gppl.NoiseName, Role: gppl.RoleNoise, Prior: prior.Gamma{Shape: 2, Rate: 3}}}
 		}
 		for _, p := range m.Params() {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: p.Value, StdErrLog: float64(i + 1), AtBound: i > 1})

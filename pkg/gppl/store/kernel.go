@@ -29,8 +29,10 @@ type kernelJSON struct {
 func encodeKernel(k gppl.Kernel) kernelJSON {
 	j := kernelJSON{Type: typed.Name(k), Parameters: map[string]float64{}}
 	own := k.Params() // after those of the parts
-	for _, p := range gppl.Parts(k) {
-		j.Parts, own = append(j.Parts, encodeKernel(p)), own[len(p.Params()):]
+	if k, ok := k.(interface{ Parts() []gppl.Kernel }); ok {
+		for _, p := range k.Parts() {
+			j.Parts, own = append(j.Parts, encodeKernel(p)), own[len(p.Params()):]
+		}
 	}
 	for _, p := range own {
 		j.Parameters[p.Name] = p.Value

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
+
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -21,13 +23,13 @@ func encodeTransform(t gppl.Transform) (transformJSON, error) {
 	switch t := t.(type) {
 	case nil:
 		return transformJSON{Kind: "log"}, nil
-	case gppl.Log, gppl.Fixed, gppl.Free:
+	case transform.Log, transform.Fixed, transform.Free:
 		return transformJSON{Kind: fmt.Sprint(t)}, nil
-	case gppl.Softplus:
+	case transform.Softplus:
 		return transformJSON{Kind: "softplus", Floor: t.Floor}, nil
-	case gppl.Cycles:
+	case transform.Cycles:
 		return transformJSON{Kind: "cycles", Span: t.Span}, nil
-	case gppl.Interval:
+	case transform.Interval:
 		return transformJSON{Kind: "interval", Lo: t.Lo, Hi: t.Hi}, nil
 	}
 	return transformJSON{}, fmt.Errorf("gppl: transform %v (%T) cannot be saved", t, t)
@@ -39,19 +41,19 @@ func decodeTransform(j transformJSON) (gppl.Transform, error) {
 		if !(j.Floor >= 0) || math.IsInf(j.Floor, 0) {
 			return nil, fmt.Errorf("softplus floor %v", j.Floor)
 		}
-		return gppl.Softplus{Floor: j.Floor}, nil
+		return transform.Softplus{Floor: j.Floor}, nil
 	case "cycles":
 		if !(j.Span > 0) || math.IsInf(j.Span, 0) {
 			return nil, fmt.Errorf("cycles over %v", j.Span)
 		}
-		return gppl.Cycles{Span: j.Span}, nil
+		return transform.Cycles{Span: j.Span}, nil
 	case "interval":
 		if !(j.Lo < j.Hi) || math.IsInf(j.Hi-j.Lo, 0) {
 			return nil, fmt.Errorf("interval from %v to %v", j.Lo, j.Hi)
 		}
-		return gppl.Interval{Lo: j.Lo, Hi: j.Hi}, nil
+		return transform.Interval{Lo: j.Lo, Hi: j.Hi}, nil
 	}
-	for _, plain := range []gppl.Transform{gppl.Log{}, gppl.Fixed{}, gppl.Free{}} {
+	for _, plain := range []gppl.Transform{transform.Log{}, transform.Fixed{}, transform.Free{}} {
 		if plain.String() == j.Kind {
 			return plain, nil
 		}
@@ -114,16 +116,16 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("gppl: model: %d transforms for %d parameters", len(j.Transforms), len(params))
 	}
 	for i, t := range j.Transforms {
-		transform, err := decodeTransform(t)
+		stored, err := decodeTransform(t)
 		if err != nil {
 			return fmt.Errorf("gppl: model: parameter %q: %w", params[i].Name, err)
 		}
 		given := params[i].Transform
 		if given == nil {
-			given = gppl.Log{}
+			given = transform.Log{}
 		}
-		if transform != given {
-			read = read.WithTransform(params[i].Name, transform)
+		if stored != given {
+			read = read.WithTransform(params[i].Name, stored)
 		}
 	}
 	if err := read.Check(); err != nil {

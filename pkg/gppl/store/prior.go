@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
@@ -13,8 +15,8 @@ import (
 //
 //	{"name": "SE.lengthscale", "role": "lengthscale", "type": "Gamma", "fields": {"Shape": 2, "Rate": 1}}
 
-var priorTypes = typed.NewRegistry[gppl.Prior](gppl.LogNormal{}, gppl.HalfNormal{}, gppl.Gamma{}, gppl.InverseGamma{},
-	gppl.Uniform{})
+var priorTypes = typed.NewRegistry[gppl.Prior](prior.LogNormal{}, prior.HalfNormal{}, prior.Gamma{}, prior.InverseGamma{},
+	prior.Uniform{})
 
 // RegisterPrior makes a prior's type known to Load, under the name of its Go type. A user's own prior registers its zero value in
 // an init function; its exported fields are what is saved. It panics if the name is taken by another type.

@@ -108,7 +108,7 @@ func (e *Excess) at(values []float64) (*Shown, error) {
 	if err := e.evaluate(theta); err != nil {
 		return nil, err
 	}
-	needed, err := gppl.SpectralColumns(e.Model.WithParams(theta), gppl.Data{X: gppl.Scalars(e.X)}, enough)
+	needed, err := e.Model.WithParams(theta).SpectralColumns(gppl.Data{X: gppl.Scalars(e.X)}, enough)
 	if err != nil {
 		return nil, err
 	}
