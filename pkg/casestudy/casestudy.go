@@ -56,28 +56,8 @@ func ofPosterior(p *gppl.Posterior) predictor {
 func ofMixture(predict func(x gppl.Inputs) (*draws.Mixture, error)) predictor {
 	return func(x gppl.Inputs) (judge.Predictive, error) {
 		m, err := predict(x)
-		return mixture{m}, err
+		return judge.PredictiveMixture(m), err
 	}
-}
-
-// mixture is a judge.Predictive whose answers no context ends.
-type mixture struct{ of *draws.Mixture }
-
-func (m mixture) Mean() []float64 { return m.of.Mean() }
-
-func (m mixture) Quantile(p float64) []float64 {
-	quantiles, _ := m.of.Quantile(context.Background(), p)
-	return quantiles
-}
-
-func (m mixture) LogDensity(y []float64) []float64 {
-	logs, _ := m.of.LogDensity(context.Background(), y)
-	return logs
-}
-
-func (m mixture) CRPS(y []float64) []float64 {
-	scores, _ := m.of.CRPS(context.Background(), y)
-	return scores
 }
 
 // add scores a contender on the held-out observations, and predicts on the grid of the figure.

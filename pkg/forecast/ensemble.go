@@ -30,6 +30,9 @@ type Part struct {
 // Value converts a value of the modelled quantity to y: itself, or the inverse of the logarithm or of the log odds.
 func (p Part) Value(z float64) float64 { return component{warp: p.warp, mean: z}.quantile(0) }
 
+// Scale returns the scale on which the part is Gaussian, such as the logarithm; nil for y itself.
+func (p Part) Scale() series.Warp { return p.warp }
+
 // parts returns the forecasts of all members.
 func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	var out []Part

@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -32,23 +33,46 @@ func (g Gaussian) Mean() []float64 { return slices.Clone(g.Mu) }
 
 // Quantile returns μ + σ·Φ⁻¹(p).
 func (g Gaussian) Quantile(p float64) []float64 {
-	z := numeric.NormalQuantile(p)
-	return g.each(g.Mu, func(_, mu, v float64) float64 { return mu + z*math.Sqrt(v) })
+	same("Gaussian", len(g.Mu), len(g.Variance))
+	z, quantiles := numeric.NormalQuantile(p), make([]float64, len(g.Mu))
+	for i, mu := range g.Mu {
+		quantiles[i] = mu + z*math.Sqrt(g.Variance[i])
+	}
+	return quantiles
 }
 
 // LogDensity returns −½log 2πv − (y − μ)²/2v and, at v = 0, the limit v → 0: +Inf at y = μ, −Inf elsewhere.
-func (g Gaussian) LogDensity(y []float64) []float64 { return g.each(y, logGaussian) }
+func (g Gaussian) LogDensity(y []float64) []float64 { return g.mixture().LogDensity(y) }
 
 // CRPS returns the score of each; see the function CRPS.
-func (g Gaussian) CRPS(y []float64) []float64 { return g.each(y, crpsNormal) }
+func (g Gaussian) CRPS(y []float64) []float64 { return g.mixture().CRPS(y) }
 
-func (g Gaussian) each(y []float64, f func(y, mu, v float64) float64) []float64 {
-	same("Gaussian", len(y), len(g.Mu), len(g.Variance))
-	values := make([]float64, len(y))
-	for i := range values {
-		values[i] = f(y[i], g.Mu[i], g.Variance[i])
-	}
-	return values
+// mixture returns the mixture of one component.
+func (g Gaussian) mixture() Predictive {
+	return PredictiveMixture(&draws.Mixture{Weights: []float64{1}, Means: [][]float64{g.Mu}, Variances: [][]float64{g.Variance}})
+}
+
+// PredictiveMixture returns mixtures of Gaussians as a Predictive.
+func PredictiveMixture(m *draws.Mixture) Predictive { return mixture{m} }
+
+// mixture is a Predictive whose answers no context ends: there is no other error.
+type mixture struct{ of *draws.Mixture }
+
+func (m mixture) Mean() []float64 { return m.of.Mean() }
+
+func (m mixture) Quantile(p float64) []float64 {
+	quantiles, _ := m.of.Quantile(context.Background(), p)
+	return quantiles
+}
+
+func (m mixture) LogDensity(y []float64) []float64 {
+	logs, _ := m.of.LogDensity(context.Background(), y)
+	return logs
+}
+
+func (m mixture) CRPS(y []float64) []float64 {
+	scores, _ := m.of.CRPS(context.Background(), y)
+	return scores
 }
 
 // PredictiveOf returns the distributions of the forecast, of new observations.
@@ -72,24 +96,20 @@ func (p predicted) Quantile(level float64) []float64 {
 	return quantiles
 }
 
-func (p predicted) LogDensity(y []float64) []float64 {
-	if forecast.PlainGaussian(p.f.Parts) {
-		return Gaussian{p.f.Mean, p.f.NoisyVar}.LogDensity(y)
-	}
-	return p.f.LogDensity(y)
-}
+func (p predicted) LogDensity(y []float64) []float64 { return p.mixture().LogDensity(y) }
 
-// CRPS is computed from quantiles, exactly for a Gaussian.
-func (p predicted) CRPS(y []float64) []float64 {
-	if forecast.PlainGaussian(p.f.Parts) {
-		return Gaussian{p.f.Mean, p.f.NoisyVar}.CRPS(y)
+// CRPS returns the continuous ranked probability score of each at y.
+func (p predicted) CRPS(y []float64) []float64 { return p.mixture().CRPS(y) }
+
+// mixture returns the parts.
+func (p predicted) mixture() Predictive {
+	m := new(draws.Mixture)
+	for _, part := range p.f.Parts {
+		m.Weights = append(m.Weights, part.Weight)
+		m.Means, m.Variances = append(m.Means, part.Mean), append(m.Variances, part.NoisyVar)
+		m.Scales = append(m.Scales, part.Scale())
 	}
-	const count = 20
-	levels := make([]float64, count)
-	for k := range levels {
-		levels[k] = (float64(k) + 0.5) / count
-	}
-	return CRPSQuantiles(y, p.Quantile, levels)
+	return PredictiveMixture(m)
 }
 
 // predictedCounts is a forecast of counts as a Predictive.

@@ -70,7 +70,8 @@ func smape(y, f float64) float64 {
 // that is not y costs +Inf, whatever the others gain, and one that is gains without bound, −Inf.
 func NLPD(y, mu, variance []float64) float64 {
 	same("NLPD", len(y), len(mu), len(variance))
-	return meanNats(len(y), func(i int) float64 { return -logGaussian(y[i], mu[i], variance[i]) })
+	log := Gaussian{mu, variance}.LogDensity(y)
+	return meanNats(len(y), func(i int) float64 { return -log[i] })
 }
 
 // meanNats is the mean of negative log densities. +Inf outweighs −Inf: as variances shrink, (y − μ)²/v grows faster
@@ -84,20 +85,6 @@ func meanNats(n int, f func(i int) float64) float64 {
 	return mean(n, f)
 }
 
-// logGaussian is log N(y; μ, v). At v = 0 it is the limit v → 0: +Inf at y = μ, −Inf elsewhere.
-func logGaussian(y, mu, v float64) float64 {
-	if v == 0 {
-		switch {
-		case y == mu:
-			return math.Inf(1)
-		case y != y || mu != mu:
-			return math.NaN()
-		}
-		return math.Inf(-1)
-	}
-	return -0.5*math.Log(2*math.Pi*v) - 0.5*(y-mu)*(y-mu)/v
-}
-
 // CRPS is the mean continuous ranked probability score of Gaussian forecasts, in the unit
 // of y: for one, with z = (y − μ)/σ,
 //
@@ -106,17 +93,8 @@ func logGaussian(y, mu, v float64) float64 {
 // (Gneiting and Raftery 2007, eq. 21). At σ = 0 it is |y − μ|.
 func CRPS(y, mu, variance []float64) float64 {
 	same("CRPS", len(y), len(mu), len(variance))
-	return mean(len(y), func(i int) float64 { return crpsNormal(y[i], mu[i], variance[i]) })
-}
-
-func crpsNormal(y, mu, v float64) float64 {
-	sd := math.Sqrt(v)
-	if sd == 0 {
-		return math.Abs(y - mu)
-	}
-	z := (y - mu) / sd
-	density := math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi)
-	return sd * (z*math.Erf(z/math.Sqrt2) + 2*density - 1/math.Sqrt(math.Pi))
+	scores := Gaussian{mu, variance}.CRPS(y)
+	return mean(len(y), func(i int) float64 { return scores[i] })
 }
 
 // CRPSSample is the continuous ranked probability score of y under the empirical

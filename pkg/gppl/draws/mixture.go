@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 )
@@ -13,6 +14,36 @@ import (
 type Mixture struct {
 	Weights          []float64   // of the components, of sum 1
 	Means, Variances [][]float64 // component by component, one value per input
+	// Scales are the scales on which the components are Gaussian. nil, also of one component, stands for y itself.
+	Scales []Scale
+}
+
+// A Scale is an increasing function of y, such as its logarithm. Its type is comparable.
+type Scale interface {
+	Forward(y float64) float64  // g(y), NaN or ±Inf where y is outside the domain
+	Inverse(z float64) float64  // g⁻¹(z)
+	LogSlope(y float64) float64 // log g′(y)
+}
+
+// scale returns that of component c, nil for y itself.
+func (m *Mixture) scale(c int) Scale {
+	if m.Scales == nil {
+		return nil
+	}
+	return m.Scales[c]
+}
+
+// value returns the y of component c that has the given place on its scale.
+func (m *Mixture) value(c int, z float64) float64 {
+	if s := m.scale(c); s != nil {
+		return s.Inverse(z)
+	}
+	return z
+}
+
+// scaled reports whether any component has a scale of its own.
+func (m *Mixture) scaled() bool {
+	return slices.ContainsFunc(m.Scales, func(s Scale) bool { return s != nil })
 }
 
 // Len returns the number of inputs.
@@ -52,19 +83,45 @@ func (m *Mixture) average(f func(c int) float64) (sum float64) {
 	return sum
 }
 
-// Mean returns the means Σ w_c·μ_c.
+// Mean returns the means Σ w_c·μ_c of y.
 func (m *Mixture) Mean() []float64 {
-	return m.each(func(_ int, mu, _ []float64) float64 {
-		return m.average(func(c int) float64 { return mu[c] })
+	return m.each(func(_ int, mu, sd []float64) float64 {
+		return m.average(func(c int) float64 {
+			mean, _ := m.moments(c, mu[c], sd[c])
+			return mean
+		})
 	})
 }
 
-// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²): the variance within components plus that between them.
+// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²) of y: the variance within components plus that between them.
 func (m *Mixture) Variance() []float64 {
 	return m.each(func(_ int, mu, sd []float64) float64 {
-		mean := m.average(func(c int) float64 { return mu[c] })
-		return m.average(func(c int) float64 { return sd[c]*sd[c] + (mu[c]-mean)*(mu[c]-mean) })
+		mean := m.average(func(c int) float64 {
+			mean, _ := m.moments(c, mu[c], sd[c])
+			return mean
+		})
+		return m.average(func(c int) float64 {
+			own, variance := m.moments(c, mu[c], sd[c])
+			return variance + (own-mean)*(own-mean)
+		})
 	})
+}
+
+// moments returns the mean and the variance of y of a component: on a scale of its own by the trapezoidal rule, which converges
+// faster than any power of the step.
+func (m *Mixture) moments(c int, mu, sd float64) (mean, variance float64) {
+	if m.scale(c) == nil {
+		return mu, sd * sd
+	}
+	const step, most = 0.125, 12
+	sum := func(f func(y float64) float64) (sum float64) {
+		for z := -float64(most); z <= most; z += step {
+			sum += step * math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi) * f(m.value(c, mu+z*sd))
+		}
+		return sum
+	}
+	mean = sum(func(y float64) float64 { return y })
+	return mean, sum(func(y float64) float64 { return (y - mean) * (y - mean) })
 }
 
 const log2Pi = 1.8378770664093454835606594728112352797
@@ -82,25 +139,62 @@ func (m *Mixture) Quantile(ctx context.Context, p float64) ([]float64, error) {
 		// The quantile is between those of the components.
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for c := range mu {
-			q := mu[c] + z*sd[c]
+			q := m.value(c, mu[c]+z*sd[c])
 			if math.IsNaN(q) {
 				return math.NaN()
 			}
 			lo, hi = min(lo, q), max(hi, q)
 		}
-		return numeric.Quantile(p, lo, hi, func(v float64) (below, density float64) {
-			for c, w := range m.Weights {
-				switch u := (v - mu[c]) / sd[c]; {
-				case sd[c] > 0:
-					below += w * normalCDF(u)
-					density += w * math.Exp(-0.5*u*u) / (sd[c] * math.Sqrt(2*math.Pi))
-				case mu[c] <= v:
-					below += w
+		return numeric.Quantile(p, lo, hi, func(v float64) (below, density float64) { return m.distribution(v, mu, sd) })
+	})
+}
+
+// below returns the probability of at most v.
+func (m *Mixture) below(v float64, mu, sd []float64) (p float64) {
+	var last Scale
+	at := v
+	for c, w := range m.Weights {
+		if s := m.scale(c); s != last { // most have one scale
+			if last, at = s, v; s != nil {
+				if at = s.Forward(v); math.IsNaN(at) { // outside the domain
+					at = math.Inf(1)
+					if v < s.Inverse(0) {
+						at = math.Inf(-1)
+					}
 				}
 			}
-			return below, density
-		})
-	})
+		}
+		if sd[c] > 0 {
+			p += w * normalCDF((at-mu[c])/sd[c])
+		} else if mu[c] <= at {
+			p += w
+		}
+	}
+	return p
+}
+
+// distribution returns the probability of at most v, and the density there.
+func (m *Mixture) distribution(v float64, mu, sd []float64) (below, density float64) {
+	for c, w := range m.Weights {
+		at, slope := v, 1.0
+		if s := m.scale(c); s != nil {
+			if at = s.Forward(v); !numeric.IsFinite(at) {
+				if v > s.Inverse(0) {
+					below += w
+				}
+				continue
+			}
+			slope = math.Exp(s.LogSlope(v))
+		}
+		switch u := (at - mu[c]) / sd[c]; {
+		case sd[c] > 0:
+			below += w * normalCDF(u)
+			density += w * slope * math.Exp(-0.5*u*u) / (sd[c] * math.Sqrt(2*math.Pi))
+		case mu[c] <= at:
+			below += w
+		}
+	}
+	return below, density
 }
 
 // LogDensity returns the log densities at y, in nats. A component of variance 0 is all at its mean: its log density is +Inf
@@ -109,14 +203,25 @@ func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error
 	m.checkLen(y)
 	log := make([]float64, len(m.Weights))
 	return m.within(ctx, func(i int, mu, sd []float64) float64 {
+		if math.IsNaN(y[i]) {
+			return y[i]
+		}
 		most := math.Inf(-1)
 		for c, w := range m.Weights {
-			z := (y[i] - mu[c]) / sd[c]
-			log[c] = math.Log(w) - 0.5*log2Pi - math.Log(sd[c]) - 0.5*z*z
+			y, slope := y[i], 0.0
+			if s := m.scale(c); s != nil {
+				slope = s.LogSlope(y)
+				if y = s.Forward(y); !numeric.IsFinite(y) { // outside the domain
+					log[c] = math.Inf(-1)
+					continue
+				}
+			}
+			z := (y - mu[c]) / sd[c]
+			log[c] = slope + math.Log(w) - 0.5*log2Pi - math.Log(sd[c]) - 0.5*z*z
 			switch {
-			case w == 0 || sd[c] == 0 && (y[i] < mu[c] || y[i] > mu[c]):
+			case w == 0 || sd[c] == 0 && (y < mu[c] || y > mu[c]):
 				log[c] = math.Inf(-1)
-			case sd[c] == 0 && y[i] == mu[c]:
+			case sd[c] == 0 && y == mu[c]:
 				log[c] = math.Inf(1)
 			}
 			most = max(most, log[c])
@@ -132,20 +237,59 @@ func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error
 	})
 }
 
-// CRPS returns the continuous ranked probability scores at y, in the unit of y,
+// CRPS returns the continuous ranked probability scores at y, in the unit of y. Of Gaussians of y they have the closed form
 //
 //	Σ_c w_c·A(y − μ_c, σ_c²) − ½Σ_cd w_c·w_d·A(μ_c − μ_d, σ_c² + σ_d²),
 //
-// A(μ, σ²) = E|N(μ, σ²)| (Grimit et al. 2006). It takes the square of the number of
-// components for each input. It panics unless y has a value for each.
+// A(μ, σ²) = E|N(μ, σ²)| (Grimit et al. 2006), which takes the square of the number of components for each input. Where a
+// component has a scale of its own they are ∫ (F(v) − 1[v ≥ y])² dv, by adaptive quadrature, to 1e-5 of themselves or better.
+// It panics unless y has a value for each input.
 func (m *Mixture) CRPS(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
-	return m.within(ctx, func(i int, mu, sd []float64) float64 {
-		return m.average(func(c int) float64 {
-			return meanAbs(y[i]-mu[c], sd[c]) -
-				0.5*m.average(func(d int) float64 { return meanAbs(mu[c]-mu[d], math.Hypot(sd[c], sd[d])) })
-		})
+	if m.scaled() {
+		return m.within(ctx, func(i int, mu, sd []float64) float64 { return m.integratedCRPS(y[i], mu, sd) })
+	}
+	return m.within(ctx, func(i int, mu, sd []float64) (score float64) {
+		for c, w := range m.Weights {
+			score += w * (meanAbs(y[i]-mu[c], sd[c]) - w*sd[c]/math.Sqrt(math.Pi))
+			var apart float64 // from the components before
+			for d, v := range m.Weights[:c] {
+				apart += v * meanAbs(mu[c]-mu[d], math.Hypot(sd[c], sd[d]))
+			}
+			score -= w * apart
+		}
+		return score
 	})
+}
+
+// integratedCRPS integrates piecewise between y, the medians of the components, and where next to nothing of any is left.
+func (m *Mixture) integratedCRPS(y float64, mu, sd []float64) (score float64) {
+	const far = 7       // standard deviations: (1 − Φ(7))² is 1e-24
+	const widest = 1e99 // so that sums are finite
+	lo, hi, size := y, y, 0.0
+	ends := []float64{y}
+	for c, w := range m.Weights {
+		lo, hi = min(lo, m.value(c, mu[c]-far*sd[c])), max(hi, m.value(c, mu[c]+far*sd[c]))
+		ends = append(ends, min(max(m.value(c, mu[c]), -widest), widest))
+		size += w * (m.value(c, mu[c]+sd[c]) - m.value(c, mu[c]-sd[c]))
+	}
+	ends = append(ends, max(lo, -widest), min(hi, widest))
+	if numeric.FirstNotFinite(ends) >= 0 {
+		return math.NaN()
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	for k, hi := range ends[1:] {
+		lo := ends[k]
+		score += numeric.Integral(lo, hi, 1e-6*size/float64(len(ends)), func(v float64) float64 {
+			below := m.below(v, mu, sd)
+			if lo >= y {
+				below = 1 - below
+			}
+			return below * below
+		})
+	}
+	return score
 }
 
 // meanAbs is E|N(μ, σ²)|.

@@ -72,6 +72,89 @@ func TestMixture(t *testing.T) {
 	near(t, "CRPS of one component", testkit.Must(one.CRPS(t.Context(), []float64{2.5}))(t)[0], judge.CRPS([]float64{2.5}, []float64{1}, []float64{4}), 1e-14)
 }
 
+// halved has half of log y, for y > 0.
+type halved struct{}
+
+func (halved) Forward(y float64) float64  { return 0.5 * math.Log(y) }
+func (halved) Inverse(z float64) float64  { return math.Exp(2 * z) }
+func (halved) LogSlope(y float64) float64 { return -math.Log(2 * y) }
+
+// TestMixtureCRPS compares scores with ∫ (F(v) − 1[v ≥ y])² dv, for random mixtures, some of whose components are far apart, of
+// variances that differ by 10⁶, or Gaussian on another scale.
+func TestMixtureCRPS(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(2006, 1))
+	for range 40 {
+		m, scaled := new(draws.Mixture), rnd.IntN(2) == 0
+		var sum float64
+		y, lo, hi, least := 3*rnd.NormFloat64(), math.Inf(1), math.Inf(-1), math.Inf(1)
+		for range 1 + rnd.IntN(6) {
+			w, mu, sd := rnd.Float64(), 3*rnd.NormFloat64(), math.Pow(10, 3*rnd.Float64()-2)
+			sum += w
+			from, to := mu-9*sd, mu+9*sd
+			if scaled {
+				m.Scales = append(m.Scales, nil)
+			}
+			if scaled && rnd.IntN(2) == 0 {
+				mu, sd = 0.3*mu, min(0.5*sd, 0.3)
+				from, to = math.Exp(2*(mu-9*sd)), math.Exp(2*(mu+9*sd))
+				m.Scales[len(m.Scales)-1] = halved{}
+				sd2 := 4 * sd * sd
+				one := draws.Mixture{Weights: []float64{1}, Means: [][]float64{{mu}}, Variances: [][]float64{{sd * sd}},
+					Scales: []draws.Scale{halved{}}}
+				mean := math.Exp(2*mu + 0.5*sd2)
+				near(t, "mean", one.Mean()[0], mean, 1e-12*mean)
+				near(t, "variance", one.Variance()[0], mean*mean*math.Expm1(sd2), 1e-11*mean*mean)
+				least = min(least, 2*sd*math.Exp(2*mu-4*sd))
+			} else {
+				least = min(least, sd)
+			}
+			m.Weights, m.Means, m.Variances = append(m.Weights, w), append(m.Means, []float64{mu}), append(m.Variances, []float64{sd * sd})
+			lo, hi = min(lo, from, y), max(hi, to, y)
+		}
+		for c := range m.Weights {
+			m.Weights[c] /= sum
+		}
+		below := func(v float64) (p float64) {
+			for c, w := range m.Weights {
+				at := v
+				if m.Scales != nil && m.Scales[c] != nil {
+					if at = math.Inf(-1); v > 0 {
+						at = 0.5 * math.Log(v)
+					}
+				}
+				p += w * distuv.UnitNormal.CDF((at-m.Means[c][0])/math.Sqrt(m.Variances[c][0]))
+			}
+			return p
+		}
+		integral := func(a, b float64, f func(v float64) float64) (sum float64) { // by Simpson's rule
+			steps := 2 * min(500_000, 10+int(4*(b-a)/least))
+			h := (b - a) / float64(steps)
+			for i := range steps + 1 {
+				weight := 2.0
+				if i%2 == 1 {
+					weight = 4
+				}
+				if i == 0 || i == steps {
+					weight = 1
+				}
+				sum += weight * h / 3 * f(a+h*float64(i))
+			}
+			return sum
+		}
+		want := integral(lo, y, func(v float64) float64 { return below(v) * below(v) }) +
+			integral(y, hi, func(v float64) float64 { return (1 - below(v)) * (1 - below(v)) })
+		got := testkit.Must(m.CRPS(t.Context(), []float64{y}))(t)[0]
+		near(t, "CRPS", got, want, 1e-5*want)
+		p := 0.01 + 0.98*rnd.Float64()
+		v := testkit.Must(m.Quantile(t.Context(), p))(t)[0]
+		near(t, "level of the quantile", below(v), p, 1e-9)
+		h := 1e-4 * least
+		density := (below(v+h) - below(v-h)) / (2 * h)
+		near(t, "density", math.Exp(testkit.Must(m.LogDensity(t.Context(), []float64{v}))(t)[0]), density, 1e-4*density)
+	}
+}
+
 func near(t *testing.T, what string, got, want, tol float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= tol) {

@@ -325,7 +325,7 @@ func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s draws.Un
 
 // predict averages over models with the kernels of those given, with so many components of the noise in each.
 func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model, components int) (*draws.Mixture, error) {
-	precisions, weights := r.noise().mixed(components)
+	noise, weights := StudentNoise{r.Nu, r.Model.Noise}.Mixture(components)
 	mixture := &draws.Mixture{}
 	for _, of := range models {
 		m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
@@ -338,10 +338,10 @@ func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model
 		if err != nil {
 			return nil, err
 		}
-		for c, lambda := range precisions {
+		for c, own := range noise {
 			v := make([]float64, len(variances))
 			for i := range v {
-				v[i] = variances[i] + r.Model.Noise/lambda
+				v[i] = variances[i] + own
 			}
 			mixture.Weights = append(mixture.Weights, weights[c]/float64(len(models)))
 			mixture.Means, mixture.Variances = append(mixture.Means, mean), append(mixture.Variances, v)

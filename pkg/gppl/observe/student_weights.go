@@ -94,27 +94,17 @@ func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 	return best, logDensity
 }
 
-// mixed returns the components of λ for a mixture of Gaussians: precisions, and weights of
-// sum 1, at the quantiles in the middle of unequal steps, which are finer in both tails.
-func (s student) mixed(components int) (precisions, weights []float64) {
-	step := func(u float64) float64 { return u * u * u * (10 - 15*u + 6*u*u) }
-	for c := range components {
-		lo, hi := step(float64(c)/float64(components)), step(float64(c+1)/float64(components))
-		q := mathext.GammaIncRegInv(0.5*s.nu, 0.5*(lo+hi))
-		precisions, weights = append(precisions, q/(0.5*s.nu)), append(weights, hi-lo)
-	}
-	return precisions, weights
-}
-
 // StudentNoise is Student-t noise of Nu degrees of freedom and squared scale Scale2.
 type StudentNoise struct{ Nu, Scale2 float64 }
 
-// Mixture returns variances and weights, of sum 1, of a mixture of so many Gaussians that is the noise.
+// Mixture returns variances and weights, of sum 1, of a mixture of so many Gaussians that is the noise (draws.Mixture): the
+// precisions λ are at the quantiles in the middle of unequal steps, which are finer in both tails.
 func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
-	precisions, weights := student{s.Nu, s.Scale2}.mixed(components)
-	variances = make([]float64, len(precisions))
-	for i, lambda := range precisions {
-		variances[i] = s.Scale2 / lambda
+	step := func(u float64) float64 { return u * u * u * (10 - 15*u + 6*u*u) }
+	for c := range components {
+		lo, hi := step(float64(c)/float64(components)), step(float64(c+1)/float64(components))
+		q := mathext.GammaIncRegInv(0.5*s.Nu, 0.5*(lo+hi))
+		variances, weights = append(variances, s.Scale2/(q/(0.5*s.Nu))), append(weights, hi-lo)
 	}
 	return variances, weights
 }

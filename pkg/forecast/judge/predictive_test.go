@@ -1,0 +1,52 @@
+package judge
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+)
+
+// TestPredictedCRPS compares the score of forecasts, whose parts are Gaussians of y, of log y or of log odds, with quantiles at so
+// many levels that these have it too.
+func TestPredictedCRPS(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(63, 5))
+	level := 3.0
+	y := make([]float64, 36)
+	for i := range y {
+		level += 0.1 * rnd.NormFloat64()
+		y[i] = math.Exp(level)
+	}
+	levels := make([]float64, 2000)
+	for k := range levels {
+		levels[k] = (float64(k) + 0.5) / float64(len(levels))
+	}
+	for name, bounds := range map[string]*series.Bounds{"unbounded": nil, "bounded": {Lo: 0, Hi: 200}} {
+		s := testkit.Must(series.NewSeries(series.Axis{Name: "step"}, timeline.Steps(len(y)), y))(t)
+		s.Bounds = bounds
+		f := testkit.Must(automatic(t, s, forecast.Options{}).Forecast(t.Context(), 3))(t)
+		p := PredictiveOf(f)
+		scaled := 0
+		for _, part := range f.Parts {
+			if part.Scale() != nil {
+				scaled++
+			}
+		}
+		t.Logf("%s: %d parts, %d of another scale", name, len(f.Parts), scaled)
+		at := []float64{y[35], 0.7 * y[35], 1.6 * y[35]}
+		got, want, logs := p.CRPS(at), CRPSQuantiles(at, p.Quantile, levels), p.LogDensity(at)
+		for i := range at {
+			if !(math.Abs(got[i]-want[i]) <= 2e-3*want[i]) {
+				t.Errorf("%s: CRPS at %v is %v, from quantiles %v", name, at[i], got[i], want[i])
+			}
+			if own := f.LogDensity(at)[i]; !(math.Abs(logs[i]-own) <= 1e-9*(1+math.Abs(own))) {
+				t.Errorf("%s: log density at %v is %v, of the forecast %v", name, at[i], logs[i], own)
+			}
+		}
+	}
+}
