@@ -9,11 +9,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/dense"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // fill sets a to a positive definite matrix and returns it in full. It visits
@@ -257,8 +259,8 @@ func least(a *mat.SymDense) float64 {
 // TestWide has a band wide enough for every block's work to be spread over the
 // processors, and a profile that changes its reach on the way.
 func TestWide(t *testing.T) {
-	for _, wide := range []int{700, 1500} {
-		n := 2000
+	n := testkit.Size(1000, 2000, 2000)
+	for _, wide := range []int{n * 7 / 20, n * 3 / 4} {
 		first := band(n, wide)
 		for i := range first[:n/3] {
 			first[i] = max(0, i-40)
@@ -333,7 +335,7 @@ func TestProcessors(t *testing.T) {
 		a.Inverse(a)
 		return append(x.Data, a.data...)
 	}
-	for _, width := range []int{100, 900} {
+	for _, width := range []int{100, testkit.Size(500, 900, 900)} {
 		several := result(width)
 		procs := runtime.GOMAXPROCS(1)
 		one := result(width)

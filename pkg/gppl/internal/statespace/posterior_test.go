@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // densePosterior is what Posterior computes, and K_*ᵀA⁻¹K_*'s diagonal.
@@ -39,6 +41,9 @@ func TestPosterior(t *testing.T) {
 				for _, n := range []int{1, 2, 30, 200} {
 					for _, l := range []float64{1e-3, 0.03, 1, 1e4} {
 						for _, noise := range []float64{1e-6, 1e-3, 1} {
+							if testkit.Quick() && n == 200 && rnd.IntN(4) > 0 {
+								continue
+							}
 							cs := scaled(cs, l)
 							x := sorted(lay.draw(rnd, n))
 							y := drawY(rnd, x, cs, noise)
