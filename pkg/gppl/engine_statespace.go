@@ -50,9 +50,6 @@ func (e *stateSpaceExact) share(from *stateSpaceExact) {
 
 func (e *stateSpaceExact) name() string { return EngineStateSpace }
 
-// stateSeconds is the time of the filter per observation, forward and backward, by the size of its state.
-func stateSeconds(dim int) float64 { return 30e-9 * float64(dim*dim) }
-
 // notMatern is why the projected likelihood, whose sums along the series are for Matérn terms, does not take a kernel.
 const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
 
@@ -98,7 +95,7 @@ func (e *stateSpaceExact) bySum(l *stateSpace, m *compiled, n, least float64) ch
 	d, _ := l.size()
 	return choice.Forecast{
 		Bytes:   8 * n * (d*d + 2 + 3*float64(len(l.blocks)) + e.columnNumbers(d)), // see statespace.Filter
-		Seconds: n * 30e-9 * d * d,
+		Seconds: n * (entrySeconds * d * d),
 		Err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
 	}
 }
@@ -124,6 +121,9 @@ func (e *stateSpaceExact) byPairs(l *stateSpace, m *compiled, n, least float64) 
 		Err:     n*0x1p-50*(1+m.variance/least) + l.bound(n, least),
 	}
 }
+
+// entrySeconds is what statespace.BySum takes for an observation and each entry of P, there and back.
+const entrySeconds = 30e-9
 
 // What statespace.ByPairs takes for an observation, and for each number of P, there and back: in general, where all processes
 // have two numbers, and where all are Matérn 3/2 without waves (BenchmarkBlocks, BenchmarkSweeps).
