@@ -43,11 +43,35 @@ func (b relaxation) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 	}
 }
 
+// twofold is the sum of a process of its own and of a Matérn process of twice the lengthscale.
+type twofold struct{ Variance, Lengthscale float64 }
+
+func (k twofold) sum() gppl.Kernel {
+	return gppl.Add(gppl.Laplace(k), gppl.Matern32{Variance: k.Variance, Lengthscale: 2 * k.Lengthscale})
+}
+func (k twofold) Params() []gppl.Param { return gppl.Laplace(k).Params() }
+func (k twofold) WithParams(theta []float64) gppl.Kernel {
+	return twofold(gppl.Laplace(k).WithParams(theta).(gppl.Laplace))
+}
+func (k twofold) Cov(dst, r []float64)   { k.sum().Cov(dst, r) }
+func (k twofold) Slope(dst, r []float64) { k.sum().Slope(dst, r) }
+func (k twofold) Contract(grad, w, r []float64) {
+	g := make([]float64, 4)
+	k.sum().Contract(g, w, r)
+	grad[0] += g[0] + g[2]
+	grad[1] += g[1] + g[3]
+}
+func (k twofold) String() string { return fmt.Sprintf("twofold(%v, %v)", k.Variance, k.Lengthscale) }
+func (k twofold) Processes(dst []gppl.Process) []gppl.Process {
+	return append(dst, relaxation(k), gppl.MaternProcess{Order: 1, Variance: k.Variance, Lengthscale: 2 * k.Lengthscale})
+}
+
 // TestLinearKernels compares the state-space engine with the dense one for kernels that are linear stochastic differential
 // equations, with a mean and known errors: value, gradient, posterior and blocks left out.
 func TestLinearKernels(t *testing.T) {
 	t.Parallel()
 	gppltest.CheckKernel(t, relaxing{1.2, 0.7})
+	gppltest.CheckKernel(t, twofold{1.2, 0.7})
 	sho := gppl.SHO{Variance: 0.8, Period: 1.3, Quality: 0.5}
 	matern := gppl.Matern32{Variance: 1, Lengthscale: 4}
 	periodic := gppl.Periodic{Variance: 0.9, Lengthscale: 1, Period: 2.1}
@@ -60,6 +84,8 @@ func TestLinearKernels(t *testing.T) {
 		gppl.Mul(gppl.Laplace{Variance: 1, Lengthscale: 3}, sho),
 		gppl.Mul(gppl.Add(matern, gppl.White{Variance: 0.1}), periodic),
 		gppl.Add(relaxing{0.7, 1.4}, gppl.Mul(relaxing{0.7, 3}, periodic)),
+		twofold{0.7, 1.4},
+		gppl.Mul(gppl.Add(twofold{0.7, 1.4}, sho), periodic),
 		responding{1.1, 1.6},
 		gppl.Add(gppl.Mul(responding{1.1, 1.6}, periodic), gppl.Mul(responding{0.6, 3}, sho)),
 	} {
