@@ -40,6 +40,9 @@ func TestPredictedCRPS(t *testing.T) {
 		t.Logf("%s: %d parts, %d of another scale", name, len(f.Parts), scaled)
 		at := []float64{y[35], 0.7 * y[35], 1.6 * y[35]}
 		got, want, logs := p.CRPS(at), CRPSQuantiles(at, p.Quantile, levels), p.LogDensity(at)
+		if far := p.LogDensity([]float64{y[35], 1e-9, y[35]}); math.IsInf(far[1], 0) || math.IsNaN(far[1]) {
+			t.Errorf("%s: log density far out is %v", name, far[1])
+		}
 		for i := range at {
 			if !(math.Abs(got[i]-want[i]) <= 2e-3*want[i]) {
 				t.Errorf("%s: CRPS at %v is %v, from quantiles %v", name, at[i], got[i], want[i])
