@@ -16,10 +16,10 @@ import (
 const mostSumsProjections = 1000
 
 // FitSums learns the parameters of m from the observations in s minus the constant centre, starting at the values of m. It uses
-// the exact likelihood if an engine takes it (gppl.SumsData). If none does, or if training ends at the shortest lengthscales
-// that the exact likelihood takes, it uses projections with the residual energy (gppl.NewResidual). It begins with as many
-// projections as the spectrum of the model needs (see gppl.Model.SpectralColumns) and adds more, continuing from where it stopped,
-// until the signal beyond them is below a tenth of the noise and the last addition improved the loss by less than Gain.
+// the exact likelihood if an engine takes it (gppl.SumsData). If none does, or if training ends at the shortest lengthscales that
+// the exact likelihood takes, it uses projections with the residual energy (gppl.NewResidual). It begins with as many projections
+// as the spectrum of the model needs (see gppl.Model.SpectralColumns) and adds more, continuing from where it stopped, until the
+// signal beyond them is below a tenth of the noise and the last addition improved the loss by less than Gain.
 //
 // Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain, MaxProjections, whose default is n/2 and at
 // most 1000, Memory, and Progress. There is no search for starts. It is an error if all observations are equal, since the
