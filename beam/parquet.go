@@ -18,6 +18,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
+// mostKeys is the number of columns that may tell series apart.
+const mostKeys = 6
+
 // PagesHeld is the number of pages of a Parquet file that a worker holds in memory: compressed and uncompressed, a page of values
 // and one of a dictionary for each of two columns.
 const PagesHeld = 8
@@ -148,12 +151,16 @@ func (n parquetColumn) of(v int64) float64 {
 	return float64(v)
 }
 
-// parquetFile is an open file with its two columns.
+// parquetFile is an open file with its two columns, and those of texts that may tell series apart.
 type parquetFile struct {
 	*file.Reader
 	x, y    parquetColumn
+	keys    []parquetColumn
 	columns series.ReadOptions
 }
+
+// all are the columns that are read: x, y and the keys.
+func (s parquetFile) all() []parquetColumn { return append([]parquetColumn{s.x, s.y}, s.keys...) }
 
 // dates reports whether the type of x is one of dates.
 func (s parquetFile) dates() bool { return s.x.timestamp || s.x.day }
@@ -184,6 +191,11 @@ func openParquet(f parquet.ReaderAtSeeker, o Options) (s parquetFile, err error)
 	}
 	if err == nil && s.x.index == s.y.index {
 		err = fmt.Errorf("x and y are both column %q", s.x.name)
+	}
+	for i := 0; err == nil && !o.Columns.Pooled && i < columns.NumColumns() && len(s.keys) < mostKeys; i++ {
+		if k, wrong := columnOf(columns, "", i, true); wrong == nil && k.text && i != s.x.index && i != s.y.index {
+			s.keys = append(s.keys, k)
+		}
 	}
 	return s, err
 }
@@ -239,26 +251,31 @@ func extremesOf(g *metadata.RowGroupMetaData, n parquetColumn) (lo, hi float64, 
 const batch = 1 << 14
 
 // numbers passes the rows to visit, some at a time and in order: NaN is a missing value. visit must not keep the slices.
-func (s parquetFile) numbers(ctx context.Context, visit func(x, y []float64) error) (err error) {
+func (s parquetFile) numbers(ctx context.Context, visit func(x, y []float64, keys [][]string) error) (err error) {
 	defer damaged(&err)
-	x, y := make([]float64, batch), make([]float64, batch)
-	return s.batches(ctx, func(c *[2]column, rows int) error {
-		if err := errors.Join(c[0].read(x[:rows]), c[1].read(y[:rows])); err != nil {
+	x, y, keys := make([]float64, batch), make([]float64, batch), make([][]string, len(s.keys))
+	return s.batches(ctx, func(c []column, rows int) error {
+		err := errors.Join(c[0].read(x[:rows]), c[1].read(y[:rows]))
+		for i := range keys {
+			keys[i] = append(keys[i][:0], make([]string, rows)...)
+			err = errors.Join(err, c[2+i].readText(keys[i]))
+		}
+		if err != nil {
 			return err
 		}
-		return visit(x[:rows], y[:rows])
+		return visit(x[:rows], y[:rows], keys)
 	})
 }
 
-// batches calls read for each batch of rows; read takes as many values from each of the two columns, x and y.
-func (s parquetFile) batches(ctx context.Context, read func(columns *[2]column, rows int) error) error {
+// batches calls read for each batch of rows; read takes as many values from each of the columns.
+func (s parquetFile) batches(ctx context.Context, read func(columns []column, rows int) error) error {
 	for g := range s.NumRowGroups() {
 		columns, left, err := s.group(g)
 		for err == nil && left > 0 {
 			rows := min(batch, left)
 			left -= rows
 			if err = ctx.Err(); err == nil {
-				err = read(&columns, rows)
+				err = read(columns, rows)
 			}
 		}
 		if err != nil {
@@ -276,14 +293,15 @@ type column struct {
 	values any // a slice of the physical type
 }
 
-// group returns the columns x and y of a row group, and how many rows it has.
-func (s parquetFile) group(g int) (columns [2]column, rows int, err error) {
+// group returns the columns of a row group, and how many rows it has.
+func (s parquetFile) group(g int) (columns []column, rows int, err error) {
 	group := s.RowGroup(g)
-	for i, n := range []parquetColumn{s.x, s.y} {
-		columns[i].parquetColumn = n
-		if columns[i].chunk, err = group.Column(n.index); err != nil {
-			return columns, 0, err
+	for _, n := range s.all() {
+		chunk, err := group.Column(n.index)
+		if err != nil {
+			return nil, 0, err
 		}
+		columns = append(columns, column{parquetColumn: n, chunk: chunk})
 	}
 	return columns, int(group.NumRows()), nil
 }

@@ -8,24 +8,38 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 )
 
-// writeCSV writes both columns as a csv file without a header.
+// writeCSV writes the columns as a csv file without a header.
 func (s parquetFile) writeCSV(ctx context.Context, w io.Writer) (err error) {
 	defer damaged(&err)
 	buffered := bufio.NewWriter(w)
 	out := csv.NewWriter(buffered)
-	x, y := make([]string, batch), make([]string, batch)
-	err = s.batches(ctx, func(columns *[2]column, rows int) error {
-		if err := errors.Join(columns[0].readText(x[:rows]), columns[1].readText(y[:rows])); err != nil {
-			return err
+	texts, row := make([][]string, len(s.all())), make([]string, len(s.all()))
+	for i := range texts {
+		texts[i] = make([]string, batch)
+	}
+	err = s.batches(ctx, func(columns []column, rows int) error {
+		for i := range columns {
+			if err := columns[i].readText(texts[i][:rows]); err != nil {
+				return err
+			}
+			for at, text := range texts[i][:rows] {
+				if i >= 2 { // a key may be any text, and is no number
+					texts[i][at] = "_" + strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), 200)], "\x00", ""), "")
+				}
+			}
 		}
-		for i := range rows {
-			if err := out.Write([]string{x[i], y[i]}); err != nil {
+		for at := range rows {
+			for i := range row {
+				row[i] = texts[i][at]
+			}
+			if err := out.Write(row); err != nil {
 				return err
 			}
 		}

@@ -165,7 +165,7 @@ func lookAtParquet(ctx context.Context, path string, o Options, lo, hi *[2]float
 
 // report says how x is read if it is not read as text.
 func (s parquetFile) report(rows, missing int) dataset.CSVReport {
-	rep := dataset.CSVReport{Rows: rows, Skipped: missing, Columns: make([]string, 2), Y: 1, Time: dataset.TimeNumber}
+	rep := dataset.CSVReport{Rows: rows, Skipped: missing, Columns: make([]string, 2+len(s.keys)), Y: 1, Time: dataset.TimeNumber}
 	if s.dates() {
 		rep.Time = dataset.TimeISO
 	}
@@ -192,13 +192,33 @@ func (s parquetFile) asText() bool {
 	return true
 }
 
-// read passes the rows to visit in blocks, in order; row 1 is the first.
-func (s parquetFile) read(ctx context.Context, visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
+// read passes the rows to visit in blocks, in order; row 1 is the first. The error of a table of several series comes at the end.
+func (s parquetFile) read(ctx context.Context, visit func(*dataset.CSVBlock) error) (rep dataset.CSVReport, err error) {
 	if s.asText() {
-		return s.readAsCSV(ctx, visit)
+		rep, err = s.readAsCSV(ctx, visit)
+	} else {
+		rep, err = s.readNumbers(ctx, visit)
 	}
+	if err != nil {
+		return rep, err
+	}
+	if rep.Several.Columns != nil {
+		for i, n := range s.all() {
+			rep.Columns[i] = n.name
+		}
+	}
+	return rep, s.columns.OneSeries(rep)
+}
+
+// readNumbers reads columns of numbers.
+func (s parquetFile) readNumbers(ctx context.Context, visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
 	rows, missing := 0, 0
-	err := s.numbers(ctx, func(x, y []float64) error {
+	var columns []int
+	for i := range s.keys {
+		columns = append(columns, 2+i)
+	}
+	watched := dataset.NewWatch(columns...)
+	err := s.numbers(ctx, func(x, y []float64, keys [][]string) error {
 		b := new(dataset.CSVBlock)
 		for i := range x {
 			if rows++; math.IsNaN(x[i]) || math.IsNaN(y[i]) {
@@ -206,27 +226,33 @@ func (s parquetFile) read(ctx context.Context, visit func(*dataset.CSVBlock) err
 				continue
 			}
 			b.X, b.Y, b.Lines = append(b.X, x[i]), append(b.Y, y[i]), append(b.Lines, rows)
+			watched.Add(x[i], func(column int) string { return keys[column-2][i] })
 		}
 		missing += b.Skipped
 		return visit(b)
 	})
-	return s.report(rows, missing), err
+	rep := s.report(rows, missing)
+	rep.Several = watched.Several()
+	return rep, err
 }
 
-// readAsCSV writes both columns as a csv file and reads that: texts, and numbers that may stand for dates, go through the csv
+// readAsCSV writes the columns as a csv file and reads that: texts, and numbers that may stand for dates, go through the csv
 // reader, so that there is only one table of forms.
 func (s parquetFile) readAsCSV(ctx context.Context, visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
 	o := s.columns
 	if s.dates() { // writeCSV writes them
 		o.Time = dataset.TimeAuto
 	}
-	o.NoHeader, o.X, o.Y, o.Comma = true, "1", "2", ','
+	o.NoHeader, o.X, o.Y, o.Comma, o.Pooled = true, "1", "2", ',', true // read tells of several series, by their names
 	r, w := io.Pipe()
 	go func() { w.CloseWithError(s.writeCSV(ctx, w)) }()
 	rep, err := series.Stream(r, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
 	r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // ends the writer
 	if err == nil {
 		rep.Columns[rep.X], rep.Columns[rep.Y] = s.x.name, s.y.name
+	}
+	for i, text := range rep.Several.Texts {
+		rep.Several.Texts[i] = text[1:] // as writeCSV writes them
 	}
 	return rep, err
 }

@@ -16,10 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -277,6 +280,64 @@ func TestOneAxis(t *testing.T) {
 		}
 		if _, err := os.Stat(out); c.ok != (err == nil) {
 			t.Errorf("the output: %v", err)
+		}
+	}
+}
+
+// TestSeveralSeries: the rows of several series are refused by name of the column that tells them apart, of csv and of Parquet
+// files of numbers, dates and texts, and nothing is written; Pooled takes all for one.
+func TestSeveralSeries(t *testing.T) {
+	const rows = 90
+	store := func(i int) string { return []string{"north", "south", "a\"\nb,\x00c"}[i%3] }
+	paths := map[string]string{"csv": filepath.Join(t.TempDir(), "a.csv")}
+	text := "t,y,store\n"
+	for i := range rows {
+		text += fmt.Sprintf("%d,%d.5,%s\n", i/2, i%7, store(i%2))
+	}
+	put(t, paths["csv"], text)
+	for name, x := range map[string]arrow.DataType{"float": arrow.PrimitiveTypes.Float64, "timestamp": arrow.FixedWidthTypes.Timestamp_ms,
+		"text": arrow.BinaryTypes.String} {
+		fields := []arrow.Field{{Name: "store", Type: arrow.BinaryTypes.String}, {Name: "t", Type: x},
+			{Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "empty", Type: arrow.BinaryTypes.String, Nullable: true}}
+		paths[name] = writeParquet(t, arrow.NewSchema(fields, nil), 40, func(b *array.RecordBuilder) {
+			for i := range rows {
+				b.Field(0).(*array.StringBuilder).Append(store(i))
+				switch at := b.Field(1).(type) {
+				case *array.Float64Builder:
+					at.Append(float64(i / 3))
+				case *array.TimestampBuilder:
+					at.Append(arrow.Timestamp(i / 3 * 1000))
+				case *array.StringBuilder:
+					at.Append(fmt.Sprint(i / 3))
+				}
+				b.Field(2).(*array.Float64Builder).Append(float64(i%7) + 0.5)
+				b.Field(3).(*array.StringBuilder).AppendNull()
+			}
+		})
+	}
+	p, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 30, Centre: 3, Largest: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, path := range paths {
+		h := p.Header
+		h.Dates = name == "timestamp"
+		o := Options{Header: h, Columns: series.ReadOptions{X: "t", Y: "y"}}
+		out := filepath.Join(t.TempDir(), "all.sums")
+		if name == "csv" {
+			err = run(t, out, o, path)
+		} else {
+			_, err = sumOf(t.Context(), []string{path}, o)
+		}
+		if err == nil || !strings.Contains(err.Error(), `the column "store" tells their rows apart`) || !strings.Contains(err.Error(), "--by none") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%s: sums were written", name)
+		}
+		o.Columns.Pooled = true
+		if err := run(t, out, o, path); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

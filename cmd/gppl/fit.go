@@ -260,6 +260,18 @@ func pooled(c *cli.Command) bool {
 	return len(columns) == 1 && columns[0] == "none"
 }
 
+// oneSeries returns an error if --y or --by choose more than one series.
+func oneSeries(c *cli.Command) error {
+	if columns := yColumns(c); len(columns) > 1 {
+		return usageError{fmt.Errorf("%s takes one --y, not %d; gppl fit takes several", c.Name, len(columns))}
+	}
+	if columns := keyColumns(c); columns != nil {
+		return usageError{fmt.Errorf("%s takes one series: gppl fit --by %s fits each, and --by none takes all rows for one",
+			c.Name, columns[0])}
+	}
+	return nil
+}
+
 // yColumn returns the last of yColumns, "" if there is none.
 func yColumn(c *cli.Command) string {
 	columns := yColumns(c)
@@ -295,12 +307,8 @@ func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.An
 	if err != nil {
 		return nil, err
 	}
-	if columns := yColumns(c); len(columns) > 1 {
-		return nil, usageError{fmt.Errorf("%s takes one --y, not %d; gppl fit takes several", c.Name, len(columns))}
-	}
-	if columns := keyColumns(c); columns != nil {
-		return nil, usageError{fmt.Errorf("%s takes one series: gppl fit --by %s fits each, and --by none takes all rows for one",
-			c.Name, columns[0])}
+	if err := oneSeries(c); err != nil {
+		return nil, err
 	}
 	s, settings, err := prepare(ctx, c, task{path: path, y: yColumn(c)})
 	if err != nil {

@@ -35,7 +35,7 @@ and sums of parts merge exactly. Dates become seconds since 1970. "-" reads stan
    gppl sum 2025.csv --x time --y level --like two.sums -o third.sums
    gppl merge two.sums third.sums -o all.sums
    gppl fit all.sums`,
-		Flags: append(append(formatFlags(), flagsOf("y")...),
+		Flags: append(append(formatFlags(), flagsOf("y", "by")...),
 			&cli.StringFlag{Name: "like", Usage: "take the header of `FILE.sums`, to merge with it later", Category: header},
 			&cli.StringFlag{Name: "from",
 				Usage: "earliest `X`, of files to come too: a number or a date; taken from the files if not given", Category: header},
@@ -121,8 +121,8 @@ func newSummer(c *cli.Command) (*summer, error) {
 	if _, err := outOf(c); err != nil {
 		return nil, err
 	}
-	if columns := yColumns(c); len(columns) > 1 {
-		return nil, usageError{fmt.Errorf("sum takes one --y, not %d", len(columns))}
+	if err := oneSeries(c); err != nil {
+		return nil, err
 	}
 	for _, f := range s.files {
 		if f == dataset.StandardInput {
@@ -145,6 +145,7 @@ func newSummer(c *cli.Command) (*summer, error) {
 	}
 	var err error
 	s.options, err = readOptions(c)
+	s.options.Pooled = pooled(c)
 	return s, err
 }
 

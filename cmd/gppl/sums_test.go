@@ -620,16 +620,49 @@ func TestWithoutRounding(t *testing.T) {
 	}
 }
 
-// TestSumOfStackedSeries: sums do not take several series for one, whose rows a column of words tells apart.
+// TestSumOfStackedSeries: sums refuse a long table as a fit does, by the same sentence, whatever the order of its rows, from a file
+// that is looked at in pieces and from standard input too, and nothing is written; --by none pools.
 func TestSumOfStackedSeries(t *testing.T) {
-	var text strings.Builder
-	text.WriteString("day,store,sold\n")
-	for _, store := range []string{"north", "south"} {
-		for day := range 60 {
-			fmt.Fprintf(&text, "%d,%s,%d\n", day, store, day%7)
+	dir := t.TempDir()
+	table := func(days int, row func(day, store int) (int, int)) string {
+		return made("day,note,store,sold", 3*days, func(i int) string {
+			day, store := row(i/3, i%3)
+			return fmt.Sprintf("%d,fine weather in the morning and rain at night,%s,%d", day, []string{"north", "south", "west"}[store], (day*day+store)%17)
+		})
+	}
+	small := table(60, func(day, store int) (int, int) { return day, store })
+	large := table(40_000, func(day, store int) (int, int) { i := 3*day + store; return i % 40_000, i / 40_000 })
+	if len(large) < 5<<20 {
+		t.Fatal("the file is looked at as a whole")
+	}
+	out := filepath.Join(dir, "a.sums")
+	const want = `the column "store" tells their rows apart ("north", "south", "west", …). --by store makes a series of each; --by none takes all rows for one`
+	for name, text := range map[string]string{"small.csv": small, "large.csv": large} {
+		path := put(t, dir, name, text)
+		code, _, stderr := gppl("sum", "-q", path, "--y", "sold", "-o", out)
+		oneLine(t, code, exitFailed, stderr, fmt.Sprintf("%s: there are 3 series: %d of %[2]d values of x are repeated, and %s",
+			name, strings.Count(text, "\n")/3, want))
+		if name == "small.csv" {
+			code, _, fitted := gppl("fit", "-q", path, "--y", "sold")
+			if code != exitFailed || fitted != stderr {
+				t.Errorf("exit %d: %s, and not %s", code, fitted, stderr)
+			}
+		}
+		piped(t, text, func() {
+			code, _, stderr := gppl("sum", "-q", "-", "--y", "sold", "--from", "0", "--to", "40000", "--centre", "8", "--largest", "9", "-o", out)
+			oneLine(t, code, exitFailed, stderr, want)
+		})
+		if _, err := os.Stat(out); err == nil {
+			t.Fatal("sums were written")
 		}
 	}
-	file := put(t, t.TempDir(), "stacked.csv", text.String())
-	code, _, stderr := gppl("sum", file, "-o", filepath.Join(t.TempDir(), "a.sums"))
-	oneLine(t, code, exitFailed, stderr, `"store"`)
+	path := filepath.Join(dir, "small.csv")
+	code, _, stderr := gppl("sum", path, "--y", "sold", "--by", "store", "-o", out)
+	oneLine(t, code, exitUsage, stderr, "sum takes one series: gppl fit --by store fits each, and --by none takes all rows for one")
+	code, _, stderr = gppl("sum", path, "-o", out) // column 2 is words
+	oneLine(t, code, exitFailed, stderr, `"note"`)
+	must(t, "sum", "-q", path, "--y", "sold", "--by", "none", "-o", out)
+	if stdout, _ := must(t, "info", out); !strings.Contains(stdout, "180") {
+		t.Error(stdout)
+	}
 }

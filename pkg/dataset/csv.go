@@ -179,6 +179,6 @@ func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
 			s.XUnit = "s since 1970"
 		}
 	}
-	t.several(s.X)
+	t.rep.Several = t.watched.Several()
 	return s, t.rep, nil
 }

@@ -211,7 +211,10 @@ func (t *table) choose(rows []row) error {
 	if len(wrong.Problems) > 0 {
 		return &wrong
 	}
-	t.watch(rows)
+	for _, at := range t.rep.Also.KeyColumns {
+		t.keys = append(t.keys, keyColumn{at: at, ids: map[string]int32{}, asked: true, filled: at != t.rep.Y})
+	}
+	t.watched = t.newWatch(rows)
 	return t.refuseShape(rows)
 }
 

@@ -1,7 +1,9 @@
 package dataset
 
 import (
+	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 )
@@ -13,13 +15,13 @@ type keyColumn struct {
 	at     int // from 0
 	ids    map[string]int32
 	texts  []string
-	asked  bool // CSVOptions.Keys names it; otherwise it is watched, as it may tell series apart
+	asked  bool // CSVOptions.Keys names it; otherwise it is watched
 	filled bool // an empty cell is a problem
 }
 
 // number returns the number of a text; a watched column with too many texts has 0 for further ones.
 func (k *keyColumn) number(text string) (id int32, wrong *CSVProblem) {
-	const longest, most, mostWatched = 200, 200_000, 10_000 // bytes, and different texts
+	const longest, most, mostUnasked = 200, 200_000, 10_000 // bytes, and different texts
 	id, met := k.ids[text]
 	switch {
 	case met:
@@ -29,7 +31,7 @@ func (k *keyColumn) number(text string) (id int32, wrong *CSVProblem) {
 	case k.asked && (len(text) > longest || len(k.texts) >= most):
 		return 0, problem("%s is a long text, or one of more than %d", quoted(text), most).
 			hint("%s names the column that tells series apart", Setting{Field: "Keys"})
-	case !k.asked && len(k.texts) >= mostWatched:
+	case !k.asked && (len(text) > longest || len(k.texts) >= mostUnasked):
 		return 0, nil
 	}
 	id, text = int32(len(k.texts)), strings.Clone(text)
@@ -37,14 +39,31 @@ func (k *keyColumn) number(text string) (id int32, wrong *CSVProblem) {
 	return id, nil
 }
 
-// watch notes the columns of CSVOptions.Keys or, without these, those that may tell series apart: words or whole numbers that
-// repeat in the sample, y among them if no option names it.
-func (t *table) watch(rows []row) {
-	const most = 6
-	for _, at := range t.rep.Also.KeyColumns {
-		t.keys = append(t.keys, keyColumn{at: at, ids: map[string]int32{}, asked: true, filled: at != t.rep.Y})
+// Watch looks in the rows of a table for those of several series: it keeps the texts of the columns that may tell series apart,
+// with the x of their rows: all of up to 2¹⁸ rows, and of a longer table the rows of every x whose hash ends in enough zeros. So
+// memory is bounded, and the order of the rows does not matter. [ReadCSVReport] and [StreamCSV] watch by themselves.
+type Watch struct {
+	keys  []keyColumn
+	x     []float64
+	ids   [][]int32 // of each column, the number of its text in each row
+	zeros int
+}
+
+// NewWatch watches the columns with these numbers.
+func NewWatch(columns ...int) *Watch {
+	w := &Watch{ids: make([][]int32, len(columns))}
+	for _, at := range columns {
+		w.keys = append(w.keys, keyColumn{at: at, ids: map[string]int32{}})
 	}
-	for at := 0; at < t.width && t.whole && len(t.rep.Also.KeyColumns) == 0 && len(t.keys) < most; at++ {
+	return w
+}
+
+// newWatch watches, if no option names keys, the columns of words or whole numbers that repeat in the sample: y too, if no option
+// names it.
+func (t *table) newWatch(rows []row) *Watch {
+	const most = 6
+	var columns []int
+	for at := 0; at < t.width && len(t.opt.Keys) == 0 && len(columns) < most; at++ {
 		texts := map[string]bool{}
 		for _, row := range rows {
 			if cell := row.at(at); isWhole(cell) || t.sortOf(cell) == word {
@@ -55,14 +74,53 @@ func (t *table) watch(rows []row) {
 			}
 		}
 		if texts != nil && t.free(at) && 2*len(texts) <= len(rows) {
-			t.keys = append(t.keys, keyColumn{at: at, ids: map[string]int32{}})
+			columns = append(columns, at)
+		}
+	}
+	return NewWatch(columns...)
+}
+
+// keeps reports whether the rows of an x are kept.
+func (w *Watch) keeps(x float64) bool {
+	h := math.Float64bits(x + 0) // of -0, too
+	h = (h ^ h>>31) * 0x9e3779b97f4a7c15
+	return bits.TrailingZeros64(h^h>>32) >= w.zeros
+}
+
+// Add adds a row: its x, and the text of each watched column.
+func (w *Watch) Add(x float64, text func(column int) string) {
+	const most = 1 << 18 // rows
+	if len(w.keys) == 0 || !w.keeps(x) {
+		return
+	}
+	w.x = append(w.x, x)
+	for j := range w.keys {
+		id, _ := w.keys[j].number(text(w.keys[j].at))
+		w.ids[j] = append(w.ids[j], id)
+	}
+	for len(w.x) > most {
+		w.zeros++
+		n := 0
+		for i, x := range w.x {
+			if w.keeps(x) {
+				w.x[n] = x
+				for _, ids := range w.ids {
+					ids[n] = ids[i]
+				}
+				n++
+			}
+		}
+		w.x = w.x[:n]
+		for j := range w.ids {
+			w.ids[j] = w.ids[j][:n]
 		}
 	}
 }
 
 func isWhole(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// CSVSeveral are the columns that tell the series of a long table apart.
+// CSVSeveral are the columns that tell the series of a long table apart. Its counts are those of a sample of the x if the table has
+// more than 2¹⁸ rows.
 type CSVSeveral struct {
 	Columns []int    // from 0; nil if there are none
 	Texts   []string // some of the first
@@ -101,51 +159,57 @@ func (t *table) collect(b *CSVBlock) (s Series) {
 	return s
 }
 
-// several looks, if more than a tenth of the x repeat, for the column, or the two, that tell the rows of an x apart: words rather
-// than whole numbers.
-func (t *table) several(x []float64) {
-	if len(t.rep.Also.KeyColumns) > 0 || len(t.keys) == 0 {
-		return
+// Several looks, if more than a tenth of the x repeat, for the column, or the two, that tell the rows of an x apart: words rather
+// than whole numbers, and one column rather than two.
+func (w *Watch) Several() (s CSVSeveral) {
+	order := make([]int, len(w.x)) // of the rows by x
+	for i := range order {
+		order[i] = i
 	}
-	s, ids, sorted := &t.rep.Several, t.rep.Also.Keys, slices.Sorted(slices.Values(x))
-	t.rep.Also.Keys, t.rep.Also.OpenKeys, t.rep.Also.KeyTexts = nil, nil, nil
-	for i, v := range sorted {
-		if i == 0 || v != sorted[i-1] {
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(w.x[i], w.x[j]) })
+	for k, i := range order {
+		if k == 0 || w.x[i] != w.x[order[k-1]] {
 			s.Values++
-		} else if i == 1 || v != sorted[i-2] {
+		} else if k == 1 || w.x[i] != w.x[order[k-2]] {
 			s.Repeats++
 		}
 	}
-	if 10*s.Repeats <= s.Values {
-		return
-	}
-	least := math.MaxInt
-	for a := range t.keys {
-		for b := a; b < len(t.keys); b++ {
-			cost := min(b-a, 1) // for a pair, and 2 for numbers
-			if isWhole(strings.Join(slices.Concat(t.keys[a].texts, t.keys[b].texts), "")) {
-				cost += 2
-			}
-			if series := apart(x, ids[a], ids[b], s.Values); series > 1 && cost < least {
-				least, s.Series, s.Columns = cost, series, slices.Compact([]int{t.keys[a].at, t.keys[b].at})
-				s.Texts = t.keys[a].texts[:min(len(t.keys[a].texts), 3)]
+	for cost := 0; 10*s.Repeats > s.Values && cost < 4; cost++ {
+		for a := range w.keys {
+			for b := a; b < len(w.keys); b++ {
+				of := min(b-a, 1) // for a pair, and 2 for numbers
+				if isWhole(strings.Join(slices.Concat(w.keys[a].texts, w.keys[b].texts), "")) {
+					of += 2
+				}
+				if of != cost {
+					continue
+				}
+				if s.Series = w.apart(order, a, b, s.Values); s.Series > 1 {
+					s.Columns = slices.Compact([]int{w.keys[a].at, w.keys[b].at})
+					s.Texts = w.keys[a].texts[:min(len(w.keys[a].texts), 3)]
+					return s
+				}
 			}
 		}
 	}
+	return s
 }
 
-// apart returns how many series two columns tell apart, by the numbers of their texts; 0 if rows of a series share an x, or if
-// series have a few rows, or a few of the different x.
-func apart(x []float64, a, b []int32, different int) int {
+// apart returns how many series two columns tell apart; 0 if rows of a series share an x, or if series have a few rows, or a few of
+// the different x.
+func (w *Watch) apart(order []int, a, b, different int) int {
 	const fewest, share, repeats = 3, 0.3, 0.02 // rows of a series; its part of the x; rows with the x of another
-	series, rows := map[[2]int32]bool{}, map[[3]uint64]bool{}
-	for i, v := range x {
-		series[[2]int32{a[i], b[i]}] = true
-		rows[[3]uint64{uint64(a[i]), uint64(b[i]), math.Float64bits(v)}] = true
+	last := map[[2]int32]float64{}              // the x that each series had last
+	most, same := float64(len(order))/max(fewest, share*float64(different)), 0.0
+	for _, i := range order {
+		series := [2]int32{w.ids[a][i], w.ids[b][i]}
+		if x, met := last[series]; met && x == w.x[i] {
+			same++
+		}
+		last[series] = w.x[i]
+		if float64(len(last)) > most || same > repeats*float64(len(order)) {
+			return 0
+		}
 	}
-	n, mean := float64(len(x)), float64(len(x))/float64(len(series))
-	if mean < max(fewest, share*float64(different)) || n-float64(len(rows)) > repeats*n {
-		return 0
-	}
-	return len(series)
+	return len(last)
 }

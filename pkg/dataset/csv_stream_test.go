@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,5 +100,36 @@ func TestManyProblems(t *testing.T) {
 		lines[0] != `line 3, column 2 ("y"): "n.a." is not a finite number (if it stands for a missing value: --missing n.a.)` ||
 		lines[1] != `line 4, column 2 ("y"): "n.a." is not a finite number` {
 		t.Errorf("%q %q", title, lines)
+	}
+}
+
+// TestSeveralSeries: a long table is told at the end, by the same report as a stream, however long it is and in whatever order; a
+// column whose words do not tell the rows of an x apart makes no series.
+func TestSeveralSeries(t *testing.T) {
+	const days = 90_000 // so that a part of the days is kept
+	row := func(store, day int) string {
+		return fmt.Sprintf("%d,%d.5,%s,%d,%s", day, day%7, []string{"north", "south", "west"}[store], store, []string{"dry", "wet"}[day%2])
+	}
+	for _, c := range []struct {
+		name, header string
+		order        func(i int) (store, day int)
+		days         int
+		want         []int
+	}{
+		{"by series", "t,y,store,number,sky", func(i int) (int, int) { return i / days, i % days }, 3 * days, []int{2}},
+		{"by day", "t,y,store,number,sky", func(i int) (int, int) { return i % 3, i / 3 }, 3 * days, []int{2}},
+		{"few days", "t,y,store,number,sky", func(i int) (int, int) { return i % 3, i / 3 }, 60, []int{2}},
+		{"one series", "t,y,store,number,sky", func(i int) (int, int) { return 1, i }, days, nil},
+		{"repeats that nothing tells apart", "t,y,store,number,sky", func(i int) (int, int) { return 1, i / 2 }, days, nil},
+	} {
+		text := c.header + "\n" + rowsOf(c.days, func(i int) string { return row(c.order(i)) })
+		rep, err := StreamCSV(strings.NewReader(text), CSVOptions{}, 2, func(int, *CSVBlock) error { return nil })
+		if err != nil || !slices.Equal(rep.Several.Columns, c.want) || c.want != nil && rep.Several.Series != 3 ||
+			rep.Several.Values < 20 || rep.Several.Values > days {
+			t.Errorf("%s: %+v, %v", c.name, rep.Several, err)
+		}
+		if _, whole, err := readCSV(strings.NewReader(text), CSVOptions{}); err != nil || !reflect.DeepEqual(whole.Several, rep.Several) {
+			t.Errorf("%s: %+v as a whole, %v", c.name, whole.Several, err)
+		}
 	}
 }

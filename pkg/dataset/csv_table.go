@@ -43,8 +43,9 @@ type table struct {
 	sorts   []sort // of the first columns
 	width   int    // fields of a row
 	numbers []column
-	unit    float64 // how many units of a Unix time are a second; 0 for other x
-	keys    []keyColumn
+	unit    float64     // how many units of a Unix time are a second; 0 for other x
+	keys    []keyColumn // of CSVOptions.Keys
+	watched *Watch
 }
 
 // newTable panics on options that no file can have: a mistake of the caller.
@@ -69,10 +70,12 @@ func newTable(opt CSVOptions, whole bool) *table {
 // StreamCSV reads two columns of a csv file of any size as [ReadCSV] does. The first 1000 rows must prove how dates and numbers
 // are written; a later row that does not fit is a problem. It calls visit for each block of rows from as many goroutines as there
 // are workers, numbered from 0: in any order, or in the order of the file with one worker. A row that cannot be read does not end
-// the reading: it is among the bad rows of its block, and of the report.
+// the reading: it is among the bad rows of its block, and of the report. That the rows are those of several series is known at the
+// end alone: CSVReport.Several.
 //
 // The error is the first in the file, whatever the workers: of the file as a whole (no text, no such column, dates that are
-// ambiguous in all rows), of visit, or of a row longer than 2 MiB. Memory is bounded: some 1 MiB for each worker.
+// ambiguous in all rows), of visit, or of a row longer than 2 MiB. Memory is bounded: some 1 MiB for each worker, and 8 MiB if
+// columns may tell series apart.
 func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, b *CSVBlock) error) (CSVReport, error) {
 	if workers < 1 {
 		panic(fmt.Sprintf("dataset: StreamCSV: %d workers", workers))
@@ -82,6 +85,7 @@ func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, 
 	if err := t.stream(r, workers, visit); err != nil {
 		return t.rep, fmt.Errorf("dataset: CSV: %w", err)
 	}
+	t.rep.Several = t.watched.Several()
 	return t.rep, nil
 }
 
@@ -203,6 +207,7 @@ func (t *table) add(b *CSVBlock, r row) *CSVProblem {
 	}
 	if !lacksY {
 		t.rep.Rows++
+		t.watched.Add(vx, r.at)
 	}
 	t.rep.ShortYears = t.rep.ShortYears || d.short
 	b.X, b.Y, b.Lines = append(b.X, vx), append(b.Y, vy), append(b.Lines, r.line)

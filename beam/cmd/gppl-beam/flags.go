@@ -64,8 +64,8 @@ func (f *headerFlags) Memory() (float64, error) {
 
 // columnFlags say which columns are read and how they are written.
 type columnFlags struct {
-	options              series.ReadOptions
-	time, comma, missing string
+	options                  series.ReadOptions
+	time, comma, missing, by string
 }
 
 // newColumns adds the flags to a set.
@@ -79,6 +79,7 @@ func newColumns(set *flag.FlagSet) *columnFlags {
 	set.BoolVar(&c.options.DecimalPoint, "decimal-point", false, "numbers are written 1,025.10")
 	set.StringVar(&c.missing, "missing", "",
 		"further texts for a missing value, separated by commas, in addition to NA and the like")
+	set.StringVar(&c.by, "by", "", "none takes all rows of a table with several series for one; it is refused otherwise")
 	set.StringVar(&c.comma, "comma", "", "the field separator; detected if not given")
 	set.BoolVar(&c.options.NoHeader, "no-header", false, "the first row is data")
 	return c
@@ -90,6 +91,9 @@ func (c *columnFlags) Options() (o series.ReadOptions, err error) {
 	o.Time = dataset.TimeFormat(c.time)
 	if c.missing != "" {
 		o.Missing = strings.Split(c.missing, ",")
+	}
+	if o.Pooled = c.by == "none"; !o.Pooled && c.by != "" {
+		return o, fmt.Errorf("gppl-beam takes one series: gppl fit --by %s fits each, and --by none takes all rows for one", c.by)
 	}
 	if o.Comma, err = sumflags.Comma(c.comma); err != nil {
 		return o, err

@@ -131,10 +131,11 @@ func (f futureRows) split() map[string]futureRows {
 // plainName is a name of a column that needs no quotes in a shell.
 var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
 
-// refusePanel returns an error if a file holds several series: x repeat, and one or two columns tell the rows of an x apart.
-func refusePanel(path string, o ReadOptions, rep dataset.CSVReport) error {
+// OneSeries returns an error if a table holds several series, and the options do not say to pool them: x repeat, and one or two
+// columns tell the rows of an x apart. [Read] and [Stream] ask by themselves.
+func (o ReadOptions) OneSeries(rep dataset.CSVReport) error {
 	several := rep.Several
-	if several.Columns == nil {
+	if o.Pooled || several.Columns == nil {
 		return nil // the notes mention the repeated x, if there are any
 	}
 	var names []string
@@ -159,9 +160,9 @@ func refusePanel(path string, o ReadOptions, rep dataset.CSVReport) error {
 	if len(several.Columns) > 1 {
 		tell, what = "tell", "columns"
 	}
-	return panelError{message("%s holds %d series: %d of the %d values of x are repeated, "+
+	return panelError{message("there are %d series: %d of %d values of x are repeated, "+
 		"and the %s %s %s their rows apart (%s, …). %v makes a series of each; %v takes all rows for one",
-		dataset.Shown(path), several.Series, several.Repeats, several.Values,
+		several.Series, several.Repeats, several.Values,
 		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), joined(settings), dataset.Setting{Field: "Pooled"})}
 }
 

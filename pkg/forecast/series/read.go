@@ -41,11 +41,11 @@ func Read(ctx context.Context, path string, o ReadOptions) (*Series, error) {
 		return nil, err
 	}
 	out, err := o.series(dataset.Shown(path), s, rep)
-	if err == nil && !o.Pooled {
-		err = refusePanel(path, o, rep)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if err := o.OneSeries(rep); err != nil {
+		return nil, fmt.Errorf("%s: %w", dataset.Shown(path), err)
 	}
 	out.remarks = append(out.remarks, o.unused(rep)...)
 	return out, nil

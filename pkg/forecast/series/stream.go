@@ -17,12 +17,16 @@ import (
 )
 
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers
-// that stand for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing and Time of
-// the options.
+// that stand for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing, Time and
+// Pooled of the options. The error of a table of several series comes after its last row has been visited.
 func Stream(
 	r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error,
 ) (dataset.CSVReport, error) {
-	return dataset.StreamCSV(r, o.csv(), workers, visit)
+	rep, err := dataset.StreamCSV(r, o.csv(), workers, visit)
+	if err == nil {
+		err = o.OneSeries(rep)
+	}
+	return rep, err
 }
 
 // OneAxis says how the files that were read so far have x: as dates or as plain numbers. The zero value has read none.
@@ -130,7 +134,9 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 			return r, err
 		}
 		whole = whole && all
-		rep, err := Stream(bytes.NewReader(text), o, 1, func(_ int, b *dataset.CSVBlock) error {
+		look := o
+		look.Pooled = o.Pooled || !all // pieces do not tell whether x repeat
+		rep, err := Stream(bytes.NewReader(text), look, 1, func(_ int, b *dataset.CSVBlock) error {
 			x, y = append(x, b.X...), append(y, b.Y...)
 			return ctx.Err()
 		})
