@@ -51,7 +51,6 @@ type CSVReport struct {
 	ShortYears   bool     // years of two digits were met, and read as 1969 to 2068
 	Unit         string   // a currency sign or % that all y have
 	DecimalComma bool     // y was found to be written 1.025,10
-	Guessed      string   // the first y, if all have a point before three digits, which may stand before thousands
 	Rows         int      // of data, those left out included
 	Skipped      int      // rows left out because x or y is missing
 	Bad          CSVError // the rows that could not be read

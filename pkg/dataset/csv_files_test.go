@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -124,11 +125,71 @@ var officeFiles = []file{
 	{name: "half-years", text: "p,v\n2015H1,5\n2015H2,6\n", refused: []string{"2015H1", "half-year", "2024-07-01"}},
 	{name: "hours to 24:00", text: "t,v\n2015-01-01 23:00,5\n2015-01-01 24:00,6\n", x0: "2015-01-01 23:00", x1: "2015-01-02", y0: 5, y1: 6},
 	{name: "days without blanks", text: "d,v\n01MAY2015,5\n02MAY2015,6\n", x0: "2015-05-01", x1: "2015-05-02", y0: 5, y1: 6},
-	{name: "points before three digits, between tabs", text: "t\tv\n0\t20.125\n1\t21.375\n", x0: "0", x1: "1", y0: 20.125, y1: 21.375},
+	{name: "points before three digits, between tabs", text: "t\tv\n0\t20.125\n1\t21.375\n", refused: []string{`"20.125" may be 20.125 or 20125`, "CSVOptions.DecimalPoint"}},
 	{name: "a row of units", text: "time,temp\ns,degC\n0,5\n1,6\n", refused: []string{"line 2", `"s"`}},
 	{name: "an infinite value", text: "t,v\n0,5\n1,inf\n", refused: []string{"line 3", `CSVOptions.Missing: "inf"`}},
 	{name: "quarters in French", text: "p;v\n2015-T1;5\n2015-T2;6\n", refused: []string{"2015-T1"}},
 	{name: "JSON", text: "[{\"t\": 0, \"y\": 1}]", refused: []string{"JSON", "read_json"}},
+}
+
+// decimalSigns are two values in a column between separators, with what may tell how they are written: y0 and y1, or a refusal.
+var decimalSigns = []file{
+	// A point before three digits in all cells.
+	{name: "integers with points between semicolons", text: "Jahr;n\n2015;1.234\n2016;5.678\n"},
+	{name: "round thousands between semicolons", text: "Jahr;n\n2015;1.000\n2016;2.000\n"},
+	{name: "a decimal comma beside them", text: "Jahr;n;p\n2015;1.234;1,5\n2016;5.678;2,5\n", y0: 1234, y1: 5678},
+	{name: "a decimal point beside them", text: "Jahr;n;p\n2015;1.234;1.5\n2016;5.678;2.5\n", y0: 1.234, y1: 5.678},
+	{name: "both signs beside them", text: "Jahr;n;p;q\n2015;1.234;1.5;1,5\n2016;5.678;2.5;2,5\n"},
+	{name: "a clock with a point beside them, and dates with points", text: "Tag;n;um\n01.01.2015;1.234;12.30\n02.01.2015;5.678;14.45\n"},
+	{name: "x with a decimal comma", text: "t;n\n0,5;1.234\n1,5;5.678\n", y0: 1234, y1: 5678},
+	{name: "small whole numbers beside them, between commas", text: "year,n\n2015,1.234\n2016,987\n"},
+	{name: "dates with points, between commas", text: "Tag,n\n01.01.2015,1.234\n02.01.2015,5.678\n"},
+	{name: "three decimals between commas", text: "year,n\n2015,1.234\n2016,5.678\n", y0: 1.234, y1: 5.678},
+	{name: "three decimals between tabs", text: "year\tn\n2015\t1.234\n2016\t5.678\n"},
+	{name: "three decimals between bars", text: "year|n\n2015|1.234\n2016|5.678\n"},
+	{name: "three decimals between blanks", text: "year n\n2015 1.234\n2016 5.678\n"},
+	{name: "a leading zero between blanks", text: "year n\n2015 0.234\n2016 5.678\n", y0: 0.234, y1: 5.678},
+	{name: "four digits before the point", text: "year\tn\n2015\t1234.567\n2016\t5.678\n", y0: 1234.567, y1: 5.678},
+	{name: "two marks", text: "year\tn\n2015\t1.234.567\n2016\t5.678\n", y0: 1234567, y1: 5678},
+	{name: "the option", text: "Jahr;n\n2015;1.234\n2016;5.678\n", opt: CSVOptions{DecimalComma: true}, y0: 1234, y1: 5678},
+	// A comma before three digits in all cells.
+	{name: "commas between semicolons", text: "Jahr;n\n2015;1,234\n2016;5,678\n", y0: 1.234, y1: 5.678},
+	{name: "commas between semicolons beside points", text: "year;n;p\n2015;1,234;1.5\n2016;5,678;2.5\n", y0: 1234, y1: 5678},
+	{name: "commas and small numbers between semicolons", text: "Jahr;n\n2015;1,234\n2016;987\n"},
+	{name: "commas in quotes", text: "year,n\n2015,\"1,234\"\n2016,\"5,678\"\n"},
+	{name: "commas in quotes beside points", text: "year,n,p\n2015,\"1,234\",0.5\n2016,\"5,678\",1.5\n", y0: 1234, y1: 5678},
+	{name: "commas in quotes and small numbers", text: "year,n\n2015,\"1,234\"\n2016,987\n", y0: 1234, y1: 987},
+	{name: "commas between tabs", text: "year\tn\n2015\t1,234\n2016\t5,678\n"},
+	// Cells that prove the sign.
+	{name: "one decimal", text: "year\tn\n2015\t1,2\n2016\t5,678\n", y0: 1.2, y1: 5.678},
+	{name: "both marks", text: "year\tn\n2015\t1,234.5\n2016\t5,678\n", y0: 1234.5, y1: 5678},
+	{name: "both marks, German", text: "Jahr;n\n2015;1.234,5\n2016;5.678\n", y0: 1234.5, y1: 5678},
+	{name: "apostrophes and points", text: "Jahr;n\n2015;1'234\n2016;5.678\n"},
+	{name: "blanks before thousands", text: "Jahr;n\n2015;1 234\n2016;5 678\n", y0: 1234, y1: 5678},
+	{name: "a sign that a later cell contradicts", text: "year\tn\n2015\t1,2\n2016\t5.6\n", refused: []string{"another decimal sign"}},
+}
+
+// TestDecimalSigns: a number with a mark before three digits is read where its column or the file tells what the mark is, and refused
+// with what to type where neither does, as a whole and as a stream.
+func TestDecimalSigns(t *testing.T) {
+	for _, f := range decimalSigns {
+		s, _, err := readCSV(strings.NewReader(f.text), f.opt)
+		if f.y0 == 0 {
+			want := append(f.refused, "CSVOptions.DecimalPoint", "CSVOptions.DecimalComma")
+			t.Run(f.name, func(t *testing.T) { mustFail(t, err, want...) })
+			continue
+		}
+		var y []float64
+		if _, err := StreamCSV(strings.NewReader(f.text), f.opt, 1, func(_ int, b *CSVBlock) error {
+			y = append(y, b.Y...)
+			return nil
+		}); err != nil {
+			t.Errorf("%s: as a stream: %v", f.name, err)
+		}
+		if want := []float64{f.y0, f.y1}; err != nil || !slices.Equal(s.Y, want) || !slices.Equal(y, want) {
+			t.Errorf("%s: %v and %v, %v", f.name, s.Y, y, err)
+		}
+	}
 }
 
 func TestOfficeFiles(t *testing.T) {

@@ -13,7 +13,6 @@ type numberStyle struct {
 	comma bool   // the decimal sign is a comma, and points stand between thousands
 	open  bool   // no cell has shown the decimal sign, so a mark before three digits may mean either
 	unit  string // a currency sign or % beside each number
-	guess string // the first of the numbers that may be a thousand times as large; "" for none
 }
 
 // value reads a number of the style.
@@ -109,9 +108,6 @@ func (f *numberFinder) add(cell string, line int) bool {
 			f.cell, f.line, f.point, f.comma = cell, line, point, comma
 		}
 		mark := cell[strings.IndexAny(cell, ".,"):][:1]
-		if mark == "." && f.opt.Comma == ',' {
-			f.proof = cmp.Or(f.proof, ".")
-		}
 		f.marks = strings.ReplaceAll(f.marks, mark, "") + mark
 	case math.Abs(point) < 1000:
 		f.short = true
@@ -121,10 +117,11 @@ func (f *numberFinder) add(cell string, line int) bool {
 	return true
 }
 
-// style returns the style that the options or the cells prove. Cells with three digits behind their only mark are thousands or
-// decimals: between semicolons a comma is the decimal sign; between commas one stands before thousands if whole numbers below
-// 1000, and no others, stand beside it; a point is the decimal sign unless such numbers, or dates with points, stand beside.
-func (f *numberFinder) style(pointedDates bool) (s numberStyle, wrong *CSVProblem) {
+// style returns the style that the options, the cells, or other columns of the file prove. Else cells with three digits behind
+// their only mark are thousands or decimals. Between semicolons a comma is the decimal sign, and between commas a point, unless
+// whole numbers below 1000, and no others, stand beside it, or dates with points; between commas, a comma in quotes stands before
+// thousands if such numbers do.
+func (f *numberFinder) style(file string, pointedDates bool) (s numberStyle, wrong *CSVProblem) {
 	s.unit = f.unit
 	thousands := f.short && !f.long
 	switch {
@@ -134,13 +131,12 @@ func (f *numberFinder) style(pointedDates bool) (s numberStyle, wrong *CSVProble
 		s.comma = f.proof == ","
 	case f.marks == "":
 		s.open = true
-	case f.marks == "," && f.opt.Comma == ';' && !thousands:
+	case file == "," || file == "." && !pointedDates:
+		s.comma = file == ","
+	case file == "" && f.marks == "," && f.opt.Comma == ';' && !thousands:
 		s.comma = true
-	case f.marks == "," && f.opt.Comma == ',' && thousands:
-	case f.marks == "." && !thousands && !pointedDates:
-		if f.opt.Comma == ';' || f.opt.Comma == '\t' {
-			s.guess = f.cell
-		}
+	case file == "" && f.marks == "," && f.opt.Comma == ',' && thousands:
+	case file == "" && f.marks == "." && f.opt.Comma == ',' && !thousands && !pointedDates:
 	default:
 		wrong = problem("%s may be %s or %s, and no cell of the column tells", quoted(f.cell), plain(f.point), plain(f.comma)).
 			hint("%s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})

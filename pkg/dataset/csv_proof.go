@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -57,9 +58,13 @@ func (t *table) prove(head []row, rest *rowReader) ([]row, error) {
 		t.rep.Period = x.period
 	}
 	pointed := x.count == 0 && strings.Contains(x.example, ".") // dates with points
+	file := ""
+	if slices.ContainsFunc(finders, func(f *numberFinder) bool { return f.marks != "" && f.proof == "" }) {
+		file = t.decimalSign(head)
+	}
 	for k, f := range finders {
 		if k > 0 || f.count > 0 {
-			t.numbers[k].style, p = f.style(pointed)
+			t.numbers[k].style, p = f.style(file, pointed)
 			add(t.numbers[k].at, p)
 		}
 	}
@@ -67,6 +72,27 @@ func (t *table) prove(head []row, rest *rowReader) ([]row, error) {
 		return nil, &wrong
 	}
 	y := t.numbers[1].style
-	t.rep.Unit, t.rep.Guessed, t.rep.DecimalComma = y.unit, y.guess, y.comma && !t.opt.DecimalComma
+	t.rep.Unit, t.rep.DecimalComma = y.unit, y.comma && !t.opt.DecimalComma
 	return head, nil
+}
+
+// decimalSign returns the decimal sign that cells of the columns prove, read or not: "" if none does, "both" if they differ.
+func (t *table) decimalSign(rows []row) (sign string) {
+	const most = 100 // columns that are looked at
+	for at := range min(t.width, most) {
+		f := numberFinder{opt: t.opt}
+		for _, r := range rows[:min(len(rows), headRows)] {
+			if cell := r.at(at); !t.missing(cell, true) {
+				f.add(cell, r.line)
+			}
+		}
+		switch {
+		case f.proof == "" || f.proof == sign:
+		case sign == "":
+			sign = f.proof
+		default:
+			return "both"
+		}
+	}
+	return sign
 }

@@ -92,8 +92,8 @@ func (s *Series) Stuck() (from, to int, ok bool) {
 	return from, to, float64(n)*math.Pow(q, float64(pairs)) < unlikely
 }
 
-// Lead returns what a reader must know first of a series: that numbers may be a thousand times as large, a date may be wrong, or
-// values may stand for missing ones; "" if none of this is suspected.
+// Lead returns what a reader must know first of a series: that a date may be wrong, or values may stand for missing ones; "" if
+// neither is suspected.
 func (s *Series) Lead() string {
 	lead, _ := s.Messages()
 	return lead.String()
@@ -101,14 +101,8 @@ func (s *Series) Lead() string {
 
 // lead is Lead with its settings.
 func (s *Series) lead() dataset.Message {
-	var all []any
-	for _, m := range s.guess {
-		all = append(all, m)
-	}
-	if lead, why := s.Suspect(); why != "" {
-		all = append(all, lead)
-	}
-	return joined(all)
+	lead, _ := s.Suspect()
+	return lead
 }
 
 // Suspect returns what may be wrong with the values of a series, and why tests of its past say little until this is settled; ""

@@ -3,8 +3,6 @@ package series_test
 import (
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -124,23 +122,6 @@ func TestStuck(t *testing.T) {
 		if notes := strings.Join(s.Notes(), " "); c.want == "" && strings.Contains(notes, "are all") || !strings.Contains(notes, c.want) {
 			t.Errorf("%s: %s", name, notes)
 		}
-	}
-}
-
-// TestLeadThousands wants numbers that may all be a thousand times as large to lead, and the notes not to say so again.
-func TestLeadThousands(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "sales.csv")
-	if err := os.WriteFile(path, []byte("Jahr;Umsatz\n1980;148.081\n1981;149.120\n1982;151.007\n1983;150.311\n1984;152.104\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	s, err := series.Read(t.Context(), path, series.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "Umsatz is read with a decimal point: if 148.081 is 148081, ReadOptions.DecimalComma reads it so."
-	if s.Lead() != want || slices.Contains(s.Notes(), want) {
-		t.Errorf("the lead is %q, the notes %q", s.Lead(), s.Notes())
 	}
 }
 

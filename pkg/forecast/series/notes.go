@@ -113,20 +113,8 @@ func (s *Series) Notes() (notes []string) {
 	return notes
 }
 
-// guessed returns the remark that all numbers may be a thousand times as large; nil if they may not.
-func guessed(rep dataset.CSVReport) []dataset.Message {
-	if rep.Guessed == "" {
-		return nil
-	}
-	return []dataset.Message{message("%s is read with a decimal point: if %s is %s, %v reads it so.",
-		cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", ""), dataset.Setting{Field: "DecimalComma"})}
-}
-
 // Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
-func Remarks(rep dataset.CSVReport) []dataset.Message { return append(guessed(rep), remarksOf(rep)...) }
-
-// remarksOf is Remarks without what guessed says.
-func remarksOf(rep dataset.CSVReport) (remarks []dataset.Message) {
+func Remarks(rep dataset.CSVReport) (remarks []dataset.Message) {
 	say := func(holds bool, format string, args ...any) {
 		if holds {
 			remarks = append(remarks, message(format, args...))

@@ -78,7 +78,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
-		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: remarksOf(rep), guess: guessed(rep),
+		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: Remarks(rep),
 	}
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit

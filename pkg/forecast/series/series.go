@@ -59,7 +59,6 @@ type Series struct {
 
 	closed  *closedTimes      // the times of the week or day that have no observations; nil for none
 	remarks []dataset.Message // on how the file was read
-	guess   []dataset.Message // the remark that comes first, if any
 	whole   *Series           // the series that this is a part of; nil if it is a whole one
 }
 
