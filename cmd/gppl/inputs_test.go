@@ -106,7 +106,7 @@ func inputs() []input {
 		{name: "no header", file: made("0,100.2", n-1, func(i int) string { return fmt.Sprintf("%d,%.3f", i+1, observed(i+1)) }),
 			args: "--no-header --period 4", n: n, next: "48", from: n},
 		{name: "tabs and a unit", file: made("depth (m)\ty (K)", n,
-			func(i int) string { return fmt.Sprintf("%d\t%.3f", i, observed(i)) }), args: "--period 4", n: n, next: "48",
+			func(i int) string { return fmt.Sprintf("%d\t%.3f", i, observed(i)) }), args: "--decimal-point --period 4", n: n, next: "48",
 			notes: []string{"observations of y (K)"}, from: n},
 		{name: "error bars", file: made("t,y,se", n, func(i int) string { return fmt.Sprintf("%d,%.3f,0.5", i, observed(i)) }),
 			args: "--y-error se --period 4", n: n, next: "48", notes: []string{"se has the standard deviations of the observations"},

@@ -108,6 +108,9 @@ func (f *numberFinder) add(cell string, line int) bool {
 			f.cell, f.line, f.point, f.comma = cell, line, point, comma
 		}
 		mark := cell[strings.IndexAny(cell, ".,"):][:1]
+		if mark == "." && f.opt.Comma == ',' {
+			f.proof = cmp.Or(f.proof, ".")
+		}
 		f.marks = strings.ReplaceAll(f.marks, mark, "") + mark
 	case math.Abs(point) < 1000:
 		f.short = true
@@ -117,10 +120,10 @@ func (f *numberFinder) add(cell string, line int) bool {
 	return true
 }
 
-// style returns the style that the options, the cells, or other columns of the file prove. Else cells with three digits behind
-// their only mark are thousands or decimals. Between semicolons a comma is the decimal sign, and between commas a point, unless
-// whole numbers below 1000, and no others, stand beside it, or dates with points; between commas, a comma in quotes stands before
-// thousands if such numbers do.
+// style returns the style that the options, the cells, or other columns of the file prove; a file with commas between fields proves
+// the decimal point. Else cells with three digits behind their only mark are thousands or decimals: between semicolons a comma is
+// the decimal sign, unless whole numbers below 1000, and no others, stand beside it; between commas, a comma in quotes stands
+// before thousands if such numbers do.
 func (f *numberFinder) style(file string, pointedDates bool) (s numberStyle, wrong *CSVProblem) {
 	s.unit = f.unit
 	thousands := f.short && !f.long
@@ -136,7 +139,6 @@ func (f *numberFinder) style(file string, pointedDates bool) (s numberStyle, wro
 	case file == "" && f.marks == "," && f.opt.Comma == ';' && !thousands:
 		s.comma = true
 	case file == "" && f.marks == "," && f.opt.Comma == ',' && thousands:
-	case file == "" && f.marks == "." && f.opt.Comma == ',' && !thousands && !pointedDates:
 	default:
 		wrong = problem("%s may be %s or %s, and no cell of the column tells", quoted(f.cell), plain(f.point), plain(f.comma)).
 			hint("%s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})

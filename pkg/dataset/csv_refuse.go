@@ -23,14 +23,12 @@ var hints = []struct {
 	{regexp.MustCompile(`^\d{2}-?Q[1-4]$|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2}\b|^\d{5,}-`),
 		"write four digits of the year: two are read beside the name of a month only"},
 	{regexp.MustCompile(`^'.*'$`), "are these quotation marks? sed \"s/'//g\" FILE removes them"},
-	{regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? `), "a day of the week? leave it out"},
-	{regexp.MustCompile(`\d ([A-Z]{3,4}|[A-Z]\w+/\w+)$`), "a zone by its name? write its distance from UTC, as +02:00"},
-	{regexp.MustCompile(`[年月令昭平]|^[RSH]\d{1,2}\.`), "an era, or a date in signs? write it as 2024-01-31"},
-	{regexp.MustCompile(`^FY|^\d{4}[-/]\d{2}(\d{2})?$`), "a fiscal year? write the first day of each, as 2024-04-01"},
-	{regexp.MustCompile(`(?i)^\d{4}[- ]?[HS][12]$`), "a half-year? write its first day, as 2024-07-01"},
+	{regexp.MustCompile(`(?i)^(mon|tue|wed|thu|fri|sat|sun)[a-z]*,? |\d ([A-Z]{3,4}|[A-Z]\w+/\w+)$`),
+		"leave out days of the week, and write the distance of a zone from UTC, as +02:00"},
+	{regexp.MustCompile(`(?i)[年月令昭平]|^[RSH]\d{1,2}\.|^FY|^\d{4}[-/]\d{2}(\d{2})?$|^\d{4}[- ]?[HST]\d$`),
+		"a fiscal year, a half-year, an era? write its first day, as 2024-07-01"},
 	{regexp.MustCompile(`^[-+]?\d[\d.,]* ?[°\pL/]+\.?$`), "a unit or a flag? name units in the header, and leave flags out"},
-	{regexp.MustCompile(`(?i)\b(total|sum|summe|gesamt|somme|totale|suma|mean|average|mittel|source|quelle|note)\b`),
-		"a total or a remark? remove the line"},
+	{regexp.MustCompile(`(?i)\b(total|sum|summe|somme|mean|average|mittel|source|quelle|note)\b`), "a total or a remark? remove the line"},
 }
 
 // hintOf returns what may help with a text; "" for no idea.
@@ -130,74 +128,50 @@ func (t *table) free(at int) bool {
 }
 
 var (
-	partName = regexp.MustCompile(`(?i)^(quarter|qtr|quartal|trimestre|month|mon|mm|mo|monat|mois|mes|mese|week|wk|woche|kw|` +
-		`semaine|day|dd|tag|jour|doy|hour|hr|hh|stunde|heure|hora|ora|time|uhrzeit|minute|period)s?$`)
-	clockCell = regexp.MustCompile(`^\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?( ?[AaPp]\.?[Mm]\.?)?$`)
+	partName = regexp.MustCompile(`(?i)^(quarter|quartal|trimestre|month|monat|mois|mes|week|woche|semaine|day|tag|jour|doy|hour|` +
+		`stunde|heure|hora|time|uhrzeit|minute|period)s?$`)
+	clockCell = regexp.MustCompile(`^\d{1,2}[:h]\d{2}`)
 )
 
-// refuseParts refuses a time that two columns share: one that no option names has times of day or, where x repeats, the name of a
-// part of a year or of a day; or y counts 1, 2, 3 for the same x.
+// refuseParts refuses a year or a day that repeats beside a column, which no option names, with the parts of it or times of day, or
+// with a y of 1, 2, 3.
 func (t *table) refuseParts(rows []row) error {
-	first, between := rows[0].at(t.rep.X), "-"
-	if len(first) > len("2024-01") {
-		between = " " // of a day and a time
-	}
-	repeats := slices.ContainsFunc(rows[1:], func(r row) bool { return first != "" && r.at(t.rep.X) == first })
+	first := rows[0].at(t.rep.X)
+	repeats := len(rows) > 1 && first != "" && rows[1].at(t.rep.X) == first
 	for at, name := range t.rep.Columns {
-		cell, y := rows[0].at(at), at == t.rep.Y
-		part := repeats && partName.MatchString(name) && t.sorts[at] != dated
-		clock := clockCell.MatchString(cell) && (repeats || y)
-		counts := y && between == "-" && len(rows) > 2
+		part, counts := partName.MatchString(name) && t.sorts[at] != dated, at == t.rep.Y && len(rows) > 2
 		for i, r := range rows[:min(len(rows), 3)] {
-			counts = counts && r.at(t.rep.X) == first && strings.TrimLeft(r.at(at), "0") == strconv.Itoa(i+1)
+			counts = counts && strings.TrimLeft(r.at(at), "0") == strconv.Itoa(i+1)
 		}
-		if !t.free(at) || len(t.opt.Keys) > 0 || !part && !clock && !counts {
-			continue
+		clock := at == t.rep.Y && clockCell.MatchString(rows[0].at(at))
+		if t.free(at) && len(t.opt.Keys) == 0 && (clock || repeats && (part || counts)) {
+			return problem("the time is spread over %s and %s", t.column(t.rep.X), t.column(at)).
+				hint("put it into one column, as 2024-01 or 2024-01-31 14:30; %s and %s take columns of numbers as they are",
+					Setting{"Time", "number"}, Setting{Field: "Y"}).whole()
 		}
-		do := fmt.Sprintf("d[c[%d]] += '%s' + d.pop(c[%d]).str.zfill(2); d", t.rep.X, between, at)
-		return problem("the time is spread over %s and %s", t.column(t.rep.X), t.column(at)).
-			hint("put it into one column, as 2024-01 or 2024-01-31 14:30, for which try "+t.pandas(do)+"; %s and %s take "+
-				"columns of numbers as they are", Setting{"Time", "number"}, Setting{Field: "Y"}).whole()
 	}
 	return nil
 }
 
-// refuseWords refuses an x with words, or a y with words or dates, that no option names, if other columns have what is needed.
+// refuseWords refuses an x with words, or a y with words or dates, that no option names, if there are other columns.
 func (t *table) refuseWords(rows []row) error {
-	sorts := t.sorts
-	is := func(at int, wanted sort) bool { return sorts[at] == wanted }
-	at, x := t.rep.Y, t.rep.X
-	if date := slices.Index(sorts, dated); t.opt.X == "" && date >= 0 && !is(x, dated) {
-		x = date
-	}
-	if is(t.rep.X, word) && x != t.rep.X {
+	at := t.rep.Y
+	if t.sorts[t.rep.X] == word && t.opt.X == "" {
 		at = t.rep.X
-	} else if t.opt.Y != "" || !is(at, word) && !is(at, dated) {
+	} else if t.opt.Y != "" || t.sorts[at] != word && t.sorts[at] != dated {
 		return nil
-	}
-	y := x + 1
-	if x == t.rep.X {
-		y = t.rep.Y + 1
-	}
-	for y < len(sorts) && (sorts[y] != number || slices.Contains(t.rep.Also.Columns, y)) {
-		y++
 	}
 	first := slices.IndexFunc(rows, func(r row) bool { return !t.missing(r.at(at), true) })
-	if y >= len(sorts) || hintOf(rows[first].at(at)) != "" {
-		return nil
+	if cell := rows[first].at(at); t.width > 2 && hintOf(cell) == "" {
+		p := problem("begins with %s, and no option names another column", quoted(cell)).
+			hint("%s and %s choose the columns, and %s makes a series of the rows of each text", Setting{Field: "X"}, Setting{Field: "Y"},
+				Setting{"Keys", t.name(at)})
+		if p.Column, p.Cell = t.column(at), cell; t.sorts[at] == dated || len(t.opt.Keys) > 0 {
+			p.hint("%s and %s choose the columns", Setting{Field: "X"}, Setting{Field: "Y"})
+		}
+		return p.whole()
 	}
-	hint, instead := "%s reads another", []Setting{{"Y", t.name(y)}}
-	switch {
-	case x != t.rep.X && t.opt.Y != "":
-		instead = []Setting{{"X", t.name(x)}}
-	case x != t.rep.X:
-		hint, instead = "%s "+hint, []Setting{{"X", t.name(x)}, {"Y", t.name(y)}}
-	case is(at, word) && len(t.opt.Keys) == 0:
-		hint, instead = hint+"; %s makes a series of the rows of each text", append(instead, Setting{"Keys", t.name(at)})
-	}
-	p := problem("begins with %s, and no option names another column", quoted(rows[first].at(at))).hint(hint, instead...)
-	p.Column, p.Cell = t.column(at), rows[first].at(at)
-	return p.whole()
+	return nil
 }
 
 // refuseMerged refuses an x that is empty in most rows below its first, where y is not.

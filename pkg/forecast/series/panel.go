@@ -160,11 +160,8 @@ func (o ReadOptions) OneSeries(rep dataset.CSVReport) error {
 	if len(several.Columns) > 1 {
 		tell, what = "tell", "columns"
 	}
-	return panelError{message("there are %d series: %d of %d values of x are repeated, "+
+	return message("there are %d series: %d of %d values of x are repeated, "+
 		"and the %s %s %s their rows apart (%s, …). %v makes a series of each; %v takes all rows for one",
 		several.Series, several.Repeats, several.Values,
-		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), joined(settings), dataset.Setting{Field: "Pooled"})}
+		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), joined(settings), dataset.Setting{Field: "Pooled"})
 }
-
-// panelError is the error of a file that holds several series.
-type panelError struct{ dataset.Message }

@@ -30,13 +30,6 @@ import (
 func Read(ctx context.Context, path string, o ReadOptions) (*Series, error) {
 	o.By = nil
 	s, rep, err := read(ctx, path, o)
-	if y := valueColumn(err); y != "" && path != dataset.StandardInput {
-		of := o
-		of.Y = y
-		if _, again := Read(ctx, path, of); errors.As(again, new(panelError)) {
-			return nil, again // which names all columns that tell series apart
-		}
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -169,17 +162,6 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	return out, nil
 }
 
-// valueColumn returns the column of numbers that an error names in place of one with words; "" if it names none.
-func valueColumn(err error) string {
-	csv := (*dataset.CSVError)(nil)
-	if !errors.As(err, &csv) || len(csv.Problems) != 1 || len(csv.Problems[0].Settings) == 0 {
-		return ""
-	}
-	if s := csv.Problems[0].Settings[0]; s.Field == "Y" {
-		return s.Value
-	}
-	return ""
-}
 
 // unitOf guesses the unit of a column of numbers from its name: "year" or "decimal" means years, and so does any other name with
 // "date" or "year" in it if all numbers are whole and between 1000 and 3000.
