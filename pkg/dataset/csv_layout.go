@@ -43,7 +43,7 @@ func (t *table) open(r io.Reader) (head []row, rest *rowReader, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		head, cells = append(head, row.clone()), cells+len(row.cells)
+		head, cells = append(head, row), cells+len(row.cells)
 	}
 	if len(head) == 0 {
 		return nil, nil, errors.New("the file is empty")
@@ -91,7 +91,7 @@ func separator(head []byte, comment rune) rune {
 		var read []row
 		for row, err := rows.next(); err == nil && len(read) < headRows; row, err = rows.next() {
 			row.cells = row.cells[:row.used(0)]
-			read = append(read, row.clone())
+			read = append(read, row)
 		}
 		if _, n := usualWidth(read); n > most && 2*n >= len(read) {
 			best, most = comma, n

@@ -30,7 +30,7 @@ func (t *table) prove(head []row, rest *rowReader) ([]row, error) {
 			if err != nil {
 				return nil, err
 			}
-			head = append(head, row.clone())
+			head = append(head, row)
 		}
 		if cell := head[i].at(t.rep.X); !t.missing(cell, false) {
 			x.add(cell, head[i].line)

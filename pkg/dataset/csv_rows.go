@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // row is a row of a file.
@@ -16,11 +17,6 @@ type row struct {
 	cells []string
 	line  int         // from 1
 	wrong *CSVProblem // why it cannot be read; nil if it can
-}
-
-func (r row) clone() row {
-	r.cells = slices.Clone(r.cells)
-	return r
 }
 
 // at returns the text of a cell, "" behind the last.
@@ -49,11 +45,11 @@ type rowReader struct {
 	quoted  *csv.Reader // of this reader
 	ahead   string      // what quoted reads next
 
-	rest  string // whole lines
-	line  int    // that were read
-	size  int    // bytes of the row so far
-	bytes int    // that were read
-	cells []string
+	rest  string   // whole lines
+	line  int      // that were read
+	size  int      // bytes of the row so far
+	bytes int      // that were read
+	spare []string // for the cells of further rows
 }
 
 func newRows(text *bufio.Reader, comma, comment rune) *rowReader {
@@ -62,11 +58,11 @@ func newRows(text *bufio.Reader, comma, comment rune) *rowReader {
 		r.comment = string(comment)
 	}
 	r.quoted = csv.NewReader(r)
-	r.quoted.Comma, r.quoted.FieldsPerRecord, r.quoted.TrimLeadingSpace, r.quoted.ReuseRecord = comma, -1, comma != '\t', true
+	r.quoted.Comma, r.quoted.FieldsPerRecord, r.quoted.TrimLeadingSpace = comma, -1, comma != '\t'
 	return r
 }
 
-// next returns the next row that is not blank, whose cells hold until the next call; io.EOF if there is none.
+// next returns the next row that is not blank; io.EOF if there is none.
 func (r *rowReader) next() (row, error) {
 	for {
 		r.size = 0
@@ -98,12 +94,16 @@ func (r *rowReader) divide(line string) []string {
 	if r.comma == " " {
 		return strings.Fields(line)
 	}
-	r.cells = r.cells[:0]
-	for cell, more := "", true; more; {
-		cell, line, more = strings.Cut(line, r.comma)
-		r.cells = append(r.cells, cell)
+	n := strings.Count(line, r.comma) + 1
+	if n > len(r.spare) {
+		r.spare = make([]string, max(n, 1024))
 	}
-	return r.cells
+	cells := r.spare[:n:n]
+	r.spare = r.spare[n:]
+	for i := range cells {
+		cells[i], line, _ = strings.Cut(line, r.comma)
+	}
+	return cells
 }
 
 // Read gives encoding/csv a line, or a part of one.
@@ -162,4 +162,67 @@ func (r *rowReader) fill() error {
 		return nil
 	}
 	return err
+}
+
+// rowsAhead are the rows of a reader, which divides lines in a goroutine of its own while the rows before them are read.
+type rowsAhead struct {
+	batches chan rowBatch
+	done    chan struct{}
+	reading parallel.Group
+	now     rowBatch // its rows that were not taken
+	bytes   int      // of text since they were last counted
+}
+
+// rowBatch are rows that follow one another, and what ended them.
+type rowBatch struct {
+	rows  []row
+	bytes int
+	err   error
+}
+
+// readAhead begins to read; stop must follow.
+func readAhead(r *rowReader) *rowsAhead {
+	const ahead, rows = 2, 1024
+	a := &rowsAhead{batches: make(chan rowBatch, ahead), done: make(chan struct{})}
+	a.reading.Go(func() {
+		defer close(a.batches)
+		for ended := false; !ended; {
+			b := rowBatch{rows: make([]row, 0, rows)}
+			for len(b.rows) < rows && b.err == nil {
+				var next row
+				if next, b.err = r.next(); b.err == nil {
+					b.rows = append(b.rows, next)
+				}
+			}
+			b.bytes, r.bytes, ended = r.bytes, 0, b.err != nil
+			select {
+			case a.batches <- b:
+			case <-a.done:
+				return
+			}
+		}
+	})
+	return a
+}
+
+// next returns the next row; io.EOF if there is none.
+func (a *rowsAhead) next() (next row, err error) {
+	for len(a.now.rows) == 0 {
+		if a.now.err != nil {
+			return row{}, a.now.err
+		}
+		b, ok := <-a.batches
+		if !ok {
+			return row{}, io.ErrUnexpectedEOF // stop tells of the panic that ended the reading
+		}
+		a.now, a.bytes = b, a.bytes+b.bytes
+	}
+	next, a.now.rows = a.now.rows[0], a.now.rows[1:]
+	return next, nil
+}
+
+// stop ends the reading.
+func (a *rowsAhead) stop() {
+	close(a.done)
+	a.reading.Wait()
 }
