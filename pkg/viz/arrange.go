@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
@@ -22,8 +21,6 @@ func (f *Figure) wide() arrangement {
 }
 
 const (
-	// narrowWidth, in CSS pixels, is what the margins of a page leave on a phone 400 pixels wide.
-	narrowWidth = 360
 	// legible is the share of its size to which a figure may shrink: tick labels of 14 pixels then have 11.
 	legible = 0.8
 	// The heights of the panels of a narrow figure including their axes, in CSS pixels.
@@ -31,8 +28,6 @@ const (
 	narrowPanel  = 225
 	narrowNames  = 60 // added for names that are written upwards
 	narrowRoom   = 34 // characters of tick labels that fit along the horizontal axis
-
-	uprightLength = 90 // points: the length of a line of such a name
 )
 
 // narrow is the arrangement for a phone; ok is false if the figure can simply shrink to that width.
@@ -85,20 +80,6 @@ func (a arrangement) setTicks() {
 			}
 		}
 	}
-}
-
-// upright reports whether a word is wider than its share of the axis, so that the names are written upwards.
-func (t nameTicks) upright() bool {
-	sty := style.text(style.tickSize, style.ink, false)
-	share := 0.96 * t.width / vg.Length(max(1, len(t.names)))
-	for _, n := range t.names {
-		for _, word := range wrap(sty, n, 0) {
-			if sty.Width(word) > share {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // setTicks gives an axis its ticks, with labels or without.

@@ -7,9 +7,6 @@ import (
 	"unicode/utf8"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
 )
 
 // Values outside these limits are useless on an axis: differences overflow, and logarithms lose their meaning.
@@ -55,7 +52,6 @@ type ticks interface {
 func (t linearTicks) fewer(n, least int) ticks { return linearTicks{oneOf(n, t.n, least), t.room} }
 func (t logTicks) fewer(n, least int) ticks    { return logTicks{oneOf(n, t.n, least)} }
 func (t dateTicks) fewer(n, least int) ticks   { return dateTicks{t.Calendar, oneOf(n, t.n, least)} }
-func (t nameTicks) fewer(n, _ int) ticks       { return nameTicks{t.names, t.spans, t.width / vg.Length(n)} }
 
 // oneOf is the number of labels of an axis that is one of n in the same room.
 func oneOf(n, labels, least int) int { return max(least, labels-2*(n-1)) }
@@ -63,9 +59,6 @@ func oneOf(n, labels, least int) int { return max(least, labels-2*(n-1)) }
 func (t linearTicks) narrow() ticks { return linearTicks{min(t.n, 4), t.room} }
 func (t logTicks) narrow() ticks    { return logTicks{min(t.n, 2)} }
 func (t dateTicks) narrow() ticks   { return dateTicks{t.Calendar, min(t.n, 3)} }
-func (t nameTicks) narrow() ticks {
-	return nameTicks{t.names, t.spans, (narrowWidth - 80) * pxToPt} // 80: the vertical axis
-}
 
 // linearTicks places about n labelled ticks at steps of 1, 2 or 5 times a power of ten. There are fewer if their labels, with a
 // gap each, have more characters than room (0: no limit).
@@ -103,8 +96,6 @@ func (t linearTicks) all(lo, hi float64) []plot.Tick {
 	}
 	return ticks
 }
-
-const minus = "−"
 
 // niceStep is 1, 2 or 5 times a power of ten, whichever is nearest in ratio.
 func niceStep(raw float64) float64 {
@@ -214,57 +205,4 @@ func (u unlabelled) Ticks(lo, hi float64) []plot.Tick {
 		}
 	}
 	return ticks
-}
-
-// superscript is a text handler for tick labels that draws what is in ^{...} small and raised, because the fonts lack the Unicode
-// superscripts for minus, 0 and 9. It handles one line without rotation, which is enough for ticks.
-type superscript struct{ text.Plain }
-
-const (
-	supScale = 0.8 // 11 pixels, beside ticks of 14
-	supRaise = 0.38
-)
-
-func (superscript) split(txt string) (base, sup string) {
-	base, sup, _ = strings.Cut(txt, "^{")
-	return base, strings.TrimSuffix(sup, "}")
-}
-
-// Box implements text.Handler.
-func (h superscript) Box(txt string, f font.Font) (width, height, depth vg.Length) {
-	base, sup := h.split(txt)
-	width, height, depth = h.Plain.Box(base, f)
-	if sup != "" {
-		f.Size *= supScale
-		w, _, _ := h.Plain.Box(sup, f)
-		width += w
-	}
-	return width, height, depth
-}
-
-// Draw implements text.Handler.
-func (h superscript) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) {
-	base, sup := h.split(txt)
-	if strings.TrimSpace(base) == "" {
-		return
-	}
-	face := h.Fonts.Lookup(sty.Font, sty.Font.Size)
-	width, height, _ := h.Box(txt, sty.Font)
-	depth := face.Extents().Descent
-	pt.X += vg.Length(sty.XAlign) * width
-	// The baseline is that of text.Plain, so that labels with and without a power line up.
-	pt.Y += vg.Length(sty.YAlign)*(height+depth) - face.Extents().Ascent + sty.Font.Size
-	c.SetColor(sty.Color)
-	axis := "y"
-	if sty.XAlign == text.XCenter {
-		axis = "x"
-	}
-	marked(c, axis, func() {
-		c.FillString(face, pt, base)
-		if sup != "" {
-			pt.X += face.Width(base)
-			pt.Y += supRaise * sty.Font.Size
-			c.FillString(h.Fonts.Lookup(sty.Font, supScale*sty.Font.Size), pt, sup)
-		}
-	})
 }

@@ -12,8 +12,6 @@ import (
 	plottext "gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // Frame has the texts and the size of a figure. XLabel and YLabel are required and carry the unit: "time (s)".
@@ -375,19 +373,6 @@ func writeLines(c draw.Canvas, sty plottext.Style, lines []string) vg.Length {
 	return h
 }
 
-// wrap breaks a text into lines no wider than width; a longer word has a line of its own.
-func wrap(sty plottext.Style, s string, width vg.Length) []string {
-	var lines []string
-	for _, w := range text.UnbrokenFields(s) {
-		if n := len(lines); n > 0 && sty.Width(lines[n-1]+" "+w) <= width {
-			lines[n-1] += " " + w
-		} else {
-			lines = append(lines, w)
-		}
-	}
-	return lines
-}
-
 // drawLegend writes the legend in rows at the top of c, above the data, and returns its height.
 func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
 	const space, between = 5, 16
@@ -428,8 +413,4 @@ func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
 		return 0
 	}
 	return c.Max.Y - y
-}
-
-func rectangle(x0, y0, x1, y1 vg.Length) []vg.Point {
-	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
 }

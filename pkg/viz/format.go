@@ -206,3 +206,5 @@ func small(x float64) string {
 	}
 	return strconv.FormatFloat(x, 'f', 0, 64)
 }
+
+const minus = "−"

@@ -2,6 +2,8 @@ package viz
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image/color"
@@ -263,4 +265,20 @@ func (l *layer) data(before []layer, dx, dy int) layerData {
 func (p *panel) zoomable() bool {
 	return !p.custom && len(p.layers) > 0 && !slices.ContainsFunc(p.layers,
 		func(l layer) bool { return l.kind == layerStrip || l.kind == layerLevels })
+}
+
+// packed compresses a text and encodes it in base 64, as the scripts of a page read it.
+func packed(text []byte) (string, error) {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := z.Write(text); err != nil {
+		return "", err
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
 }

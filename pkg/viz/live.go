@@ -1,10 +1,7 @@
 package viz
 
 import (
-	"bytes"
-	"compress/gzip"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -60,20 +57,4 @@ func (f *Figure) LiveHTML(live any) (template.HTML, error) {
 // ShowLive displays a figure as [Show] does, with what it is computed from (see [Figure.LiveHTML]).
 func ShowLive(f *Figure, live any) (shown bool, err error) {
 	return showAs(func() (template.HTML, error) { return f.LiveHTML(live) })
-}
-
-// packed compresses a text and encodes it in base 64, as the scripts of a page read it.
-func packed(text []byte) (string, error) {
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		return "", err
-	}
-	if _, err := z.Write(text); err != nil {
-		return "", err
-	}
-	if err := z.Close(); err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString(out.Bytes()), nil
 }

@@ -13,9 +13,6 @@ import (
 // axes, and they keep vector files small by dropping vertices that are too close together to be seen and by drawing a cloud of
 // dots as one path.
 
-// tolerance is the largest shift, in points, that dropping a vertex or merging two dots may cause.
-const tolerance = 0.25
-
 // path is a line, or dots, in data coordinates, with NaN where there is a gap.
 type path struct {
 	x, y       []float64
@@ -203,20 +200,6 @@ type dotter interface {
 	Dots(centres []vg.Point, radius vg.Length)
 }
 
-// under is the innermost canvas: gonum/plot wraps canvases in one another when it crops.
-func under(c vg.Canvas) vg.Canvas {
-	for {
-		switch w := c.(type) {
-		case draw.Canvas:
-			c = w.Canvas
-		case *draw.Canvas:
-			c = w.Canvas
-		default:
-			return c
-		}
-	}
-}
-
 // fillDots draws discs as ONE shape, so that the colours of overlapping translucent dots do not add up.
 func fillDots(c *draw.Canvas, pts []vg.Point, r vg.Length, look draw.LineStyle) {
 	c.SetColor(look.Color)
@@ -338,4 +321,8 @@ func (h headPlot) Plot(c draw.Canvas, _ *plot.Plot) {
 // GlyphBoxes reserves the height of the title.
 func (h headPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return roomAbove(h.style().Height(string(h)) + 4)
+}
+
+func rectangle(x0, y0, x1, y1 vg.Length) []vg.Point {
+	return []vg.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
 }

@@ -2,7 +2,6 @@ package viz
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
@@ -48,23 +47,4 @@ func (s Spread) failures() string {
 		return ""
 	}
 	return fmt.Sprintf("%d failed", s.Failed)
-}
-
-// note explains the cells of a table that are spreads; empty if there are none.
-func (t *Table) note() string {
-	least, most := math.MaxInt, 0
-	for _, row := range t.Rows {
-		for _, v := range row {
-			if s, ok := v.(Spread); ok {
-				least, most = min(least, s.N+s.Failed), max(most, s.N+s.Failed)
-			}
-		}
-	}
-	switch {
-	case most == 0:
-		return ""
-	case least < most:
-		return fmt.Sprintf("Median [lower quartile, upper quartile] worst, of %d to %d runs.", least, most)
-	}
-	return fmt.Sprintf("Median [lower quartile, upper quartile] worst, of %d runs.", most)
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -217,49 +216,4 @@ func swarm(at []vg.Point, gap, half vg.Length) {
 			}
 		}
 	}
-}
-
-const upwardGap = "\u00a0\u00a0" // browsers collapse ordinary spaces
-
-// nameTicks labels places with names, on as many lines as their share of the width requires.
-type nameTicks struct {
-	names []string
-	spans [][2]float64 // of each name, from the first of its strips to the last
-	width vg.Length
-}
-
-func (t *nameTicks) add(name string, at float64) {
-	t.names, t.spans = append(t.names, name), append(t.spans, [2]float64{at, at})
-}
-
-// widen extends the last name to a further place.
-func (t *nameTicks) widen(at float64) { t.spans[len(t.spans)-1][1] = at }
-
-func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
-	sty := style.text(style.tickSize, style.ink, false)
-	lines := make([][]string, len(t.names))
-	most := 1
-	room := 0.88 * t.width / vg.Length(len(t.names))
-	if t.upright() {
-		room = uprightLength
-	}
-	for i, n := range t.names {
-		lines[i] = wrap(sty, n, room)
-		most = max(most, len(lines[i]))
-	}
-	var ticks []plot.Tick
-	for i, l := range lines {
-		if t.upright() {
-			for j := range l {
-				l[j] += upwardGap // text written upwards ends at the axis, and needs a gap there
-			}
-		}
-		for len(l) < most { // gonum/plot aligns the first lines only if all have the same number of lines
-			l = append(l, " ")
-		}
-		if at := (t.spans[i][0] + t.spans[i][1]) / 2; lo <= at && at <= hi {
-			ticks = append(ticks, plot.Tick{Value: at, Label: strings.Join(l, "\n")})
-		}
-	}
-	return ticks
 }

@@ -375,3 +375,22 @@ func (t *Table) String() string {
 }
 
 var _ fmt.Stringer = (*Table)(nil)
+
+// note explains the cells of a table that are spreads; empty if there are none.
+func (t *Table) note() string {
+	least, most := math.MaxInt, 0
+	for _, row := range t.Rows {
+		for _, v := range row {
+			if s, ok := v.(Spread); ok {
+				least, most = min(least, s.N+s.Failed), max(most, s.N+s.Failed)
+			}
+		}
+	}
+	switch {
+	case most == 0:
+		return ""
+	case least < most:
+		return fmt.Sprintf("Median [lower quartile, upper quartile] worst, of %d to %d runs.", least, most)
+	}
+	return fmt.Sprintf("Median [lower quartile, upper quartile] worst, of %d runs.", most)
+}
