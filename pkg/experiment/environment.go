@@ -84,3 +84,17 @@ func (t Trial) slow() bool {
 	}
 	return t.Loss == VFE || t.Kernel == "RQ" || t.Source.Seed > 1
 }
+
+// openNamed opens the store of a named experiment at GPPL_SCALE in the folder of the notebooks. At smoke scale, outcomes of
+// recordings that cannot be had are those in results/smoke, which scripts/reproduce.sh --numbers accept stores; at full scale all
+// are in the store itself.
+func openNamed(name string) (*Store, error) {
+	scale := scales.FromEnvironment()
+	s, err := OpenStore(StorePath(scale, ".", name))
+	if err != nil || scale != scales.Smoke {
+		return s, err
+	}
+	without, err := readStore(filepath.Join("results", "smoke", name+".jsonl"))
+	s.without = without.outcomes
+	return s, err
+}

@@ -108,20 +108,6 @@ func NotRecomputed(notebook string, all []Outcome) string {
 	return ""
 }
 
-// openNamed opens the store of a named experiment at GPPL_SCALE in the folder of the notebooks. At smoke scale, outcomes of
-// recordings that cannot be had are those in results/smoke, which scripts/reproduce.sh --numbers accept stores; at full scale all
-// are in the store itself.
-func openNamed(name string) (*Store, error) {
-	scale := scales.FromEnvironment()
-	s, err := OpenStore(StorePath(scale, ".", name))
-	if err != nil || scale != scales.Smoke {
-		return s, err
-	}
-	without, err := readStore(filepath.Join("results", "smoke", name+".jsonl"))
-	s.without = without.outcomes
-	return s, err
-}
-
 // Kept returns what figures need of a recording: what compute returns if the recording can be had, else what is stored under
 // the name. In the folder of the notebooks, what is computed is stored beside the outcomes, at full scale only where nothing is
 // stored yet or GPPL_FRESH is set. An error of compute is returned if nothing is stored.
