@@ -6,15 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -23,73 +18,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
-
-// outputs are the flags of gppl fit that name files to write.
-var outputs = []string{"report", "model", "out", "figure", "components"}
-
-// outputFiles returns the files that outputs name, by flag; "" for one that is not requested.
-func outputFiles(c *cli.Command) map[string]string {
-	files := map[string]string{}
-	for _, flag := range outputs {
-		files[flag] = c.String(flag)
-	}
-	return files
-}
-
-// inputFiles are the flags, of any command, that name files to read besides the arguments.
-var inputFiles = []string{"future", "like"}
-
-// timeOfDay is what the shell makes a file of where a date and its time are not quoted.
-var timeOfDay = regexp.MustCompile(`^\d{1,2}:\d{2}`)
-
-// readsCSV are the commands whose arguments are csv files.
-var readsCSV = []string{"fit", "compare", "backtest", "update", "sum"}
-
-// apart returns an error if standard input is named twice, or if a file that the command writes (by flag, for each series) or
-// standard output is one that it reads or another that it writes.
-func apart(c *cli.Command, written ...map[string]string) error {
-	var read, write []files.Name
-	standard := 0
-	add := func(flag, path string, csv bool) {
-		name := files.Name{Flag: flag, Path: path}
-		if path == dataset.StandardInput && csv {
-			name.File = os.Stdin
-			standard++
-		}
-		read = append(read, name)
-	}
-	for _, path := range c.Args().Slice() {
-		if _, err := os.Stat(path); err != nil && timeOfDay.MatchString(path) {
-			return usageError{fmt.Errorf("%s is no file but a time of day: write a date and its time between quotation marks, "+
-				"as --shifts \"2021-05-06 14:00\"", path)}
-		}
-		add("", path, slices.Contains(readsCSV, c.Name))
-	}
-	for _, flag := range inputFiles {
-		add(flag, c.String(flag), flag == "future")
-	}
-	if standard > 1 {
-		return usageError{fmt.Errorf("%s: - stands for standard input, which can be read only once", c.Name)}
-	}
-	for _, paths := range written {
-		for _, flag := range outputs {
-			write = append(write, files.Name{Flag: flag, Path: paths[flag]})
-		}
-	}
-	for i, w := range []io.Writer{c.Root().Writer, c.Root().ErrWriter} {
-		if first, ok := w.(*firstError); ok {
-			w = first.Writer
-		}
-		if f, ok := w.(*os.File); ok { // what >> adds to
-			write = append(write, files.Name{Path: []string{"standard output", "standard error"}[i], File: f})
-		}
-	}
-	err := files.Apart(read, write)
-	if conflict := (*files.ConflictError)(nil); errors.As(err, &conflict) && !conflict.Input {
-		return usageError{err}
-	}
-	return err
-}
 
 // task is a series to fit, and the files to write.
 type task struct {
@@ -233,39 +161,6 @@ func writeOutputs(
 		written = append(written, path)
 	}
 	return written, nil
-}
-
-// otherFormats maps extensions that --report, --model and --out do not write to what to do instead.
-var otherFormats = map[string]string{
-	".pdf": "print the page of --report FILE.html to pdf, or draw the forecast with --figure FILE.pdf",
-	".png": "--figure writes this format", ".svg": "--figure writes this format", ".jpg": "--figure writes .svg, .png and .pdf",
-	".xlsx": "--out FILE.csv writes a file that spreadsheets read", ".xls": "--out FILE.csv writes a file that spreadsheets read",
-	".docx": "--report FILE.html writes a page", ".parquet": "--out FILE.csv writes the forecast",
-}
-
-// formatKnown returns an error, before any work is done, if a name ends in a format that the flag does not write.
-func formatKnown(flag, path string) error {
-	ext := strings.ToLower(filepath.Ext(path))
-	switch instead, other := otherFormats[ext]; {
-	case path == "":
-	case flag == "figure" && !slices.Contains(viz.Extensions, ext):
-		return usageError{fmt.Errorf("--figure %s: the name must end with one of %s", path, strings.Join(viz.Extensions, ", "))}
-	case flag != "figure" && other:
-		return usageError{fmt.Errorf("--%s %s: this flag does not write %s; %s", flag, path, ext, instead)}
-	case flag == "out" && ext == ".json":
-		return usageError{fmt.Errorf("--out %s: this flag writes csv; --json writes the forecast to standard output as JSON", path)}
-	}
-	return nil
-}
-
-// checkOutputs returns an error, before any work is done, if a file that a flag names cannot be written, or not in its format.
-func checkOutputs(c *cli.Command, flags ...string) error {
-	for _, flag := range flags {
-		if err := formatKnown(flag, c.String(flag)); err != nil {
-			return err
-		}
-	}
-	return writable(c, flags...)
 }
 
 // fitFile fits one series, and shows it.

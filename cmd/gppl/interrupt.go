@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -129,4 +130,14 @@ func print(ctx context.Context, c *cli.Command, write func(io.Writer) error) err
 		_, err = c.Root().Writer.Write(b)
 	}
 	return err
+}
+
+func writeJSON(ctx context.Context, c *cli.Command, v any) error {
+	return print(ctx, c, func(w io.Writer) error { return indented(w, v) })
+}
+
+func indented(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }

@@ -14,7 +14,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +26,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/machine"
-	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/internal/text"
-	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 func main() {
@@ -42,9 +38,6 @@ const (
 	exitFailed
 	exitUsage
 )
-
-// usageError is an error in how the command was called, as opposed to a failure of its work.
-type usageError struct{ error }
 
 // run runs the program and returns its exit code; it touches nothing of the process but files.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -72,33 +65,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// listed is message, with a line for each row of a file if several are wrong.
-func listed(err error) string {
-	rows := (*dataset.CSVError)(nil)
-	if !errors.As(err, &rows) || len(rows.Problems) < 2 {
-		return message(err)
-	}
-	before, _, _ := strings.Cut(dataset.Words(err, sumflags.Word), dataset.Words(rows, sumflags.Word))
-	title, lines := rows.Lines(sumflags.Word)
-	text := message(errors.New(before + title))
-	for _, line := range lines {
-		text += "\n  " + message(errors.New(line))
-	}
-	return text
-}
-
-// firstError remembers the first error of writing: package cli drops those of its help.
-type firstError struct {
-	io.Writer
-	err error
-}
-
-func (w *firstError) Write(b []byte) (int, error) {
-	n, err := w.Writer.Write(b)
-	w.err = cmp.Or(w.err, err)
-	return n, err
-}
-
 // helpFirst makes --help after a command ask for help about that command: cli would take the words before it for a topic.
 func helpFirst(args []string) []string {
 	asks := func(a string) bool { return a == "--help" || a == "-h" }
@@ -106,42 +72,6 @@ func helpFirst(args []string) []string {
 		return []string{args[0], args[1], "--help"}
 	}
 	return args
-}
-
-// functions are the prefixes that name packages and functions in errors, for callers in Go; message removes them.
-var functions = []string{
-	"dataset: ", "viz: ", "gppl: ", "CSV: ", "sums.NewPlan: ", "sums.SampleRange: ", "Sums: ",
-	"Sums.Merge: ", "Sums.Subtract: ",
-}
-
-// message returns the text of an error with flags for settings, without the names of packages and functions in front, on one line
-// of at most 500 characters unless it lists the places where a recording was searched.
-func message(err error) string {
-	sentence := dataset.Words(err, sumflags.Word)
-	for {
-		rest := sentence
-		for _, name := range functions {
-			rest = strings.TrimPrefix(rest, name)
-		}
-		if rest == sentence {
-			break
-		}
-		sentence = rest
-	}
-	if list := (*dataset.NotFoundError)(nil); errors.As(err, &list) {
-		return sentence
-	}
-	const most = 500
-	sentence = text.Printable(strings.ReplaceAll(sentence, "\n", "; "))
-	if runes := []rune(sentence); len(runes) > most {
-		sentence = string(runes[:most-1]) + "…"
-	}
-	return sentence
-}
-
-// say writes a line to standard error.
-func say(c *cli.Command, format string, args ...any) {
-	fmt.Fprintf(c.Root().ErrWriter, "gppl: %s\n", text.Printable(fmt.Sprintf(format, args...)))
 }
 
 func command(stdout, stderr io.Writer) *cli.Command {
@@ -198,15 +128,4 @@ func version() string {
 		}
 	}
 	return strings.TrimSpace(text)
-}
-
-// argument returns the only argument of a command.
-func argument(c *cli.Command, what string) (string, error) {
-	if c.NArg() == 1 {
-		return c.Args().First(), nil
-	}
-	if c.NArg() == 0 {
-		return "", usageError{fmt.Errorf("%s: %s is missing", c.Name, what)}
-	}
-	return "", usageError{fmt.Errorf("%s takes one %s, not %d: %s", c.Name, what, c.NArg(), strings.Join(c.Args().Slice(), " "))}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/urfave/cli/v3"
 
@@ -41,9 +42,6 @@ type sharers struct{}
 // held is the key of the bytes taken by series that were read before.
 type held struct{}
 
-// process is the key of a context whose commands own the process: they may set the memory limit of the runtime.
-type process struct{}
-
 func ownProcess(ctx context.Context) bool { return ctx.Value(process{}) != nil }
 
 // memoryHint says what to do about a limit of memory.
@@ -59,11 +57,13 @@ func memoryHint(c *cli.Command, err error) error {
 	return err
 }
 
-// worded is an error in other words.
-type worded struct {
-	text string
-	error
-}
+// process is the key of a context whose commands own the process: they may set the memory limit of the runtime.
+type process struct{}
 
-func (w worded) Error() string { return w.text }
-func (w worded) Unwrap() error { return w.error }
+// frugal collects garbage at a quarter of the live memory, not all of it, if the command owns its process: sums are large arrays
+// without pointers, so that this costs little.
+func frugal(ctx context.Context) {
+	if ownProcess(ctx) {
+		debug.SetGCPercent(25)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -70,19 +69,6 @@ and sums of parts merge exactly. Dates become seconds since 1970. "-" reads stan
 			return tellSums(ctx, c, c.String("out"), sums)
 		},
 	}
-}
-
-func outFlag() cli.Flag {
-	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write the sums to `FILE.sums`", Category: "RESULTS"}
-}
-
-// outOf returns the file of --out, after a check that it can be written.
-func outOf(c *cli.Command) (string, error) {
-	out := c.String("out")
-	if out == "" {
-		return "", usageError{fmt.Errorf("%s: -o FILE.sums is missing", c.Name)}
-	}
-	return out, writable(c, "out")
 }
 
 // summer adds up files.
@@ -190,14 +176,6 @@ func (s *summer) run(ctx context.Context) (*sums.Sums, error) {
 		return nil, errors.New("no row could be added: nothing is written")
 	}
 	return all, nil
-}
-
-// frugal collects garbage at a quarter of the live memory, not all of it, if the command owns its process: sums are large arrays
-// without pointers, so that this costs little.
-func frugal(ctx context.Context) {
-	if ownProcess(ctx) {
-		debug.SetGCPercent(25)
-	}
 }
 
 // workers returns how many workers may add up rows at the same time: one for each processor, as far as their sums fit the memory.
