@@ -89,7 +89,7 @@ func (s *Study) Table() *viz.Table {
 		Caption: s.Title,
 		Columns: []viz.Column{
 			{Name: "model"}, {Name: "held out within the 95 % band", Format: viz.Percent(0)}, {Name: "mean width of the band"},
-			{Name: "RMSE", Best: viz.Min}, {Name: "NLPD", Unit: "nats", Best: viz.Min}, {Name: "CRPS", Best: viz.Min},
+			{Name: "RMSE", Best: true}, {Name: "NLPD", Unit: "nats", Best: true}, {Name: "CRPS", Best: true},
 		},
 		Notes: append([]string{fmt.Sprintf("%d observations to train on, %d held out.", s.Train.Len(), s.Held.Len())}, s.Remarks...),
 	}

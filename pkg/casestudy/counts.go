@@ -449,7 +449,7 @@ func Own(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		return nil, err
 	}
 	t := &viz.Table{Caption: "The sizes of groups, of which empty ones are not seen",
-		Columns: []viz.Column{{Name: "likelihood"}, {Name: "−log likelihood", Unit: "nats", Best: viz.Min},
+		Columns: []viz.Column{{Name: "likelihood"}, {Name: "−log likelihood", Unit: "nats", Best: true},
 			{Name: "mean size, empty ones included"}, {Name: "true mean size"}}}
 	start := startOfCounts(float64(n))
 	for _, l := range []observe.Likelihood{observe.Poisson{}, AtLeastOne{}} {

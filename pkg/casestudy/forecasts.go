@@ -87,9 +87,9 @@ func (f *Forecasts) Scores(which string) (*viz.Table, error) {
 	if of == nil {
 		return nil, fmt.Errorf("casestudy: no score %q: MASE, sMAPE, CRPS or coverage", which)
 	}
-	column, caption := viz.Column{Format: viz.Fixed(3), Best: viz.MinOfRow}, which
+	column, caption := viz.Column{Format: viz.Fixed(3), BestOfRow: true}, which
 	if which == "coverage" {
-		column, caption = viz.Column{Format: viz.Percent(1), Best: viz.MinOfRow, Target: levels[0]}, "Coverage of 95 % bands"
+		column, caption = viz.Column{Format: viz.Percent(1), BestOfRow: true, Target: levels[0]}, "Coverage of 95 % bands"
 	}
 	t := &viz.Table{Caption: caption + " by group", Columns: []viz.Column{{Name: "group"}, {Name: "series"}}}
 	names := append([]string{"gppl", "seasonal naive"}, f.models()...)

@@ -310,7 +310,7 @@ func Uncertain(ctx context.Context, scale scales.Scale) (*Study, *viz.Table, err
 	t := &viz.Table{
 		Caption: fmt.Sprintf("%d simulated series of %d observations, %d steps ahead", series, uncertainTrain, uncertainAhead),
 		Columns: []viz.Column{{Name: "model"}, {Name: "held out within the 95 % band", Format: viz.Percent(1)},
-			{Name: "mean width of the band"}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
+			{Name: "mean width of the band"}, {Name: "NLPD", Unit: "nats", Best: true}},
 	}
 	for i, name := range names {
 		t.Rows = append(t.Rows, []any{name, inside[i], width[i], nlpd[i]})

@@ -150,7 +150,7 @@ func (y *Year) Forecast(m gppl.Model, s *sums.Sums, days []float64) (*viz.Table,
 func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 	t := &viz.Table{Caption: "Cost against n", Columns: []viz.Column{
 		{Name: "n"}, {Name: "simulate and add"}, {Name: "likelihood from sums"}, {Name: "the same from readings"},
-		{Name: "difference", Unit: "nats", Align: viz.Right},
+		{Name: "difference", Unit: "nats", Right: true},
 	}}
 	for _, n := range sizes {
 		y := NewYear(n, seed)
@@ -238,7 +238,7 @@ func ReadSums(path string) (*sums.Sums, error) {
 func MergedInOrders(parts []*sums.Sums, seed uint64) (all *sums.Sums, t *viz.Table, err error) {
 	t = &viz.Table{
 		Caption: "Merged in three orders",
-		Columns: []viz.Column{{Name: "order"}, {Name: "bytes of a file", Align: viz.Right}, {Name: "CRC-64"}},
+		Columns: []viz.Column{{Name: "order"}, {Name: "bytes of a file", Right: true}, {Name: "CRC-64"}},
 	}
 	for _, name := range []string{"forwards", "backwards", "shuffled"} {
 		if all, err = merged(parts, ordersOf(seed)[name]); err != nil {

@@ -154,7 +154,7 @@ func Scores(fs ...*Forecast) *viz.Table {
 		Caption: "Forecasts of the held-out observations",
 		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("in the %.0f %% band", 100*level), Format: viz.Percent(0)},
 			{Name: "mean width"},
-			{Name: "RMSE", Best: viz.Min}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
+			{Name: "RMSE", Best: true}, {Name: "NLPD", Unit: "nats", Best: true}},
 		Notes: []string{"Width: of the band. RMSE: root mean square error. NLPD: negative log density of the held-out observations, " +
 			"per observation; lower is better."},
 	}

@@ -15,7 +15,7 @@ type ComponentsOptions struct {
 // It returns an error if an axis label is missing, there is no term, lengths differ, or X does not ascend.
 func Components(o ComponentsOptions) (*Figure, error) {
 	if len(o.Terms) == 0 {
-		return nil, fmt.Errorf("%w: there are no components", ErrNoData)
+		return nil, fmt.Errorf("%w: there are no components", errNoData)
 	}
 	figs := make([]*Figure, len(o.Terms))
 	for i, t := range o.Terms {

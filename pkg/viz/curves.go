@@ -55,7 +55,7 @@ type CurvesOptions struct {
 // positive, such as the smallest eigenvalues after rounding, are gaps on a logarithmic axis.
 //
 // It returns an error if an axis label is missing, lengths differ, a range is empty or not positive on a log axis, or
-// nothing is drawable ([ErrNoData]).
+// nothing is drawable.
 func Curves(o CurvesOptions) (*Figure, error) {
 	b, err := newBuilder(o.Frame, o.LogX, o.LogY, o.Spans...)
 	if err != nil {
@@ -310,9 +310,9 @@ func setRange(a *plot.Axis, fixed [2]float64, lo, hi float64, log bool, share fl
 func (b *builder) figure(xShare float64) (*Figure, error) {
 	if !b.drawn {
 		if b.logX || b.logY {
-			return nil, fmt.Errorf("%w: no value is finite, and positive as a log axis needs", ErrNoData)
+			return nil, fmt.Errorf("%w: no value is finite, and positive as a log axis needs", errNoData)
 		}
-		return nil, fmt.Errorf("%w: no value is finite", ErrNoData)
+		return nil, fmt.Errorf("%w: no value is finite", errNoData)
 	}
 	if math.IsInf(b.x1-b.x0, 0) || math.IsInf(b.y1-b.y0, 0) {
 		return nil, errors.New("viz: the data span more than a float64 can hold")

@@ -37,7 +37,7 @@ func TestDarkCovers(t *testing.T) {
 	for _, f := range figures {
 		page.WriteString(string(Must(f.HTML())))
 	}
-	table := &Table{Caption: "c", Columns: []Column{{Name: "a", Unit: "u", Best: Min}, {Name: "s"}}, Notes: []string{"n"}}
+	table := &Table{Caption: "c", Columns: []Column{{Name: "a", Unit: "u", Best: true}, {Name: "s"}}, Notes: []string{"n"}}
 	for status := range badges {
 		table.Rows = append(table.Rows, []any{1.0, status})
 	}

@@ -41,7 +41,7 @@ func ExampleSeries() {
 func ExampleTable() {
 	t := &viz.Table{
 		Caption: "Exact NLL at what each method learnt",
-		Columns: []viz.Column{{Name: "method"}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "time"}},
+		Columns: []viz.Column{{Name: "method"}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(1), Best: true}, {Name: "time"}},
 		Rows: [][]any{
 			{"ML", 1468.565, 127 * time.Second},
 			{"PL", 1471.2, 361 * time.Millisecond},

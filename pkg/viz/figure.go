@@ -83,8 +83,8 @@ func (f *Figure) Plot(i int) *plot.Plot {
 	return p.plot
 }
 
-// ErrNoData is the error, wrapped, of a constructor whose data contain nothing that can be drawn.
-var ErrNoData = errors.New("viz: no data to draw")
+// errNoData is the error, wrapped, of a constructor whose data contain nothing that can be drawn.
+var errNoData = errors.New("viz: no data to draw")
 
 // check completes a frame and removes from its texts what XML cannot hold.
 func (fr *Frame) check() error { return fr.complete(true) }
@@ -205,7 +205,7 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 		g.panels[i] = &p
 	}
 	if len(xs) == 0 {
-		return nil, fmt.Errorf("%w: a grid without figures", ErrNoData)
+		return nil, fmt.Errorf("%w: a grid without figures", errNoData)
 	}
 	for _, s := range []struct {
 		share bool

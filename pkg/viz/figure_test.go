@@ -230,7 +230,7 @@ func TestErrors(t *testing.T) {
 	fig := func(o CurvesOptions) *Figure { return Must(Curves(o)) }
 	for name, c := range map[string]struct {
 		err  error
-		data bool // is ErrNoData
+		data bool // is errNoData
 	}{
 		"no X label":         {series(SeriesOptions{Frame: Frame{YLabel: "y"}, Observed: obs}), false},
 		"blank Y label":      {curves(CurvesOptions{Frame: Frame{XLabel: "x", YLabel: " \n"}, Curves: ok}), false},
@@ -265,7 +265,7 @@ func TestErrors(t *testing.T) {
 	} {
 		if c.err == nil {
 			t.Errorf("%s: no error", name)
-		} else if errors.Is(c.err, ErrNoData) != c.data {
+		} else if errors.Is(c.err, errNoData) != c.data {
 			t.Errorf("%s: %v", name, c.err)
 		}
 	}

@@ -21,7 +21,7 @@ type HistogramOptions struct {
 // Histogram draws the density of values as bars, and the standard normal density over it. The number of bars is that of Freedman
 // and Diaconis (1981), between 8 and 60.
 //
-// It returns an error if an axis label is missing or no value is finite ([ErrNoData]).
+// It returns an error if an axis label is missing or no value is finite.
 func Histogram(o HistogramOptions) (*Figure, error) {
 	b, err := newBuilder(o.Frame, false, false)
 	if err != nil {
@@ -34,7 +34,7 @@ func Histogram(o HistogramOptions) (*Figure, error) {
 		}
 	}
 	if len(sorted) == 0 {
-		return nil, fmt.Errorf("%w: no value is finite", ErrNoData)
+		return nil, fmt.Errorf("%w: no value is finite", errNoData)
 	}
 	slices.Sort(sorted)
 	lo, hi := sorted[0], sorted[len(sorted)-1]
@@ -98,7 +98,7 @@ type CorrelogramOptions struct {
 
 // Correlogram draws autocorrelations as stems from zero and highlights those beyond the band.
 //
-// It returns an error if an axis label is missing or no value is finite ([ErrNoData]).
+// It returns an error if an axis label is missing or no value is finite.
 func Correlogram(o CorrelogramOptions) (*Figure, error) {
 	b, err := newBuilder(o.Frame, false, false)
 	if err != nil {

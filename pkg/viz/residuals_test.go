@@ -52,7 +52,7 @@ func TestResidualFigures(t *testing.T) {
 	_, err = Components(ComponentsOptions{Frame: frame})
 	nothing = append(nothing, err)
 	for i, err := range nothing {
-		if !errors.Is(err, ErrNoData) {
+		if !errors.Is(err, errNoData) {
 			t.Errorf("figure %d of nothing: %v", i, err)
 		}
 	}

@@ -47,7 +47,7 @@ type ScatterOptions struct {
 // Use [Grid] for several panels; it merges the legends.
 //
 // It returns an error if an axis label is missing, a range is empty or not positive on a log axis, or no point is drawable
-// ([ErrNoData]).
+// .
 func Scatter(o ScatterOptions) (*Figure, error) {
 	b, err := newBuilder(o.Frame, o.LogX, o.LogY)
 	if err != nil {

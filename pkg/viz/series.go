@@ -42,7 +42,7 @@ const (
 // 12000 observations, it draws an evenly spread subset and the legend says so.
 //
 // It returns an error if an axis label is missing, lengths differ, a prediction's X does not ascend, or nothing is drawable
-// ([ErrNoData]).
+// .
 func Series(o SeriesOptions) (*Figure, error) {
 	if !o.Panels || len(o.Predictions) < 2 {
 		return series(o, maxDots)

@@ -43,7 +43,7 @@ type StripsOptions struct {
 // counted above their strip.
 //
 // It returns an error if an axis label is missing, the range is empty or not positive on a log axis, or nothing is drawable
-// ([ErrNoData]).
+// .
 func Strips(o StripsOptions) (*Figure, error) {
 	b, err := newBuilder(o.Frame, false, o.LogY)
 	if err != nil {

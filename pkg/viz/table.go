@@ -16,36 +16,18 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// Align is the alignment of a column.
-type Align int
-
-// The alignments. Auto aligns a column of numbers and durations, some of which may be unknown, to the right, any other to the
-// left.
-const (
-	Auto Align = iota
-	Left
-	Right
-)
-
-// Best selects the value that is emphasised.
-type Best int
-
-// The choices. Values with the same text are emphasised together; values that are not finite never are.
-const (
-	NoBest   Best = iota
-	Min           // the smallest of the column
-	MinOfRow      // the smallest of each row, among the columns with this choice
-)
-
 // Column is one column of a table.
 type Column struct {
 	Name   string
 	Unit   string // "s", "nats"; shown after the name; may be empty
-	Align  Align
+	Right  bool   // aligned to the right, as a column of numbers and durations always is
 	Format Format // nil: numbers with four significant digits, durations in a suitable unit, others as they print
-	Best   Best
-	Target float64 // if not zero, the best value is the nearest to it, not the smallest
-	Minor  bool    // left out on a phone where a row becomes a card
+	// Best emphasises the smallest value; values with the same text together, and never one that is not finite.
+	Best bool
+	// BestOfRow emphasises the smallest value of each row among the columns with this choice.
+	BestOfRow bool
+	Target    float64 // if not zero, the best value is the nearest to it, not the smallest
+	Minor     bool    // left out on a phone where a row becomes a card
 }
 
 // badness is the quantity that is smallest for the best value; only finite numbers have one.
@@ -94,7 +76,7 @@ func (c tableCell) word() bool { return utf8.RuneCountInString(c.text) <= 20 }
 const phoneWidth, phoneFont, phonePadding = 358, 13.44, 8.0
 
 // wide reports whether a table would scroll sideways on a phone, or has sentences that would squeeze its numbers.
-func (t *Table) wide(cells [][]tableCell, align []Align) bool {
+func (t *Table) wide(cells [][]tableCell, right []bool) bool {
 	plain, bold := style.text(phoneFont, style.ink, false), style.text(phoneFont, style.ink, true)
 	longest := func(sty plottext.Style, texts []string) (width float64) {
 		for _, s := range texts {
@@ -115,7 +97,7 @@ func (t *Table) wide(cells [][]tableCell, align []Align) bool {
 				return true
 			case cell.sentence():
 				column = max(column, sentenceWidth*phoneFont)
-			case cell.word() || align[j] == Right:
+			case cell.word() || right[j]:
 				parts = strings.Split(cell.text, newLine)
 			}
 			column = max(column, longest(sty, parts), smallSize*longest(plain, strings.Split(cell.small, worst)))
@@ -126,8 +108,8 @@ func (t *Table) wide(cells [][]tableCell, align []Align) bool {
 }
 
 // cells formats all rows and finds the best of each column; short rows are padded.
-func (t *Table) cells() (cells [][]tableCell, align []Align) {
-	cells, align = make([][]tableCell, len(t.Rows)), make([]Align, len(t.Columns))
+func (t *Table) cells() (cells [][]tableCell, right []bool) {
+	cells, right = make([][]tableCell, len(t.Rows)), make([]bool, len(t.Columns))
 	for i := range t.Rows {
 		cells[i] = make([]tableCell, len(t.Columns))
 	}
@@ -155,29 +137,23 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 			if _, ok := number(v); !ok && v != nil && text != absent {
 				numbers = false
 			}
-			if x, ok := c.badness(v); ok && c.Best == Min {
+			if x, ok := c.badness(v); ok && c.Best {
 				rivals = append(rivals, rival{&cells[i][j], x})
 			}
 		}
 		emphasise(rivals)
-		align[j] = c.Align
-		if c.Align == Auto {
-			align[j] = Left
-			if numbers && len(t.Rows) > 0 {
-				align[j] = Right
-			}
-		}
+		right[j] = c.Right || numbers && len(t.Rows) > 0
 	}
 	for i, row := range t.Rows {
 		var rivals []rival
 		for j, c := range t.Columns[:min(len(row), len(t.Columns))] {
-			if x, ok := c.badness(row[j]); ok && c.Best == MinOfRow {
+			if x, ok := c.badness(row[j]); ok && c.BestOfRow {
 				rivals = append(rivals, rival{&cells[i][j], x})
 			}
 		}
 		emphasise(rivals)
 	}
-	return cells, align
+	return cells, right
 }
 
 // rival is a cell that may be the best of its column or row.
@@ -252,13 +228,13 @@ func (t *Table) HTML() (template.HTML, error) {
 			return "", fmt.Errorf("viz: table %q: row %d has %d cells for %d columns", t.Caption, i, len(r), len(t.Columns))
 		}
 	}
-	cells, align := t.cells()
+	cells, right := t.cells()
 	side := func(j int) string {
-		return "text-align:" + map[Align]string{Left: "left", Right: "right;white-space:nowrap"}[align[j]]
+		return "text-align:" + map[bool]string{false: "left", true: "right;white-space:nowrap"}[right[j]]
 	}
 	var b strings.Builder
 	class := "gppl-table"
-	cards := t.wide(cells, align)
+	cards := t.wide(cells, right)
 	if cards { // on a phone each row becomes a card (page.css), which needs no sideways scrolling
 		class += " gppl-cards"
 	}
@@ -294,7 +270,7 @@ func (t *Table) HTML() (template.HTML, error) {
 			}
 			name := ""
 			// The first column names the row and needs no header in a card, unless it is a number.
-			if cards && t.Columns[j].header() != "" && (j > 0 || align[j] == Right) {
+			if cards && t.Columns[j].header() != "" && (j > 0 || right[j]) {
 				name = fmt.Sprintf(` data-name="%s"`, html.EscapeString(t.Columns[j].header()))
 			}
 			if cards && t.Columns[j].Minor {
@@ -319,7 +295,7 @@ func (t *Table) HTML() (template.HTML, error) {
 // String returns the table as text for a terminal; the best values are marked by an asterisk. A short row is padded and a long
 // one cut.
 func (t *Table) String() string {
-	cells, align := t.cells()
+	cells, right := t.cells()
 	text := make([][]string, len(cells))
 	width := make([]int, len(t.Columns))
 	for i := range cells {
@@ -333,7 +309,7 @@ func (t *Table) String() string {
 			switch {
 			case row[j].best:
 				s += "*"
-			case marked && align[j] == Right:
+			case marked && right[j]:
 				s += " " // keeps the digits aligned
 			}
 			if row[j].small != "" {
@@ -350,7 +326,7 @@ func (t *Table) String() string {
 			s := cells(j)
 			pad := width[j] - utf8.RuneCountInString(s)
 			before := 0
-			if align[j] == Right {
+			if right[j] {
 				before = pad
 			}
 			if j > 0 {

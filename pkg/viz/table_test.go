@@ -12,7 +12,7 @@ import (
 func results() *Table {
 	return &Table{
 		Caption: "Results",
-		Columns: []Column{{Name: "method"}, {Name: "NLL", Unit: "nats", Format: Fixed(1), Best: Min}, {Name: "time", Best: Min}},
+		Columns: []Column{{Name: "method"}, {Name: "NLL", Unit: "nats", Format: Fixed(1), Best: true}, {Name: "time", Best: true}},
 		Rows: [][]any{
 			{"ML", 1468.565, 2 * time.Minute},
 			{"PL", 1468.56, 12 * time.Millisecond},
@@ -56,8 +56,8 @@ func TestLines(t *testing.T) {
 // TestBestOfRow checks that the best of a row is its smallest value, or the nearest to the target, among the columns that are
 // compared.
 func TestBestOfRow(t *testing.T) {
-	score := Column{Format: Fixed(2), Best: MinOfRow}
-	share := Column{Format: Percent(0), Best: MinOfRow, Target: 0.95}
+	score := Column{Format: Fixed(2), BestOfRow: true}
+	share := Column{Format: Percent(0), BestOfRow: true, Target: 0.95}
 	for _, c := range []struct {
 		column Column
 		row    []any
@@ -100,13 +100,13 @@ func TestTableHTML(t *testing.T) {
 
 // TestTableAlign checks that numbers are aligned to the right even if some are unknown.
 func TestTableAlign(t *testing.T) {
-	for want, values := range map[Align][]any{Right: {1.5, "", nil, "–"}, Left: {1.5, "none", nil, ""}} {
+	for want, values := range map[bool][]any{true: {1.5, "", nil, "–"}, false: {1.5, "none", nil, ""}} {
 		table := &Table{Columns: []Column{{Name: "a"}}}
 		for _, v := range values {
 			table.Rows = append(table.Rows, []any{v})
 		}
-		if _, align := table.cells(); align[0] != want {
-			t.Errorf("%v is aligned as %v, want %v", values, align[0], want)
+		if _, right := table.cells(); right[0] != want {
+			t.Errorf("%v is aligned to the right: %v, want %v", values, right[0], want)
 		}
 	}
 }

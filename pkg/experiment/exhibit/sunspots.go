@@ -67,7 +67,7 @@ func SunspotsLearnt(dir string) (*viz.Table, error) {
 	}
 	t := &viz.Table{
 		Caption: "The paper's series, from stored results: exact NLL at the learnt hyperparameters",
-		Columns: []viz.Column{{Name: "method"}, {Name: "exact NLL", Unit: "nats", Format: viz.Fixed(3), Best: viz.Min},
+		Columns: []viz.Column{{Name: "method"}, {Name: "exact NLL", Unit: "nats", Format: viz.Fixed(3), Best: true},
 			{Name: "published", Unit: "nats", Format: viz.Fixed(3)}, {Name: "variance"}, {Name: "lengthscale", Unit: "years"},
 			{Name: "noise variance"}, {Name: "evaluations", Format: viz.Fixed(0)},
 			{Name: "set-up and training", Unit: "s", Format: viz.Fixed(2)}},

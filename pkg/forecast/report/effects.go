@@ -19,7 +19,7 @@ func effectsTable(ctx context.Context, a *forecast.Analysis) (*viz.Table, error)
 	}
 	t := &viz.Table{
 		Caption: "What one unit of a regressor" + holiday + " adds to " + linked(a),
-		Columns: []viz.Column{{Name: column}, {Name: "coefficient", Align: viz.Right}, {Name: "standard error", Align: viz.Right}},
+		Columns: []viz.Column{{Name: column}, {Name: "coefficient", Right: true}, {Name: "standard error", Right: true}},
 		Notes:   []string{"Standard errors treat the kernel's parameters and the noise as known."},
 	}
 	for _, e := range effects {

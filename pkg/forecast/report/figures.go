@@ -310,7 +310,7 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 // Comparison lists the candidates, the best first.
 func Comparison(a *forecast.Analysis) *viz.Table {
 	t := &viz.Table{Caption: "Models compared", Columns: []viz.Column{
-		{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min},
+		{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: true},
 		{Name: "weight", Unit: "%", Format: viz.Fixed(0)}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(2), Minor: true},
 		{Name: "parameters", Minor: true}, {Name: "BIC above the best", Format: viz.Fixed(1), Minor: true}, {Name: "training"},
 		{Name: "engine", Minor: true}, {Name: "evaluations", Minor: true},
@@ -435,7 +435,7 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 	t := &viz.Table{
 		Caption: "Parameters of " + a.Kernel(),
 		Columns: []viz.Column{
-			{Name: "parameter"}, {Name: "value", Align: viz.Right}, {Name: "standard error", Align: viz.Right}, {Name: "unit"},
+			{Name: "parameter"}, {Name: "value", Right: true}, {Name: "standard error", Right: true}, {Name: "unit"},
 		},
 		Notes: []string{"Variances are " + variances + ". Standard errors are approximate: " +
 			"those of the logarithm, from the curvature of the likelihood, times the value."},

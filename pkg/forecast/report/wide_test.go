@@ -14,7 +14,7 @@ func TestWideTablesShowTheirShadow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := (&viz.Table{Caption: "t", Columns: []viz.Column{{Name: "a"}, {Name: "b", Best: viz.Min}},
+	table, err := (&viz.Table{Caption: "t", Columns: []viz.Column{{Name: "a"}, {Name: "b", Best: true}},
 		Rows: [][]any{{"x", 1.}, {"y", 2.}}}).HTML()
 	if err != nil {
 		t.Fatal(err)
