@@ -176,7 +176,7 @@ func (w *write) ProcessElement(ctx context.Context, s *sums.Sums) error {
 		return err
 	}
 	if !strings.Contains(w.Path, "://") {
-		return files.WriteBytes(w.Path, b)
+		return files.WriteBytes(ctx, w.Path, b)
 	}
 	return writeObject(ctx, w.Path, b)
 }

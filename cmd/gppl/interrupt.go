@@ -88,12 +88,12 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	if err != nil {
 		return err
 	}
-	return files.WriteBytesContext(ctx, path, b)
+	return files.WriteBytes(ctx, path, b)
 }
 
 // writePieces is writeFile for output as large as a series, which write writes piece by piece: it is never in memory as a whole.
 func writePieces(ctx context.Context, path string, write func(io.Writer) error) error {
-	return files.WriteContext(ctx, path, func(w io.Writer) error {
+	return files.Write(ctx, path, func(w io.Writer) error {
 		b := bufio.NewWriterSize(ending{ctx, w}, 1<<16)
 		if err := guarded(func() error { return write(b) }); err != nil {
 			return err

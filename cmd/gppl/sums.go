@@ -143,7 +143,7 @@ func writeSums(ctx context.Context, path string, s *sums.Sums) error {
 	if err != nil {
 		return err
 	}
-	return files.WriteBytesContext(ctx, path, b)
+	return files.WriteBytes(ctx, path, b)
 }
 
 // sumsInfo describes sums.

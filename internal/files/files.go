@@ -18,34 +18,24 @@ import (
 // Write writes a file by way of a temporary one beside it, which then takes its name. Whatever write returns, after a full disk
 // or a loss of power there is what was there before, or the whole file. It keeps the mode of the file that it replaces, and
 // replaces none that the process may not write; a new file has the mode that the umask says. A link stays a link, and a device or
-// a pipe is written to, not replaced. A process that is killed leaves its temporary file: a dot, the name, and digits. The error
-// names the path.
-func Write(path string, write func(io.Writer) error) error {
-	return WriteContext(context.Background(), path, write)
-}
-
-// WriteBytes is Write of what is at hand.
-func WriteBytes(path string, text []byte) error {
-	return WriteBytesContext(context.Background(), path, text)
-}
-
-// WriteBytesContext is WriteContext of what is at hand.
-func WriteBytesContext(ctx context.Context, path string, text []byte) error {
-	return WriteContext(ctx, path, func(w io.Writer) error {
-		_, err := w.Write(text)
-		return err
-	})
-}
-
-// WriteContext is Write that waits for the reader of a pipe no longer than ctx lasts.
-func WriteContext(ctx context.Context, path string, write func(io.Writer) error) error {
-	if err := writeContext(ctx, path, write); err != nil {
+// a pipe is written to, not replaced: it waits for the reader of a pipe no longer than ctx lasts. A process that is killed leaves
+// its temporary file: a dot, the name, and digits. The error names the path.
+func Write(ctx context.Context, path string, write func(io.Writer) error) error {
+	if err := writeFile(ctx, path, write); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
 }
 
-func writeContext(ctx context.Context, path string, write func(io.Writer) error) error {
+// WriteBytes is Write of what is at hand.
+func WriteBytes(ctx context.Context, path string, text []byte) error {
+	return Write(ctx, path, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	old, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

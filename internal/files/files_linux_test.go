@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -70,7 +71,7 @@ func TestForbidden(t *testing.T) {
 			if after, _ := os.ReadFile(at(name)); string(after) != string(before) {
 				t.Errorf("Check of %s changes it", name)
 			}
-			err := WriteBytes(at(name), []byte("after"))
+			err := WriteBytes(context.Background(), at(name), []byte("after"))
 			if !errors.Is(err, want) {
 				t.Errorf("writing %s: %v, want %v", name, err, want)
 			}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(path, []byte("before"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := Write(path, func(w io.Writer) error {
+	err := Write(context.Background(), path, func(w io.Writer) error {
 		fmt.Fprint(w, "half")
 		return errors.New("disk full")
 	})

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 		}
 	case "stdout":
 		fmt.Print("before, ")
-		if err := WriteBytes("/dev/stdout", []byte("file, ")); err != nil {
+		if err := WriteBytes(context.Background(), "/dev/stdout", []byte("file, ")); err != nil {
 			fmt.Println(err)
 		}
 		fmt.Print("after")
@@ -59,7 +59,7 @@ func count(path string) error {
 	b, err := os.ReadFile(path)
 	if err == nil {
 		n, _ := strconv.Atoi(string(b))
-		err = WriteBytes(path, []byte(strconv.Itoa(n+1)))
+		err = WriteBytes(context.Background(), path, []byte(strconv.Itoa(n+1)))
 	}
 	return errors.Join(err, unlock())
 }
@@ -85,7 +85,7 @@ func TestMode(t *testing.T) {
 		path := filepath.Join(dir, fmt.Sprintf("new%o", umask))
 		check := func(want fs.FileMode) {
 			t.Helper()
-			if err := WriteBytes(path, []byte("text")); err != nil {
+			if err := WriteBytes(context.Background(), path, []byte("text")); err != nil {
 				t.Fatal(err)
 			}
 			if info, err := os.Stat(path); err != nil || info.Mode() != want {
@@ -118,7 +118,7 @@ func TestPrivate(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := Write(path, func(w io.Writer) error {
+	err := Write(context.Background(), path, func(w io.Writer) error {
 		info, err := w.(*os.File).Stat()
 		if err == nil && info.Mode().Perm() != 0o600 {
 			err = fmt.Errorf("it has the mode %v", info.Mode())
@@ -177,7 +177,7 @@ func TestLinks(t *testing.T) {
 		"near/folder/../x": "far/x", "near/folder/y": "far/away/y", "near/relative": "far/new", "near/chain": "far/new",
 		"near/absolute": "far/new too",
 	} {
-		if err := WriteBytes(dir+"/"+path, []byte(path)); err != nil {
+		if err := WriteBytes(context.Background(), dir+"/"+path, []byte(path)); err != nil {
 			t.Error(err)
 		}
 		if b, err := os.ReadFile(at(want)); err != nil || string(b) != path {
@@ -185,7 +185,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"near/loop", "none/x", "near", "near/none/", ""} {
-		if err := WriteBytes(dir+"/"+path, nil); err == nil {
+		if err := WriteBytes(context.Background(), dir+"/"+path, nil); err == nil {
 			t.Errorf("%q: no error", path)
 		}
 	}
@@ -202,7 +202,7 @@ func TestPipe(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := WriteBytesContext(ctx, path, []byte("text")); !errors.Is(err, context.Canceled) {
+	if err := WriteBytes(ctx, path, []byte("text")); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "text" { // of the abandoned writer

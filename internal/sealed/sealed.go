@@ -3,6 +3,7 @@ package sealed
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func Save(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("gppl: save: %s: %w", path, err)
 	}
-	if err := files.WriteBytes(path, append(Seal(b), '\n')); err != nil {
+	if err := files.WriteBytes(context.Background(), path, append(Seal(b), '\n')); err != nil {
 		return fmt.Errorf("gppl: save: %w", err)
 	}
 	return nil

@@ -3,6 +3,7 @@ package competition
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -203,7 +204,7 @@ func readDetails(path string) (all []Detail, err error) {
 
 // WriteJSON writes v to a file, whole or not at all.
 func WriteJSON(path string, v any) error {
-	return files.Write(path, func(w io.Writer) error {
+	return files.Write(context.Background(), path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(v)
@@ -212,7 +213,7 @@ func WriteJSON(path string, v any) error {
 
 // WriteDetails writes one line each.
 func WriteDetails(path string, all []Detail) error {
-	return files.Write(path, func(w io.Writer) error {
+	return files.Write(context.Background(), path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		for _, d := range all {
 			if err := e.Encode(d); err != nil {

@@ -42,7 +42,7 @@ func main() {
 // write makes the gallery in its folder.
 func write(ctx context.Context, folder string) error {
 	for name, text := range simulated() {
-		if err := files.WriteBytes(filepath.Join(folder, name), []byte(text)); err != nil {
+		if err := files.WriteBytes(context.Background(), filepath.Join(folder, name), []byte(text)); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func write(ctx context.Context, folder string) error {
 				return err
 			}
 		}
-		if err := files.WriteBytes(page, []byte(text)); err != nil {
+		if err := files.WriteBytes(context.Background(), page, []byte(text)); err != nil {
 			return err
 		}
 	}

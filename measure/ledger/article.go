@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/projected-likelihood/gppl/internal/files"
@@ -27,5 +28,5 @@ func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
 			return err
 		}
 	}
-	return files.WriteBytes(filepath.Join(dir, "reproduction.md"), []byte(text))
+	return files.WriteBytes(context.Background(), filepath.Join(dir, "reproduction.md"), []byte(text))
 }

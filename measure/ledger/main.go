@@ -9,6 +9,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -57,7 +58,7 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 	text = append(text, '\n')
 	switch {
 	case write:
-		return files.WriteBytes(filepath.Join(dir, "ledger.json"), text)
+		return files.WriteBytes(context.Background(), filepath.Join(dir, "ledger.json"), text)
 	case asJSON:
 		_, err = os.Stdout.Write(text)
 		return err

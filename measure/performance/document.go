@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,7 +46,7 @@ func update(path string, blocks []block) error {
 		}
 		text = head + beginMark(k.name) + "\n\n" + strings.TrimSpace(k.text) + "\n\n" + endMark + tail
 	}
-	return files.WriteBytes(path, []byte(text))
+	return files.WriteBytes(context.Background(), path, []byte(text))
 }
 
 // markdown lays out a table; align has l or r for each column.

@@ -61,7 +61,7 @@ func (c commands) run(ctx context.Context, rows, kernels string) error {
 	for _, n := range lengths {
 		file := filepath.Join(folder, fmt.Sprintf("rows-%d-%v.csv", n, c.even))
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			if err := files.Write(file, func(w io.Writer) error { return writeRows(ctx, w, n, c.even) }); err != nil {
+			if err := files.Write(ctx, file, func(w io.Writer) error { return writeRows(ctx, w, n, c.even) }); err != nil {
 				return err
 			}
 		}

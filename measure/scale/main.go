@@ -124,7 +124,7 @@ func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out stri
 	fmt.Printf("memory %s; a file of %d bytes, checksum %016x\n", memory(), len(file),
 		crc64.Checksum(file[:len(file)-8], crc64.MakeTable(crc64.ECMA)))
 	if out != "" {
-		if err := files.WriteBytes(out, file); err != nil {
+		if err := files.WriteBytes(context.Background(), out, file); err != nil {
 			return nil, err
 		}
 	}

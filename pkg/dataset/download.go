@@ -70,7 +70,7 @@ func download(ctx context.Context, f File, dir string, opt Options) (path string
 	}
 	sum := sha256.New()
 	var done int64
-	err = files.Write(path, func(w io.Writer) error {
+	err = files.Write(ctx, path, func(w io.Writer) error {
 		progress(0, total)
 		if done, err = copyBody(io.MultiWriter(w, sum), body, f.maxBytes(), func(done int64) {
 			watch.Reset(stall)

@@ -138,7 +138,7 @@ func keep(path string, v any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return files.WriteBytes(path, append(text, '\n'))
+	return files.WriteBytes(context.Background(), path, append(text, '\n'))
 }
 
 // keptIn reads what keep wrote, and returns why it could not be computed if there is no such file.

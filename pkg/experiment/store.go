@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -184,7 +185,7 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 		lines.Write(s.lines[key])
 		lines.WriteByte('\n')
 	}
-	if err := files.WriteBytes(s.path, lines.Bytes()); err != nil {
+	if err := files.WriteBytes(context.Background(), s.path, lines.Bytes()); err != nil {
 		return err
 	}
 	s.order, s.stale = keys, 0

@@ -221,7 +221,7 @@ func WriteSums(path string, s *sums.Sums) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return files.WriteBytes(path, b)
+	return files.WriteBytes(context.Background(), path, b)
 }
 
 // ReadSums reads a file of WriteSums.

@@ -193,7 +193,7 @@ func withBands(head []string, levels []float64) (all []string, added []float64) 
 
 // SaveCSV writes the forecast to a file as WriteCSV does, whole or not at all.
 func (f *Forecast) SaveCSV(path string, a series.Axis) error {
-	return files.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
+	return files.Write(context.Background(), path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
 // cell formats a number for a table.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ type storedMember struct {
 }
 
 // Save writes the analysis to a file, whole or not at all.
-func (a *Analysis) Save(path string) error { return files.Write(path, a.Encode) }
+func (a *Analysis) Save(path string) error { return files.Write(context.Background(), path, a.Encode) }
 
 // Encode writes the analysis as Load reads it, with a checksum. The observations are written piece by piece: a single text would
 // take several times the memory of the series.

@@ -2,6 +2,7 @@ package viz
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"html"
 	"html/template"
@@ -125,7 +126,7 @@ func (f *Figure) Save(path string) error {
 	if err := f.Encode(&b, filepath.Ext(path)); err != nil {
 		return fmt.Errorf("viz: saving %q: %w", path, err)
 	}
-	if err := files.WriteBytes(path, b.Bytes()); err != nil {
+	if err := files.WriteBytes(context.Background(), path, b.Bytes()); err != nil {
 		return fmt.Errorf("viz: %w", err)
 	}
 	return nil
@@ -155,7 +156,7 @@ func (f *Figure) SaveImages(path string) error {
 		if err != nil {
 			return err
 		}
-		if err := files.WriteBytes(name, []byte(xmlHead+strings.Replace(inPage(svg), ">", ">"+darkImage, 1))); err != nil {
+		if err := files.WriteBytes(context.Background(), name, []byte(xmlHead+strings.Replace(inPage(svg), ">", ">"+darkImage, 1))); err != nil {
 			return fmt.Errorf("viz: %w", err)
 		}
 	}

@@ -6,6 +6,7 @@
 package theory
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,7 +100,7 @@ func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return files.WriteBytes(path, append(text, '\n'))
+	return files.WriteBytes(context.Background(), path, append(text, '\n'))
 }
 
 // add puts the median and the range of values over seeds into r, under three names.
