@@ -260,3 +260,25 @@ func (t *table) column(i int) string {
 
 // name is the name of a column, or its number if it has none.
 func (t *table) name(i int) string { return cmp.Or(t.rep.Columns[i], strconv.Itoa(i+1)) }
+
+// newWatch watches, if no option names keys, the columns of words or whole numbers that repeat in the sample: y too, if no option
+// names it.
+func (t *table) newWatch(rows []row) *Watch {
+	const most = 6
+	var columns []int
+	for at := 0; at < t.width && len(t.opt.Keys) == 0 && len(columns) < most; at++ {
+		texts := map[string]bool{}
+		for _, row := range rows {
+			if cell := row.at(at); isWhole(cell) || t.sortOf(cell) == word {
+				texts[cell] = true
+			} else {
+				texts = nil
+				break
+			}
+		}
+		if texts != nil && t.free(at) && 2*len(texts) <= len(rows) {
+			columns = append(columns, at)
+		}
+	}
+	return NewWatch(columns...)
+}

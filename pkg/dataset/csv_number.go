@@ -120,10 +120,9 @@ func (f *numberFinder) add(cell string, line int) bool {
 	return true
 }
 
-// style returns the style that the options, the cells, or other columns of the file prove; a file with commas between fields proves
-// the decimal point. Else cells with three digits behind their only mark are thousands or decimals: between semicolons a comma is
-// the decimal sign, unless whole numbers below 1000, and no others, stand beside it; between commas, a comma in quotes stands
-// before thousands if such numbers do.
+// style returns the style that the options, the cells, or other columns of the file prove; commas between fields prove the decimal
+// point. Else cells with three digits behind their only mark are thousands or decimals: between semicolons a comma is the decimal
+// sign unless whole numbers below 1000, and no others, stand beside it; between commas it stands before thousands if they do.
 func (f *numberFinder) style(file string, pointedDates bool) (s numberStyle, wrong *CSVProblem) {
 	s.unit = f.unit
 	thousands := f.short && !f.long
@@ -174,3 +173,24 @@ func named(unit string) string {
 }
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// decimalSign returns the decimal sign that cells of the columns prove, read or not: "" if none does, "both" if they differ.
+func (t *table) decimalSign(rows []row) (sign string) {
+	const most = 100 // columns that are looked at
+	for at := range min(t.width, most) {
+		f := numberFinder{opt: t.opt}
+		for _, r := range rows[:min(len(rows), headRows)] {
+			if cell := r.at(at); !t.missing(cell, true) {
+				f.add(cell, r.line)
+			}
+		}
+		switch {
+		case f.proof == "" || f.proof == sign:
+		case sign == "":
+			sign = f.proof
+		default:
+			return "both"
+		}
+	}
+	return sign
+}

@@ -28,7 +28,8 @@ var hints = []struct {
 	{regexp.MustCompile(`(?i)[年月令昭平]|^[RSH]\d{1,2}\.|^FY|^\d{4}[-/]\d{2}(\d{2})?$|^\d{4}[- ]?[HST]\d$`),
 		"a fiscal year, a half-year, an era? write its first day, as 2024-07-01"},
 	{regexp.MustCompile(`^[-+]?\d[\d.,]* ?[°\pL/]+\.?$`), "a unit or a flag? name units in the header, and leave flags out"},
-	{regexp.MustCompile(`(?i)\b(total|sum|summe|somme|mean|average|mittel|source|quelle|note)\b`), "a total or a remark? remove the line"},
+	{regexp.MustCompile(`(?i)\b(total|sum|summe|somme|mean|average|mittel|source|quelle|note)\b`),
+		"a total or a remark? remove the line"},
 }
 
 // hintOf returns what may help with a text; "" for no idea.
@@ -133,8 +134,8 @@ var (
 	clockCell = regexp.MustCompile(`^\d{1,2}[:h]\d{2}`)
 )
 
-// refuseParts refuses a year or a day that repeats beside a column, which no option names, with the parts of it or times of day, or
-// with a y of 1, 2, 3.
+// refuseParts refuses a year or a day that repeats beside a column, which no option names, of its parts, or beside a y of 1, 2, 3 or
+// of times of day.
 func (t *table) refuseParts(rows []row) error {
 	first := rows[0].at(t.rep.X)
 	repeats := len(rows) > 1 && first != "" && rows[1].at(t.rep.X) == first

@@ -10,15 +10,6 @@ import (
 
 // Long tables have the rows of several series below one another, and columns whose texts tell them apart.
 
-// keyColumn numbers the texts of a column.
-type keyColumn struct {
-	at     int // from 0
-	ids    map[string]int32
-	texts  []string
-	asked  bool // CSVOptions.Keys names it; otherwise it is watched
-	filled bool // an empty cell is a problem
-}
-
 // number returns the number of a text; a watched column with too many texts has 0 for further ones.
 func (k *keyColumn) number(text string) (id int32, wrong *CSVProblem) {
 	const longest, most, mostUnasked = 200, 200_000, 10_000 // bytes, and different texts
@@ -56,28 +47,6 @@ func NewWatch(columns ...int) *Watch {
 		w.keys = append(w.keys, keyColumn{at: at, ids: map[string]int32{}})
 	}
 	return w
-}
-
-// newWatch watches, if no option names keys, the columns of words or whole numbers that repeat in the sample: y too, if no option
-// names it.
-func (t *table) newWatch(rows []row) *Watch {
-	const most = 6
-	var columns []int
-	for at := 0; at < t.width && len(t.opt.Keys) == 0 && len(columns) < most; at++ {
-		texts := map[string]bool{}
-		for _, row := range rows {
-			if cell := row.at(at); isWhole(cell) || t.sortOf(cell) == word {
-				texts[cell] = true
-			} else {
-				texts = nil
-				break
-			}
-		}
-		if texts != nil && t.free(at) && 2*len(texts) <= len(rows) {
-			columns = append(columns, at)
-		}
-	}
-	return NewWatch(columns...)
 }
 
 // keeps reports whether the rows of an x are kept.
@@ -119,7 +88,7 @@ func (w *Watch) Add(x float64, text func(column int) string) {
 
 func isWhole(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// CSVSeveral are the columns that tell the series of a long table apart. Its counts are those of a sample of the x if the table has
+// CSVSeveral are the columns that tell the series of a long table apart. Its counts are those of a sample of the x if there are
 // more than 2¹⁸ rows.
 type CSVSeveral struct {
 	Columns []int    // from 0; nil if there are none
@@ -127,36 +96,6 @@ type CSVSeveral struct {
 	Series  int
 	Repeats int // values of x that occur more than once
 	Values  int // different values of x
-}
-
-// collect takes the rows of a file with y as a series. Further columns are in the report, with open rows apart.
-func (t *table) collect(b *CSVBlock) (s Series) {
-	m := &t.rep.Also
-	m.Values, m.OpenValues = make([][]float64, len(b.also)), make([][]float64, len(b.also))
-	m.Keys, m.OpenKeys = make([][]int32, len(b.keys)), make([][]int32, len(b.keys))
-	for _, k := range t.keys {
-		m.KeyTexts = append(m.KeyTexts, k.texts)
-	}
-	if len(b.also)+len(b.keys) == 0 { // rows without y have been skipped
-		m.Lines = b.Lines
-		return Series{X: b.X, Y: b.Y}
-	}
-	for i, y := range b.Y {
-		x, lines, values, keys := &s.X, &m.Lines, m.Values, m.Keys
-		if math.IsNaN(y) {
-			x, lines, values, keys = &m.OpenX, &m.OpenLines, m.OpenValues, m.OpenKeys
-		} else {
-			s.Y = append(s.Y, y)
-		}
-		*x, *lines = append(*x, b.X[i]), append(*lines, b.Lines[i])
-		for j := range values {
-			values[j] = append(values[j], b.also[j][i])
-		}
-		for j := range keys {
-			keys[j] = append(keys[j], b.keys[j][i])
-		}
-	}
-	return s
 }
 
 // Several looks, if more than a tenth of the x repeat, for the column, or the two, that tell the rows of an x apart: words rather
@@ -195,8 +134,8 @@ func (w *Watch) Several() (s CSVSeveral) {
 	return s
 }
 
-// apart returns how many series two columns tell apart; 0 if rows of a series share an x, or if series have a few rows, or a few of
-// the different x.
+// apart returns how many series two columns tell apart; 0 if rows of a series share an x, or if series have a few rows, or a few
+// of the different x.
 func (w *Watch) apart(order []int, a, b, different int) int {
 	const fewest, share, repeats = 3, 0.3, 0.02 // rows of a series; its part of the x; rows with the x of another
 	last := map[[2]int32]float64{}              // the x that each series had last
@@ -212,4 +151,13 @@ func (w *Watch) apart(order []int, a, b, different int) int {
 		}
 	}
 	return len(last)
+}
+
+// keyColumn numbers the texts of a column.
+type keyColumn struct {
+	at     int // from 0
+	ids    map[string]int32
+	texts  []string
+	asked  bool // CSVOptions.Keys names it; otherwise it is watched
+	filled bool // an empty cell is a problem
 }

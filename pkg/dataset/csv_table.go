@@ -242,3 +242,33 @@ func (t *table) missing(cell string, number bool) bool {
 	comma, _, byComma := readNumber(cell, true)
 	return byPoint && slices.Contains(t.codes, point) || byComma && slices.Contains(t.codes, comma)
 }
+
+// collect takes the rows of a file with y as a series. Further columns are in the report, with open rows apart.
+func (t *table) collect(b *CSVBlock) (s Series) {
+	m := &t.rep.Also
+	m.Values, m.OpenValues = make([][]float64, len(b.also)), make([][]float64, len(b.also))
+	m.Keys, m.OpenKeys = make([][]int32, len(b.keys)), make([][]int32, len(b.keys))
+	for _, k := range t.keys {
+		m.KeyTexts = append(m.KeyTexts, k.texts)
+	}
+	if len(b.also)+len(b.keys) == 0 { // rows without y have been skipped
+		m.Lines = b.Lines
+		return Series{X: b.X, Y: b.Y}
+	}
+	for i, y := range b.Y {
+		x, lines, values, keys := &s.X, &m.Lines, m.Values, m.Keys
+		if math.IsNaN(y) {
+			x, lines, values, keys = &m.OpenX, &m.OpenLines, m.OpenValues, m.OpenKeys
+		} else {
+			s.Y = append(s.Y, y)
+		}
+		*x, *lines = append(*x, b.X[i]), append(*lines, b.Lines[i])
+		for j := range values {
+			values[j] = append(values[j], b.also[j][i])
+		}
+		for j := range keys {
+			keys[j] = append(keys[j], b.keys[j][i])
+		}
+	}
+	return s
+}
