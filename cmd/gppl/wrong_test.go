@@ -68,11 +68,11 @@ func TestTextFirst(t *testing.T) {
 		path, want string
 		args       []string
 	}{
-		{row("day,store,sold", "1,north,2", "1,south,3"), `column 2 ("store"): begins with "north", and no option names another column (--y sold reads another; --by store makes a series of the rows of each text)`, nil},
-		{row("day,store,town,sold", "1,1,Graz,2"), `column 3 ("town"): begins with "Graz", and no option names another column (--y sold reads another)`, []string{"--by", "store"}},
-		{row("1,north,2", "1,south,3"), `column 2: begins with "north", and no option names another column (--y 3 reads another; --by 2 makes`,
+		{row("day,store,sold", "1,north,2", "1,south,3"), `column 2 ("store"): begins with "north", and no option names another column (--x and --y choose the columns, and --by store makes a series of the rows of each text)`, nil},
+		{row("day,store,town,sold", "1,1,Graz,2"), `column 3 ("town"): begins with "Graz", and no option names another column (--x and --y choose the columns)`, []string{"--by", "store"}},
+		{row("1,north,2", "1,south,3"), `column 2: begins with "north", and no option names another column (--x and --y choose the columns, and --by 2 makes`,
 			[]string{"--no-header"}},
-		{row("day,y,state", "1,good,bad"), `line 2, column 2 ("y"): "good" is not a finite number`, nil},
+		{row("day,y,state", "1,good,bad"), `column 2 ("y"): begins with "good", and no option names another column`, nil},
 		{row("day,y,p", "1,NA,2"), `no rows with both x and y`, nil},
 	} {
 		if code, _, stderr := gppl(append([]string{"fit", test.path}, test.args...)...); code != exitFailed ||

@@ -120,8 +120,8 @@ func (f *numberFinder) add(cell string, line int) bool {
 	return true
 }
 
-// style returns the style that the options, the cells, or other columns of the file prove; commas between fields prove the decimal
-// point. Else cells with three digits behind their only mark are thousands or decimals: between semicolons a comma is the decimal
+// style returns the style that the options, the cells, or other columns of the file prove; commas between fields prove the point.
+// Else cells with three digits behind their only mark are thousands or decimals: between semicolons a comma is the decimal
 // sign unless whole numbers below 1000, and no others, stand beside it; between commas it stands before thousands if they do.
 func (f *numberFinder) style(file string, pointedDates bool) (s numberStyle, wrong *CSVProblem) {
 	s.unit = f.unit

@@ -134,8 +134,8 @@ var (
 	clockCell = regexp.MustCompile(`^\d{1,2}[:h]\d{2}`)
 )
 
-// refuseParts refuses a year or a day that repeats beside a column, which no option names, of its parts, or beside a y of 1, 2, 3 or
-// of times of day.
+// refuseParts refuses a year or a day that repeats beside a column, which no option names, of its parts, or beside a y of 1, 2, 3
+// or of times of day.
 func (t *table) refuseParts(rows []row) error {
 	first := rows[0].at(t.rep.X)
 	repeats := len(rows) > 1 && first != "" && rows[1].at(t.rep.X) == first

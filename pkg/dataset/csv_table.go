@@ -70,8 +70,8 @@ func newTable(opt CSVOptions, whole bool) *table {
 // StreamCSV reads two columns of a csv file of any size as [ReadCSV] does. The first 1000 rows must prove how dates and numbers
 // are written; a later row that does not fit is a problem. It calls visit for each block of rows from as many goroutines as there
 // are workers, numbered from 0: in any order, or in the order of the file with one worker. A row that cannot be read does not end
-// the reading: it is among the bad rows of its block, and of the report. That the rows are those of several series is known at the
-// end alone: CSVReport.Several.
+// the reading: it is among the bad rows of its block, and of the report. CSVReport.Several is known at the end alone: that the
+// rows are those of several series.
 //
 // The error is the first in the file, whatever the workers: of the file as a whole (no text, no such column, dates that are
 // ambiguous in all rows), of visit, or of a row longer than 2 MiB. Memory is bounded: some 1 MiB for each worker, and 8 MiB if

@@ -156,7 +156,8 @@ func (f *Figure) SaveImages(path string) error {
 		if err != nil {
 			return err
 		}
-		if err := files.WriteBytes(context.Background(), name, []byte(xmlHead+strings.Replace(inPage(svg), ">", ">"+darkImage, 1))); err != nil {
+		image := xmlHead + strings.Replace(inPage(svg), ">", ">"+darkImage, 1)
+		if err := files.WriteBytes(context.Background(), name, []byte(image)); err != nil {
 			return fmt.Errorf("viz: %w", err)
 		}
 	}
