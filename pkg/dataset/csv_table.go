@@ -207,7 +207,9 @@ func (t *table) add(b *CSVBlock, r row) *CSVProblem {
 	}
 	if !lacksY {
 		t.rep.Rows++
-		t.watched.Add(vx, r.at)
+		if len(t.watched.keys) > 0 {
+			t.watched.Add(vx, r.at)
+		}
 	}
 	t.rep.ShortYears = t.rep.ShortYears || d.short
 	b.X, b.Y, b.Lines = append(b.X, vx), append(b.Y, vy), append(b.Lines, r.line)

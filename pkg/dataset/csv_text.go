@@ -242,10 +242,12 @@ func (r *rowReader) fill() error {
 // rowsAhead are the rows of a reader, which divides lines in a goroutine of its own while the rows before them are read.
 type rowsAhead struct {
 	batches chan rowBatch
+	spare   chan []row // of batches that were taken
 	done    chan struct{}
 	reading parallel.Group
-	now     rowBatch // its rows that were not taken
-	bytes   int      // of text since they were last counted
+	now     rowBatch
+	taken   int // rows of now
+	bytes   int // of text since they were last counted
 }
 
 // rowBatch are rows that follow one another, and what ended them.
@@ -258,11 +260,16 @@ type rowBatch struct {
 // readAhead begins to read; stop must follow.
 func readAhead(r *rowReader) *rowsAhead {
 	const ahead, rows = 2, 1024
-	a := &rowsAhead{batches: make(chan rowBatch, ahead), done: make(chan struct{})}
+	a := &rowsAhead{batches: make(chan rowBatch, ahead), spare: make(chan []row, ahead+2), done: make(chan struct{})}
 	a.reading.Go(func() {
 		defer close(a.batches)
 		for ended := false; !ended; {
-			b := rowBatch{rows: make([]row, 0, rows)}
+			var b rowBatch
+			select {
+			case b.rows = <-a.spare:
+			default:
+				b.rows = make([]row, 0, rows)
+			}
 			for len(b.rows) < rows && b.err == nil {
 				var next row
 				if next, b.err = r.next(); b.err == nil {
@@ -281,19 +288,23 @@ func readAhead(r *rowReader) *rowsAhead {
 }
 
 // next returns the next row; io.EOF if there is none.
-func (a *rowsAhead) next() (next row, err error) {
-	for len(a.now.rows) == 0 {
+func (a *rowsAhead) next() (row, error) {
+	for a.taken == len(a.now.rows) {
 		if a.now.err != nil {
 			return row{}, a.now.err
+		}
+		select {
+		case a.spare <- a.now.rows[:0]:
+		default:
 		}
 		b, ok := <-a.batches
 		if !ok {
 			return row{}, io.ErrUnexpectedEOF // stop tells of the panic that ended the reading
 		}
-		a.now, a.bytes = b, a.bytes+b.bytes
+		a.now, a.taken, a.bytes = b, 0, a.bytes+b.bytes
 	}
-	next, a.now.rows = a.now.rows[0], a.now.rows[1:]
-	return next, nil
+	a.taken++
+	return a.now.rows[a.taken-1], nil
 }
 
 // stop ends the reading.
