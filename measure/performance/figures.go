@@ -37,7 +37,7 @@ func panel(s sweep, xlabel string) (*viz.Figure, error) {
 			}
 		}
 		if x != nil {
-			curves = append(curves, viz.Curve{Name: look.name, X: x, Y: y, Mark: viz.LineAndDots, Slot: look.slot})
+			curves = append(curves, viz.Curve{Name: look.name, X: x, Y: y, Dots: true, Slot: look.slot})
 		}
 	}
 	var auto plotter.XYs
@@ -45,7 +45,7 @@ func panel(s sweep, xlabel string) (*viz.Figure, error) {
 		auto = append(auto, plotter.XY{X: p.x, Y: 1e3 * p.seconds})
 	}
 	// The dots lie below those of the engines and are there for the legend; the broad line shows the choice.
-	dots := viz.Curve{Name: "automatic choice", Mark: viz.Dots, Slot: autoSlot}
+	dots := viz.Curve{Name: "automatic choice", Dots: true, NoLine: true, Slot: autoSlot}
 	for _, p := range auto {
 		dots.X, dots.Y = append(dots.X, p.X), append(dots.Y, p.Y)
 	}

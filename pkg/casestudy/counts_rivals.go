@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -26,15 +27,15 @@ func CountRivals() (*viz.Table, error) {
 		return nil, fmt.Errorf("casestudy: counts.json: %w", err)
 	}
 	t := &viz.Table{Caption: "Other libraries on the same counts",
-		Columns: []viz.Column{{Name: "series"}, {Name: "trained on"}, {Name: "library"}, {Name: "trained in", Format: viz.Seconds},
-			{Name: "with compilation", Format: viz.Seconds}, {Name: "time, gppl = 1", Format: viz.Digits(3)},
+		Columns: []viz.Column{{Name: "series"}, {Name: "trained on"}, {Name: "library"}, {Name: "trained in"},
+			{Name: "with compilation"}, {Name: "time, gppl = 1", Format: viz.Digits(3)},
 			{Name: "log score", Unit: "nats", Format: viz.Fixed(4)}}, Notes: []string{stored.Run}}
 	own := map[string]float64{}
 	for _, r := range stored.Rows {
 		if r.Library == "gppl" {
 			own[r.Series] = r.Seconds
 		}
-		row := []any{r.Series, r.N, r.Library, r.Seconds, r.First, r.Seconds / own[r.Series], r.Score}
+		row := []any{r.Series, r.N, r.Library, inSeconds(r.Seconds), inSeconds(r.First), r.Seconds / own[r.Series], r.Score}
 		if r.Error != "" {
 			row = []any{r.Series, r.N, r.Library, r.Error, "", "", ""}
 		}
@@ -42,3 +43,5 @@ func CountRivals() (*viz.Table, error) {
 	}
 	return t, nil
 }
+
+func inSeconds(v float64) time.Duration { return time.Duration(v * float64(time.Second)) }

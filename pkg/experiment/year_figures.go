@@ -54,10 +54,10 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{
-			{Name: "from sums", X: n, Y: sums, Mark: viz.LineAndDots},
-			{Name: "gridded engine, from readings", X: n, Y: readings, Mark: viz.LineAndDots},
-			{Name: "dense engine", X: []float64{denseReadings, end}, Y: []float64{once, cubic(end)}, Mark: viz.LineAndDots},
-			{Name: "simulating and adding up, once", X: n, Y: adding, Mark: viz.LineAndDots, Slot: viz.Grey},
+			{Name: "from sums", X: n, Y: sums, Dots: true},
+			{Name: "gridded engine, from readings", X: n, Y: readings, Dots: true},
+			{Name: "dense engine", X: []float64{denseReadings, end}, Y: []float64{once, cubic(end)}, Dots: true},
+			{Name: "simulating and adding up, once", X: n, Y: adding, Dots: true, Slot: viz.Grey},
 		},
 	})
 }
@@ -126,7 +126,7 @@ func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{
-			{Name: "readings", X: x, Y: data, Mark: viz.Dots, Slot: viz.Grey},
+			{Name: "readings", X: x, Y: data, Dots: true, NoLine: true, Slot: viz.Grey},
 			{Name: "expected by the model", X: x, Y: expected, Slot: viz.Blue},
 		},
 		Rules: []viz.Rule{{Y: p.Noise, Name: "noise variance"}},

@@ -13,22 +13,12 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Mark is how a curve is drawn.
-type Mark int
-
-// The marks.
-const (
-	Line Mark = iota
-	Dots
-	LineAndDots
-)
-
-// Curve is a line or a cloud of dots. A nil X means 1, 2, …, len(Y).
+// Curve is a line, with or without dots, or a cloud of dots. A nil X means 1, 2, …, len(Y).
 type Curve struct {
-	Name string // in the legend; empty: not in it
-	X, Y []float64
-	Mark Mark
-	Slot int // 1, 2, …: the colour and dash to use; zero means by position
+	Name         string // in the legend; empty: not in it
+	X, Y         []float64
+	Dots, NoLine bool
+	Slot         int // 1, 2, …: the colour and dash to use; zero means by position
 }
 
 // Rule is a horizontal reference line, such as the loss at the true parameters.
@@ -77,11 +67,11 @@ func Curves(o CurvesOptions) (*Figure, error) {
 		}
 		p := path{x: x, y: cv.Y, logX: o.LogX, logY: o.LogY}
 		name := clean(cv.Name)
-		if cv.Mark != Dots {
+		if !cv.NoLine {
 			b.line(name, p, look)
 			name = "" // already in the legend
 		}
-		if cv.Mark != Line {
+		if cv.Dots {
 			b.dots(name, p, style.colour(slot), style.markerR)
 		}
 	}

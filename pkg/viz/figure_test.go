@@ -62,7 +62,7 @@ func gallery(t *testing.T) map[string]*Figure {
 	}
 	curves := func(title string) CurvesOptions {
 		return CurvesOptions{Frame: frame(title), Curves: []Curve{{Name: "ML", Y: holes},
-			{Name: "PL", X: holes, Y: holes, Mark: LineAndDots}, {Y: holes, Mark: Dots}},
+			{Name: "PL", X: holes, Y: holes, Dots: true}, {Y: holes, Dots: true, NoLine: true}},
 			Rules: []Rule{{Y: 1, Name: "truth"}, {Y: nan}}, Spans: []Span{{From: 2, To: inf, Label: "later"}, {From: -inf, To: 1}}}
 	}
 	log := curves("log")
@@ -278,7 +278,7 @@ func TestExtremeValues(t *testing.T) {
 		{1e15, 1e15 + 1}, {-1e-200, 1e-200}, {1e-300}, {1e300},
 	} {
 		for _, log := range []bool{false, true} {
-			f, err := Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Y: y}, {Y: y, Mark: Dots}}, LogY: log})
+			f, err := Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Y: y}, {Y: y, Dots: true, NoLine: true}}, LogY: log})
 			if err != nil {
 				if !log {
 					t.Errorf("%v: %v", y, err)
@@ -480,9 +480,9 @@ func TestFormats(t *testing.T) {
 		{Scientific(2), 1.10699e15, "1.11e15"}, {Scientific(1), -5.788e-6, "−5.8e-6"},
 		{UpTo(5), 54.1, "54.1"}, {UpTo(5), 2300, "2300"},
 		{UpTo(3), 6.5e-9, "6.5e-9"}, {Percent(1), 0.1234, "12.3 %"},
-		{Seconds, 0.0121, "12 ms"}, {Seconds, 3.42, "3.4 s"}, {Seconds, 0.9999, "1.0 s"}, {Seconds, 59.6, "1 min 00 s"},
-		{Seconds, 125, "2 min 05 s"}, {Seconds, 3599.6, "1 h 00 min"}, {Seconds, 7260.0, "2 h 01 min"}, {Seconds, 3e-9, "3.0 ns"},
-		{Seconds, 5e-6, "5.0 µs"}, {Seconds, 0, "0 s"}, {Seconds, nan, "–"},
+		{lasting, 0.0121, "12 ms"}, {lasting, 3.42, "3.4 s"}, {lasting, 0.9999, "1.0 s"}, {lasting, 59.6, "1 min 00 s"},
+		{lasting, 125, "2 min 05 s"}, {lasting, 3599.6, "1 h 00 min"}, {lasting, 7260.0, "2 h 01 min"}, {lasting, 3e-9, "3.0 ns"},
+		{lasting, 5e-6, "5.0 µs"}, {lasting, 0, "0 s"}, {lasting, nan, "–"},
 	} {
 		if got := c.f(c.v); got != c.want {
 			t.Errorf("%v is shown as %q, want %q", c.v, got, c.want)

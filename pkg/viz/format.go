@@ -62,8 +62,8 @@ func Percent(n int) Format {
 	return ofNumbers(func(x float64) string { return signed(strconv.FormatFloat(100*x, 'f', n, 64)) + " %" })
 }
 
-// Seconds shows a time.Duration, or a number of seconds, in a suitable unit: 12 ms, 3.4 s, 2 min 05 s.
-func Seconds(v any) string {
+// lasting shows a time.Duration, or a number of seconds, in a suitable unit: 12 ms, 3.4 s, 2 min 05 s.
+func lasting(v any) string {
 	if d, ok := v.(time.Duration); ok {
 		return formatDuration(d.Seconds())
 	}
@@ -83,7 +83,7 @@ func auto(v any) string {
 		}
 		return v
 	case time.Duration:
-		return Seconds(v)
+		return lasting(v)
 	case fmt.Stringer:
 		return v.String()
 	case error:

@@ -139,7 +139,7 @@ func decode(t *testing.T, f *Figure) decoded {
 func TestFigureData(t *testing.T) {
 	f := Must(Curves(CurvesOptions{
 		Frame: frame("data"), Curves: []Curve{{Name: "PL", X: []float64{1749.0416667, 1800, 2000},
-			Y: []float64{1.25, nan, -3}, Mark: LineAndDots}},
+			Y: []float64{1.25, nan, -3}, Dots: true}},
 		Rules: []Rule{{Y: 2, Name: "truth"}}, Spans: []Span{{From: 1900, To: inf}},
 	}))
 	p := decode(t, f)[0]

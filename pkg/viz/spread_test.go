@@ -35,7 +35,7 @@ func TestSpreadOf(t *testing.T) {
 func TestSpreadCells(t *testing.T) {
 	tb := &Table{
 		Caption: "PL",
-		Columns: []Column{{Name: "method"}, {Name: "NLL", Format: Fixed(1), Best: true}, {Name: "time", Format: Seconds}},
+		Columns: []Column{{Name: "method"}, {Name: "NLL", Format: Fixed(1), Best: true}, {Name: "time", Format: lasting}},
 		Rows: [][]any{
 			{"PL", SpreadOf([]float64{1, 2, nan, 3}), SpreadOf([]float64{0.001, 0.002})},
 			{"ML", 2.04, 130.0},

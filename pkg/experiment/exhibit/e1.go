@@ -279,7 +279,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 		if scales.FromEnvironment() == scales.Full {
 			for _, c := range published {
 				if c.Panel == optimiser {
-					dots := viz.Curve{Name: c.Name + ", published", Slot: slots[c.Name], Mark: viz.Dots}
+					dots := viz.Curve{Name: c.Name + ", published", Slot: slots[c.Name], Dots: true, NoLine: true}
 					for i := 0; i < len(c.X); i += 6 { // more would hide the lines
 						dots.X, dots.Y = append(dots.X, c.X[i]), append(dots.Y, c.Y[i])
 					}

@@ -32,7 +32,7 @@ func Figure1(r *theory.SpectrumResults) (*viz.Figure, error) {
 			if c.Panel != d.panel || slot[c.Name] == 0 || scales.FromEnvironment() != scales.Full {
 				continue
 			}
-			dots := viz.Curve{Slot: slot[c.Name], Mark: viz.Dots}
+			dots := viz.Curve{Slot: slot[c.Name], Dots: true, NoLine: true}
 			if c.Name == "K" {
 				dots.Name = "dots: published"
 			}

@@ -25,9 +25,9 @@ func Leading(r *theory.TheoremResults) (*viz.Figure, error) {
 			Frame: viz.Frame{Title: way.title, XLabel: "tr Σ", YLabel: "information about log lengthscale"},
 			LogX:  true, LogY: true,
 			Curves: []viz.Curve{
-				{Name: "ΔI", X: sigma, Y: total, Mark: viz.LineAndDots},
-				{Name: "first term, ½tr((K̄Σ)²)", X: sigma, Y: quadratic, Mark: viz.LineAndDots},
-				{Name: "second term", X: sigma, Y: cross, Mark: viz.LineAndDots},
+				{Name: "ΔI", X: sigma, Y: total, Dots: true},
+				{Name: "first term, ½tr((K̄Σ)²)", X: sigma, Y: quadratic, Dots: true},
+				{Name: "second term", X: sigma, Y: cross, Dots: true},
 			},
 		})
 		if err != nil {

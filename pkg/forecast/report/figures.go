@@ -300,7 +300,7 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{
-			{Name: "data", X: x, Y: y, Mark: viz.Dots, Slot: viz.Grey},
+			{Name: "data", X: x, Y: y, Dots: true, NoLine: true, Slot: viz.Grey},
 			{Name: "expected by the model", X: x, Y: expected, Slot: viz.Blue},
 		},
 		Rules: []viz.Rule{{Y: a.Scaling.Variance(p.Noise), Name: "noise variance"}},
