@@ -141,6 +141,7 @@ var decimalSigns = []file{
 	{name: "a decimal point beside them", text: "Jahr;n;p\n2015;1.234;1.5\n2016;5.678;2.5\n", y0: 1.234, y1: 5.678},
 	{name: "both signs beside them", text: "Jahr;n;p;q\n2015;1.234;1.5;1,5\n2016;5.678;2.5;2,5\n"},
 	{name: "a clock with a point beside them, and dates with points", text: "Tag;n;um\n01.01.2015;1.234;12.30\n02.01.2015;5.678;14.45\n"},
+	{name: "a clock with a point beside years", text: "Jahr;n;um\n2015;1.234;12.30\n2016;5.678;14.45\n"},
 	{name: "x with a decimal comma", text: "t;n\n0,5;1.234\n1,5;5.678\n", y0: 1234, y1: 5678},
 	{name: "a decimal comma in one row between commas", text: "year,n\n2015,1.234\n2016,\"5.678,9\"\n", refused: []string{"another decimal sign"}},
 	{name: "three decimals between commas", text: "year,n\n2015,1.234\n2016,5.678\n", y0: 1.234, y1: 5.678},

@@ -174,13 +174,16 @@ func named(unit string) string {
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
+// pointedClock is a time of day, or a number, which proves no decimal sign of other columns.
+var pointedClock = regexp.MustCompile(`^([01]?\d|2[0-3])\.[0-5]\d$`)
+
 // decimalSign returns the decimal sign that cells of the columns prove, read or not: "" if none does, "both" if they differ.
 func (t *table) decimalSign(rows []row) (sign string) {
 	const most = 100 // columns that are looked at
 	for at := range min(t.width, most) {
 		f := numberFinder{opt: t.opt}
 		for _, r := range rows[:min(len(rows), headRows)] {
-			if cell := r.at(at); !t.missing(cell, true) {
+			if cell := r.at(at); !t.missing(cell, true) && !pointedClock.MatchString(cell) {
 				f.add(cell, r.line)
 			}
 		}
