@@ -62,7 +62,7 @@ func (k twofold) Contract(grad, w, r []float64) {
 	grad[1] += g[1] + g[3]
 }
 func (k twofold) String() string { return fmt.Sprintf("twofold(%v, %v)", k.Variance, k.Lengthscale) }
-func (k twofold) Processes(dst []capability.Process) []gppl.Process {
+func (k twofold) Processes(dst []capability.Process) []capability.Process {
 	return append(dst, relaxation(k), gppl.MaternProcess{Order: 1, Variance: k.Variance, Lengthscale: 2 * k.Lengthscale})
 }
 
