@@ -171,7 +171,7 @@ func TestBacktestFailures(t *testing.T) {
 
 	for want, p := range map[string]judge.BacktestPlan{
 		"horizon of 0":           {First: 10},
-		"may be negative":    {First: 10, Horizon: 1, Step: -1},
+		"may be negative":        {First: 10, Horizon: 1, Step: -1},
 		"10 observations before": {First: 10, Horizon: 1, Season: 10},
 		"a window of 4":          {First: 10, Horizon: 1, Season: 4, Window: 4},
 		"there is none":          {First: 59, Horizon: 2},

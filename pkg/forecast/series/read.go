@@ -162,7 +162,6 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	return out, nil
 }
 
-
 // unitOf guesses the unit of a column of numbers from its name: "year" or "decimal" means years, and so does any other name with
 // "date" or "year" in it if all numbers are whole and between 1000 and 3000.
 func unitOf(name string, x []float64) string {
