@@ -311,15 +311,17 @@ func LargestOnDiagonal(a []float64, k int) (v float64) {
 }
 
 // LeastEigenvalue returns a lower bound on the eigenvalues of the positive definite k×k matrix a, row by row, 1/‖a⁻¹‖₁, and an
-// estimate of its condition number; 1 and 1 for nil, which stands for I. k³/3 flops.
-func LeastEigenvalue(a []float64, k int) (least, cond float64) {
+// estimate of its condition number; 1 and 1 for nil, which stands for I. k³/3 flops, until ctx ends (parallel.Apart).
+func LeastEigenvalue(ctx context.Context, a []float64, k int) (least, cond float64) {
 	if a == nil {
 		return 1, 1
 	}
 	s := mat.NewSymDense(k, a)
 	norm := mat.Norm(s, 1)
 	var chol mat.Cholesky
-	if !chol.Factorize(s) {
+	var definite bool
+	parallel.Apart(ctx, func() { definite = chol.Factorize(s) })
+	if !definite {
 		return 0x1p-53 * norm, 0x1p53
 	}
 	cond = chol.Cond()

@@ -70,14 +70,14 @@ func TestDiagonals(t *testing.T) {
 		t.Errorf("the largest on the diagonal is %v", got)
 	}
 	// The eigenvalues are 14 ± √58.
-	least, cond := dense.LeastEigenvalue(w.Data, 2)
+	least, cond := dense.LeastEigenvalue(t.Context(), w.Data, 2)
 	if exact := 14 - math.Sqrt(58); !(least > exact/2 && least <= exact*(1+1e-12)) || !(cond >= (14+math.Sqrt(58))/exact) {
 		t.Errorf("the least eigenvalue %v is put above %v, the condition at %v", exact, least, cond)
 	}
-	if least, cond := dense.LeastEigenvalue([]float64{1, 1, 1, 1}, 2); !(least < 1e-15) || !(cond > 1e15) {
+	if least, cond := dense.LeastEigenvalue(t.Context(), []float64{1, 1, 1, 1}, 2); !(least < 1e-15) || !(cond > 1e15) {
 		t.Errorf("a singular matrix: %v, %v", least, cond)
 	}
-	if least, cond := dense.LeastEigenvalue(nil, 2); least != 1 || cond != 1 {
+	if least, cond := dense.LeastEigenvalue(t.Context(), nil, 2); least != 1 || cond != 1 {
 		t.Errorf("I: %v, %v", least, cond)
 	}
 }

@@ -111,11 +111,11 @@ func NewProjected(ctx context.Context, m Model, d Data, p *Projection, opts ...O
 		dense.Mul(ctx, oto, blas.Trans, omega, omega)
 		l.data.OtO = oto.Data
 	}
-	l.data.Least, l.data.Cond = dense.LeastEigenvalue(l.data.OtO, k)
+	l.data.Least, l.data.Cond = dense.LeastEigenvalue(ctx, l.data.OtO, k)
 	if d.Errors != nil {
 		l.known = l.rows.Least(0)
 		if !seen.Orthonormal {
-			least, _ := dense.LeastEigenvalue(dense.Weighted(ctx, directions.Matrix(), slices.Repeat([]float64{1}, n)).Data, k)
+			least, _ := dense.LeastEigenvalue(ctx, dense.Weighted(ctx, directions.Matrix(), slices.Repeat([]float64{1}, n)).Data, k)
 			l.known *= least
 		}
 		l.data.Known = dense.Weighted(ctx, directions.Matrix(), d.knownVariances()).Data

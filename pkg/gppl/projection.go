@@ -330,6 +330,7 @@ func (Identity) Directions(_ context.Context, omega *mat.Dense, _ Inputs, _ *ran
 
 // Eigen takes the eigenvectors of the k largest eigenvalues of the Gram matrix K of the given kernel, in O(n³) time and O(n²)
 // memory. They minimise the trace of Cov(Y|Z), but need the kernel that is to be learnt: Eigen serves as a benchmark only.
+// Its Directions return once ctx has ended, while the eigenvalues are computed to their end in vain.
 type Eigen struct{ Kernel Kernel }
 
 func (d Eigen) String() string { return "Eigen" }
@@ -351,7 +352,9 @@ func (d Eigen) Directions(ctx context.Context, omega *mat.Dense, x Inputs, _ *ra
 		return fmt.Errorf("gppl: interrupted: %w", err)
 	}
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(n, gram), true) {
+	var converged bool
+	parallel.Apart(ctx, func() { converged = e.Factorize(mat.NewSymDense(n, gram), true) })
+	if !converged {
 		return fmt.Errorf("gppl: Eigen projection: the eigenvalues of the Gram matrix (n = %d) of %v did not converge", n, d.Kernel)
 	}
 	var u mat.Dense

@@ -171,7 +171,7 @@ func newSumsResidual(m Model, d Data, p *Projection, opts []Option) (l *Projecte
 	}
 	w := p.waves
 	of := projected.Data{Directions: projected.Directions{N: r.N, K: p.k, Mass: r.Moments[0], Waves: w}}
-	of.Least, of.Cond = dense.LeastEigenvalue(nil, p.k)
+	of.Least, of.Cond = dense.LeastEigenvalue(context.Background(), nil, p.k)
 	l = newProjected(m, p, of)
 	l.conditioned, l.memory = d, o.Memory
 	if l.mean, err = takeIntercept(r, m.Mean); err != nil {
