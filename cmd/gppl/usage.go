@@ -24,6 +24,7 @@ var retired = map[string]string{
 	"channel-view": "the Values and Slopes of Model.Channels of the library say how channels see the function (notebook 14)",
 	"share":        "gppl.NewPanel of the library learns parameters that several series have in common (notebook 16)",
 	"resume":       "gppl sum each file by itself, and gppl merge what is there: a run that was interrupted repeats one file",
+	"max-exact":    "the search takes the exact likelihood of any number of rows where it has the time (--budget)",
 	"exposure":     "Data.WithExposures of the library models averages over exposures (notebook 14)",
 }
 

@@ -125,9 +125,20 @@ func (m Model) covers(d Data) error {
 	return nil
 }
 
-// CheckPlain returns an error if the model has channels, or the data have channels or exposures, which of all likelihoods only
-// NewExact takes. what names what does not take them.
+// CheckPlain returns an error unless the data are plain observations: if they are sums (SumsData), or if they or the model have
+// channels or exposures, which of all likelihoods only NewExact takes. what names what takes plain observations only.
 func (m Model) CheckPlain(what string, d Data) error {
+	if d.sums != nil {
+		return fmt.Errorf("gppl: %s needs single observations, and sums hold none: %s take them", what, takeSums)
+	}
+	return m.checkViewless(what, d)
+}
+
+// takeSums names what computes from SumsData.
+const takeSums = "NewExact, NewResidual, NewPosterior, NewPeriodogram and SpectralColumns"
+
+// checkViewless returns an error if the model has channels, or the data have channels or exposures.
+func (m Model) checkViewless(what string, d Data) error {
 	if len(m.Channels) > 0 || d.isViewed() {
 		return fmt.Errorf("gppl: %s does not take channels or exposures: NewExact and NewPosterior do", what)
 	}

@@ -86,8 +86,7 @@ func (d Data) WithExposures(lengths []float64) (Data, error) {
 // them. All losses check them; those that take SumsData look at them first.
 func (d Data) Check() error {
 	if d.sums != nil {
-		return errors.New("gppl: sums hold no single observations: NewExact, NewResidual, NewPosterior, NewPeriodogram and" +
-			" SpectralColumns take them")
+		return errors.New("gppl: sums hold no single observations: " + takeSums + " take them")
 	}
 	if _, err := NewData(d.X, d.Y); err != nil {
 		return err
@@ -152,8 +151,12 @@ func (d Data) CheckUnits() error {
 
 // clone returns a copy that nothing outside refers to: what a loss was made from stays as it was checked.
 func (d Data) clone() Data {
-	return Data{X: d.X.clone(), Y: slices.Clone(d.Y), Errors: slices.Clone(d.Errors), Relative: slices.Clone(d.Relative),
-		Channels: slices.Clone(d.Channels), Exposures: slices.Clone(d.Exposures)}
+	d.X, d.Y, d.Errors, d.Relative = d.X.clone(), slices.Clone(d.Y), slices.Clone(d.Errors), slices.Clone(d.Relative)
+	d.Channels, d.Exposures = slices.Clone(d.Channels), slices.Clone(d.Exposures)
+	if d.sums != nil {
+		d.sums = d.sums.Clone()
+	}
+	return d
 }
 
 // knownVariances returns the squares of the known errors, nil if there are none.

@@ -293,6 +293,9 @@ func basisOf(ctx context.Context, m Mean, h *mat.Dense, variances []float64) (*r
 // returns d unchanged if the model has no mean, or no fewer columns than observations, or if the basis cannot be evaluated.
 func (m Model) SubtractMean(ctx context.Context, d Data) (rest Data, err error) {
 	defer parallel.Stopped(&err)
+	if d.sums != nil {
+		return d, m.CheckPlain("SubtractMean", d)
+	}
 	return m.subtractMean(ctx, d), nil
 }
 

@@ -73,6 +73,9 @@ func (p ParamPrior) MarshalJSON() ([]byte, error) {
 func (m Model) DefaultPriors(ctx context.Context, d Data) (priors []ParamPrior, err error) {
 	defer parallel.Stopped(&err)
 	const wide, narrow = 2, 1 // standard deviations of the log
+	if d.sums != nil {
+		return nil, m.CheckPlain("DefaultPriors", d)
+	}
 	d = m.subtractMean(ctx, d)
 	var mean, variance, extent float64
 	n := float64(d.Len())

@@ -114,6 +114,9 @@ func (s *spectrum) cutoff(ratio float64) float64 {
 // error if the spectrum falls too slowly for any number of columns to cover it, as that of Laplace does, or if x is no time
 // series. Sums count observations by their weights, as if they had no gaps.
 func (m Model) SpectralColumns(d Data, ratio float64) (int, error) {
+	if err := m.checkViewless("SpectralColumns", d); err != nil {
+		return 0, err
+	}
 	if d.sums != nil {
 		return sumsColumns(m, d.sums, ratio)
 	}
@@ -174,6 +177,9 @@ func (m Model) SpectralCost(x Inputs, columns int) float64 {
 // takes as many expansions of the kernel as 2p + 1 likelihoods of the gridded engine, whatever n is. It is an error if there are
 // more frequencies than observations, or if the spectrum is not known.
 func (m Model) WhittleInformation(x Inputs) (*mat.SymDense, error) {
+	if err := m.checkViewless("WhittleInformation", Data{}); err != nil {
+		return nil, err
+	}
 	const h = 1e-3
 	theta := m.Values()
 	p := len(theta)
@@ -245,7 +251,7 @@ type Periodogram struct {
 // whatever n is; it is a Refusal if they do not resolve m.
 func NewPeriodogram(ctx context.Context, m Model, d Data) (of *Periodogram, err error) {
 	defer parallel.Stopped(&err)
-	if err := cmp.Or(m.CheckPlain("a periodogram", d), m.Check()); err != nil {
+	if err := cmp.Or(m.checkViewless("a periodogram", d), m.Check()); err != nil {
 		return nil, err
 	}
 	if d.sums != nil {

@@ -74,7 +74,7 @@ func checkSumsModel(m Model) error {
 
 // readSums returns the sums of d as engines read them, for a loss with the model and options, which it checks.
 func readSums(m Model, d Data, opts []Option) (*observed.Known, options, error) {
-	if err := cmp.Or(m.CheckPlain("the likelihood of sums", d), checkSumsModel(m)); err != nil {
+	if err := cmp.Or(m.checkViewless("the likelihood of sums", d), checkSumsModel(m)); err != nil {
 		return nil, options{}, err
 	}
 	o, err := optionsOf(opts)
@@ -173,7 +173,7 @@ func newSumsResidual(m Model, d Data, p *Projection, opts []Option) (l *Projecte
 	of := projected.Data{Directions: projected.Directions{N: r.N, K: p.k, Mass: r.Moments[0], Waves: w}}
 	of.Least, of.Cond = dense.LeastEigenvalue(context.Background(), nil, p.k)
 	l = newProjected(m, p, of)
-	l.conditioned, l.memory = d, o.Memory
+	l.conditioned, l.memory = d.clone(), o.Memory
 	if l.mean, err = takeIntercept(r, m.Mean); err != nil {
 		return nil, err
 	}

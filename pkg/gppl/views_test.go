@@ -8,14 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
-
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -178,6 +179,7 @@ func TestNoViewsElsewhere(t *testing.T) {
 		p := testkit.Must(gppl.NewProjection(ctx, gppl.Sphere{}, d.X, 2, 1))(t)
 		post := testkit.Must(gppl.NewPosterior(ctx, m, d))(t)
 		for what, err := range map[string]error{
+			"columns":        second(m.SpectralColumns(d, 0.1)),
 			"PL":             second(gppl.NewProjected(ctx, m, d, p)),
 			"residual":       second(gppl.NewResidual(ctx, m, d, p)),
 			"VFE":            second(gppl.NewVFE(ctx, m, d, d.X.Slice(0, 2), gppl.VFEOptions{})),
@@ -213,8 +215,63 @@ func TestNoViewsElsewhere(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
+	if _, err := fisher.New(ctx, channels, plain.X); err == nil || !strings.Contains(err.Error(), "channels") {
+		t.Errorf("information of a model with channels: %v", err)
+	}
+	if _, err := channels.WhittleInformation(plain.X); err == nil || !strings.Contains(err.Error(), "channels") {
+		t.Errorf("Whittle information of a model with channels: %v", err)
+	}
 	if _, err := gppl.NewExact(ctx, channels, plain); err == nil || !strings.Contains(err.Error(), "which observation is of which") {
 		t.Errorf("no channel is told: %v", err)
+	}
+}
+
+// TestSumsElsewhere: what needs single observations refuses sums, and names what takes them.
+func TestSumsElsewhere(t *testing.T) {
+	ctx := t.Context()
+	x, y, _ := testsums.Series(11, 60)
+	s := testsums.New(t, testsums.Plain)
+	if err := s.Add(x, y); err != nil {
+		t.Fatal(err)
+	}
+	plain := gppl.Data{X: gppl.Scalars(x), Y: y}
+	m, d := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 1}, gppl.SumsData(s, 0)
+	p := testkit.Must(gppl.NewProjection(ctx, gppl.Sphere{}, plain.X, 4, 1))(t)
+	post := testkit.Must(gppl.NewPosterior(ctx, m, plain))(t)
+	for what, err := range map[string]error{
+		"PL":            second(gppl.NewProjected(ctx, m, d, p)),
+		"VFE":           second(gppl.NewVFE(ctx, m, d, plain.X.Slice(0, 2), gppl.VFEOptions{})),
+		"auto":          second(auto.Fit(ctx, m, d, auto.Settings{})),
+		"a start":       second(auto.StartFrom(ctx, m, d)),
+		"robust":        second(observe.FitRobust(ctx, m, d, observe.RobustSettings{})),
+		"Laplace":       second(observe.NewLaplace(ctx, m, d, observe.Poisson{}, nil)),
+		"outliers":      second(observe.FindOutliers(ctx, m, d)),
+		"priors":        second(m.DefaultPriors(ctx, d)),
+		"a mean":        second(m.SubtractMean(ctx, d)),
+		"update":        second(post.Update(ctx, d)),
+		"one step":      third(post.OneStep(ctx, d)),
+		"leaving out":   third(gppl.LeaveOut(ctx, m, d, nil)),
+		"with errors":   second(d.WithErrors(make([]float64, 60))),
+		"with channels": second(d.WithChannels(make([]int, 60))),
+	} {
+		if err == nil || !strings.Contains(err.Error(), "sums") || !strings.Contains(err.Error(), "NewResidual") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	// A posterior of sums is of what was there when its loss was made.
+	waves := testkit.Must(d.Projection(ctx, 10))(t)
+	exact, residual := testkit.Must(gppl.NewExact(ctx, m, d))(t), testkit.Must(gppl.NewResidual(ctx, m, d, waves))(t)
+	at := plain.X.Slice(3, 5)
+	for _, l := range []interface {
+		Posterior(ctx context.Context, theta []float64) (*gppl.Posterior, error)
+	}{exact, residual} {
+		before, _ := testkit.Must2(testkit.Must(l.Posterior(ctx, m.Values()))(t).Latent(ctx, at))(t)
+		if err := s.Add(x[:20], y[20:40]); err != nil {
+			t.Fatal(err)
+		}
+		if after, _ := testkit.Must2(testkit.Must(l.Posterior(ctx, m.Values()))(t).Latent(ctx, at))(t); !slices.Equal(before, after) {
+			t.Errorf("%T: the posterior moved from %v to %v when its sums changed", l, before, after)
+		}
 	}
 }
 

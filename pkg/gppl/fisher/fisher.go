@@ -56,7 +56,7 @@ type Information struct {
 // fit in memory (12 GB), or if A cannot be factorised: no jitter is added, since it would add information that is not there.
 func New(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Information, err error) {
 	defer parallel.Stopped(&err)
-	if err := cmp.Or(x.Check(), m.Check()); err != nil {
+	if err := cmp.Or(x.Check(), m.CheckPlain("fisher.New", gppl.Data{}), m.Check()); err != nil {
 		return nil, err
 	}
 	if m.IsPlaced() {
