@@ -10,7 +10,7 @@ type ComponentsOptions struct {
 }
 
 // Components draws the posterior of each term of a sum in its own panel, one above the other. Each has its own range, so that a
-// large trend does not flatten a small season. The default height gives each panel 200 pixels.
+// large trend does not flatten a small season. The default height gives each panel 150 pixels.
 //
 // It returns an error if an axis label is missing, there is no term, lengths differ, or X does not ascend.
 func Components(o ComponentsOptions) (*Figure, error) {
@@ -25,7 +25,7 @@ func Components(o ComponentsOptions) (*Figure, error) {
 		}
 	}
 	if o.Height == 0 {
-		o.Height = 90 + 200*float64(len(figs))
+		o.Height = 90 + 150*float64(len(figs))
 	}
 	return Grid(len(figs), 1, GridOptions{Frame: o.Frame, ShareX: true}, figs...)
 }

@@ -106,7 +106,7 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 		return nil, err
 	}
 	b.yRange = o.YRange
-	// Bands first, then dots, then means: the model's f remains visible through thousands of observations.
+	// Bands first, then many dots, then means: the model's f remains visible through thousands of observations.
 	var latent, noisy bool
 	single := len(o.Predictions) == 1
 	latentAlpha, noisyAlpha := style.latentAlpha, style.noisyAlpha
@@ -130,17 +130,25 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 	}
 	o.Observed.Name, o.HeldOut.Name = cmp.Or(o.Observed.Name, "observations"), cmp.Or(o.HeldOut.Name, "held out")
 	radius := dotRadius(len(o.Observed.X) + len(o.HeldOut.X))
-	heldOut := func() error {
-		return b.observations(o.HeldOut, withAlpha(style.heldOut, style.heldAlpha), radius, limit)
-	}
-	if err := b.observations(o.Observed, withAlpha(style.observed, style.dotAlpha), radius, limit); err != nil {
-		return nil, err
-	}
-	above := len(o.HeldOut.X) <= fewDots // so few dots hide no line, and no line should hide them
-	if !above {
-		if err := heldOut(); err != nil {
-			return nil, err
+	// So few dots hide no line, and no line should hide them: they are drawn above it, in full strength.
+	above := func(p Points) bool { return len(p.X) <= fewDots || len(o.Predictions) == 0 }
+	dots := func(whether bool) error {
+		alpha := style.dotAlpha
+		if whether {
+			alpha = 255
 		}
+		if above(o.Observed) == whether {
+			if err := b.observations(o.Observed, withAlpha(style.observed, alpha), radius, limit); err != nil {
+				return err
+			}
+		}
+		if above(o.HeldOut) == whether {
+			return b.observations(o.HeldOut, withAlpha(style.heldOut, style.heldAlpha), radius, limit)
+		}
+		return nil
+	}
+	if err := dots(false); err != nil {
+		return nil, err
 	}
 	for i, p := range o.Predictions {
 		slot := slotOf(p.Slot, i)
@@ -150,10 +158,8 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 		}
 		b.line(clean(cmp.Or(p.Name, "mean")), path{x: p.X, y: p.Mean}, look)
 	}
-	if above {
-		if err := heldOut(); err != nil {
-			return nil, err
-		}
+	if err := dots(true); err != nil {
+		return nil, err
 	}
 
 	b.events(o.Events)
