@@ -281,7 +281,7 @@ func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err 
 		if pattern == "" {
 			continue
 		}
-		if err := batchPattern(flag, &pattern, len(tasks)); err != nil {
+		if err := batchPattern(flag, &pattern, len(tasks), columns); err != nil {
 			return nil, err
 		}
 		folders[flag] = filepath.Dir(pattern)
@@ -289,7 +289,7 @@ func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err 
 			tasks[i].files[flag] = strings.ReplaceAll(pattern, place, name)
 		}
 	}
-	var paths []map[string]string
+	paths := []map[string]string{outputFiles(c)} // a name without {name} is written with one, and yet may not be that of an input
 	for _, t := range tasks {
 		paths = append(paths, t.files)
 	}
@@ -311,17 +311,21 @@ func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err 
 	return names, nil
 }
 
-// batchPattern turns the name of a folder into a pattern with {name}, and checks that the flag writes files of such a name.
-func batchPattern(flag string, pattern *string, count int) error {
+// batchPattern turns the name of a folder or, for several columns, of a file into a pattern with {name}, and checks that the flag
+// writes files of such a name.
+func batchPattern(flag string, pattern *string, count int, columns bool) error {
 	given := *pattern
 	info, err := os.Stat(given)
 	folder := err == nil && info.IsDir() || strings.HasSuffix(given, "/") || filepath.Ext(given) == ""
-	if !strings.Contains(given, place) {
-		if !folder {
-			return usageError{fmt.Errorf("--%s %s: there are %d series: name a folder, or write %s where their names go, as in %s%s",
-				flag, given, count, place, place, filepath.Ext(given))}
-		}
+	switch ext := filepath.Ext(given); {
+	case strings.Contains(given, place):
+	case folder:
 		*pattern = filepath.Join(given, place+extensions[flag])
+	case columns:
+		*pattern = strings.TrimSuffix(given, ext) + "-" + place + ext
+	default:
+		return usageError{fmt.Errorf("--%s %s: there are %d series: name a folder, or write %s where their names go, as in %s%s",
+			flag, given, count, place, place, ext)}
 	}
 	if err := formatKnown(flag, *pattern); err != nil {
 		return err

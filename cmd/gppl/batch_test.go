@@ -37,7 +37,7 @@ func TestBatchExact(t *testing.T) {
 	code, stdout, stderr := gppl("fit", put(t, t.TempDir(), "a.csv", b.String()), "--by", "shop", "--horizon", "7", "--kernel",
 		"Laplace", "--period", "7", "-q")
 	if code != 0 || !strings.Contains(stdout, ",inf,") || strings.Contains(stdout, "e+308") ||
-		!strings.Contains(stdout, "7 steps ahead") {
+		!strings.Contains(stdout, "Tested twice, 7 days ahead: ") {
 		t.Errorf("exit %d: %s %s", code, stdout, stderr)
 	}
 }
