@@ -31,7 +31,7 @@ func TestTestsOfPast(t *testing.T) {
 	path := put(t, t.TempDir(), "a.csv", b.String())
 	code, stdout, stderr := gppl("backtest", path, "--kernel", "SE", "--origins", "2", "--forecast", "5")
 	if code != 0 || !strings.Contains(stderr, "tests of the past: 2/2") || strings.Contains(stderr, "µs") ||
-		!strings.Contains(stdout, "in 2 tests on the past") {
+		!strings.Contains(stdout, "Tested twice, 5 days ahead: ") {
 		t.Errorf("exit %d: %s %s", code, stdout, stderr)
 	}
 	if code, _, stderr = gppl("backtest", path, "--budget", "1ms", "--origins", "2", "--forecast", "5"); code != 0 ||

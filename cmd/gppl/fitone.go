@@ -38,6 +38,7 @@ type fitted struct {
 	trust   *judge.Trust
 	levels  []float64    // of the bands in --out
 	program *viz.Program // of a report whose figure computes; nil for none
+	missing string       // why it has no such figure, though one was requested
 	written []string
 	notes   []string // which results are missing and why, for standard error
 }
@@ -88,7 +89,8 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	}
 	if c.Bool("live") {
 		if out.program, err = loadProgram(); errors.Is(err, errNoProgram) {
-			out.notes = append(out.notes, "no live figure in the report: "+dataset.Words(err, sumflags.Word))
+			out.missing = dataset.Words(err, sumflags.Word)
+			out.notes = append(out.notes, "no live figure in the report: "+out.missing)
 		} else if err != nil {
 			return out, err
 		}
@@ -103,12 +105,13 @@ var loadProgram = liveProgram
 func (o *fitted) report(ctx context.Context, w io.Writer) error {
 	if o.program != nil {
 		if _, err := o.a.Learnt(ctx); errors.Is(err, forecast.ErrNotPlain) {
-			o.program, o.notes = nil, append(o.notes, "no live figure in the report: "+message(err))
+			o.program, o.missing = nil, message(err)
+			o.notes = append(o.notes, "no live figure in the report: "+o.missing)
 		} else if err != nil {
 			return err
 		}
 	}
-	return report.HTML(ctx, w, o.a, o.f, o.trust, o.program, sumflags.Word)
+	return report.HTML(ctx, w, o.a, o.f, o.trust, report.Live{Program: o.program, Missing: o.missing}, sumflags.Word)
 }
 
 // write writes the requested files.

@@ -112,7 +112,7 @@ func writeUpdate(ctx context.Context, c *cli.Command, after *forecast.Analysis, 
 	}
 	arrivals := report.Arrivals(after, r, level)
 	for _, path := range written {
-		arrivals += fmt.Sprintf("  written: %s\n", text.Printable(path))
+		arrivals += fmt.Sprintf("written: %s\n", text.Printable(path))
 	}
 	if err := print(ctx, c, func(w io.Writer) error { _, err := io.WriteString(w, arrivals); return err }); err != nil {
 		return err

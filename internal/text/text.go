@@ -17,6 +17,26 @@ func Minus(s string) string { return negative.ReplaceAllString(s, "$1−$2") }
 // Count writes how many of a thing there are: 1 row, 2 rows.
 func Count(n int, what string) string { return fmt.Sprintf("%d %s", n, Choose(n, what, what+"s")) }
 
+// Number writes a number from 0 to 12 as a word, and others in digits.
+func Number(n int) string {
+	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	if n >= 0 && n < len(words) {
+		return words[n]
+	}
+	return strconv.Itoa(n)
+}
+
+// Times writes how often something was done: once, twice, three times, 13 times.
+func Times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return Number(n) + " times"
+}
+
 // Does is a verb as n things have it: counts of one, count of more.
 func Does(n int, verb string) string { return Choose(n, verb+"s", verb) }
 

@@ -23,6 +23,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/projected-likelihood/gppl/internal/text"
+
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -202,27 +204,17 @@ func (m *maker) run(ctx context.Context, line string, more ...string) (string, e
 	if strings.HasPrefix(out.String(), "name,") {
 		return columns(out.String(), "name", "model", "use", "coverage_95", "relative_error")
 	}
-	return "```\n" + ends(out.String()) + "```\n", nil
-}
-
-// ends returns the first paragraph of an output and its last line about the future, folded.
-func ends(out string) string {
-	first, rest, _ := strings.Cut(out, "\n\n")
-	lines := strings.Split(strings.TrimSpace(rest), "\n")
-	at := len(lines) - 1
-	for at > 0 && strings.HasPrefix(strings.TrimSpace(lines[at]), "written: ") {
-		at--
-	}
-	return fold(first) + "…\n" + fold(strings.TrimSpace(lines[at]))
+	first, _, _ := strings.Cut(out.String(), "\n\n") // the sentences
+	return "```\n" + fold(first) + "…\n```\n", nil
 }
 
 // fold breaks lines at spaces where they exceed the width of a page.
-func fold(text string) string {
+func fold(lines string) string {
 	const width = 84 // characters
 	var b strings.Builder
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(lines) {
 		at := 0
-		for i, w := range strings.Fields(line) {
+		for i, w := range text.UnbrokenFields(line) {
 			n := utf8.RuneCountInString(w)
 			switch {
 			case i > 0 && at+1+n > width:

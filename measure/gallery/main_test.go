@@ -75,10 +75,3 @@ func TestFold(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
-
-func TestEnds(t *testing.T) {
-	if got := ends("You can use it.\n\nSeries\n  5 values\n\nAt 3 it expects " +
-		"4.\nwritten: a.svg\n"); got != "You can use it.\n…\nAt 3 it expects 4.\n" {
-		t.Errorf("got %q", got)
-	}
-}

@@ -49,10 +49,11 @@ func (a *Analysis) trendName() string {
 //
 //	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
 //
-// The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given
-// the data. If y is modelled on another scale, such as log y or a log rate, both are on that scale (Decompose adds up in the unit
-// of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000 observations, or the model has one
-// term, the error is ErrNoComponents.
+// A constant or a line and a term that changes slowly make up one level, which is one component: apart, each would have the
+// uncertainty of the other. The means add up to the posterior mean minus the mean of y. The variances do not add up, since the
+// terms are correlated given the data. If y is modelled on another scale, such as log y or a log rate, both are on that scale
+// (Decompose adds up in the unit of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000
+// observations, or the model has one term, the error is ErrNoComponents.
 func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component, err error) {
 	defer parallel.Stopped(&err)
 	terms := search.SumTerms(a.Result.Model.Kernel)
@@ -82,7 +83,25 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 		}
 		out = append(out, c)
 	}
+	between := func(term gppl.Kernel) (cross *mat.Dense, prior []float64, err error) {
+		cross, prior = mat.NewDense(n, len(x), nil), make([]float64, len(x))
+		for i := range n {
+			parallel.Look(ctx)
+			if err := gppl.Covariance(ctx, cross.RawRowView(i), term, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(x)); err != nil {
+				return nil, nil, err
+			}
+		}
+		for j := range x {
+			at := gppl.Scalars(x[j : j+1])
+			if err := gppl.Covariance(ctx, prior[j:j+1], term, at, at); err != nil {
+				return nil, nil, err
+			}
+			prior[j] += capability.Nugget(term)
+		}
+		return cross, prior, nil
+	}
 	constant := a.Candidates[0].Trend == "none" && a.Series.Known == nil
+	slow := -1 // the term that is one component with the trend
 	if a.Result.Model.Mean != nil {
 		here, err := a.trendBasis(f.model, f.x)
 		if err != nil {
@@ -114,32 +133,57 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 			}
 			var cross mat.Dense
 			cross.Mul(here, part.T())
-			add(name, &cross, func(j int) float64 { return mat.Dot(part.RowView(j), part.RowView(j)) })
-			if constant && name == a.trendName() {
-				out[len(out)-1].About = "constant"
+			prior := make([]float64, len(x))
+			for j := range prior {
+				prior[j] = mat.Dot(part.RowView(j), part.RowView(j))
 			}
+			about := ""
+			if name == a.trendName() {
+				if slow = a.slowTerm(terms); slow >= 0 {
+					more, its, err := between(terms[slow])
+					if err != nil {
+						return nil, err
+					}
+					cross.Add(&cross, more)
+					floats.Add(prior, its)
+					about = a.about(terms[slow])
+				} else if constant {
+					about = "constant"
+				}
+			}
+			add(name, &cross, func(j int) float64 { return prior[j] })
+			out[len(out)-1].About = about
 		}
 	}
-	for _, term := range terms {
-		cross := mat.NewDense(n, len(x), nil)
-		for i := range n {
-			parallel.Look(ctx)
-			if err := gppl.Covariance(ctx, cross.RawRowView(i), term, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(x)); err != nil {
-				return nil, err
-			}
+	for i, term := range terms {
+		if i == slow {
+			continue
 		}
-		prior := make([]float64, len(x))
-		for j := range x {
-			at := gppl.Scalars(x[j : j+1])
-			if err := gppl.Covariance(ctx, prior[j:j+1], term, at, at); err != nil {
-				return nil, err
-			}
-			prior[j] += capability.Nugget(term)
+		cross, prior, err := between(term)
+		if err != nil {
+			return nil, err
 		}
 		add(search.KernelName(term), cross, func(j int) float64 { return prior[j] })
 		out[len(out)-1].About = a.about(term)
 	}
 	return out, nil
+}
+
+// slowTerm returns the index of the term that changes least along x among those without a period; -1 for none.
+func (a *Analysis) slowTerm(terms []gppl.Kernel) int {
+	slowest, longest := -1, 0.0
+	for i, t := range terms {
+		params := gppl.Model{Kernel: t, Noise: 1}.Params()
+		if len(series.PeriodsOf(params)) > 0 {
+			continue
+		}
+		for _, p := range params {
+			if p.Role == gppl.RoleLengthscale && p.Unit == gppl.UnitX && p.Value > longest {
+				slowest, longest = i, p.Value
+			}
+		}
+	}
+	return slowest
 }
 
 // about describes a term as Component.About does.

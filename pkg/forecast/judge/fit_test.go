@@ -90,7 +90,11 @@ func TestFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range x {
-			if sum := a.Scaling.Mean + terms[0].Mean[i] + terms[1].Mean[i] + terms[2].Mean[i]; math.Abs(sum-p.Mean[i]) > 1e-6 {
+			sum := a.Scaling.Mean
+			for _, term := range terms {
+				sum += term.Mean[i]
+			}
+			if math.Abs(sum-p.Mean[i]) > 1e-6 {
 				t.Errorf("at %v: %v, the posterior is %v", x[i], sum, p.Mean[i])
 			}
 		}

@@ -90,7 +90,7 @@ func TestBacktest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if good.Word != Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict,
-		"You can use this forecast: in 5 tests on the past, each learnt anew by a quick search, 12 steps ahead, the 95 % bands held") {
+		"Tested five times, 12 steps ahead: 97 % of the values fell inside the 95 % band, and the error was ") {
 		t.Errorf("%+v", good)
 	}
 	few, err := TestPast(context.Background(), a, BacktestOptions{Horizon: 12})
@@ -119,7 +119,7 @@ func TestBacktest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if short.Word != Untested || !strings.Contains(short.Verdict, "This forecast is untested: 20 observations are too few") {
+	if short.Word != Untested || !strings.Contains(short.Verdict, "20 observations are too few") {
 		t.Errorf("%+v", short)
 	}
 	held, err := TestPast(context.Background(), a, BacktestOptions{Holdout: 18})

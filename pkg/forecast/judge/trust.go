@@ -46,7 +46,8 @@ type Trust struct {
 	Effort   string `json:"effort,omitempty"`
 	Unlearnt int    `json:"unlearnt_origins,omitempty"`
 	Knew     string `json:"knew,omitempty"`
-	// Word says what to do with the forecast, Reasons why not to use it, and Verdict says all this in a sentence or two.
+	// Word says for programs what the tests say of the forecast, Reasons what speaks against it, and Verdict how it did, in plain
+	// sentences.
 	Word    Word     `json:"word"`
 	Reasons []string `json:"reasons,omitempty"`
 	Verdict string   `json:"verdict"`
@@ -56,6 +57,7 @@ type Trust struct {
 	exact   bool   // the forecasts of the past were correct to three digits: what their residuals are like says nothing
 	missed  string // why residual checks rule out that the bands hold; "" if they do not
 	suspect string // why the tested data may be wrong (Series.Suspect); "" if nothing says so
+	length  func(steps int) string
 }
 
 // PastForecast is a forecast from one origin in the past, compared with what followed.
@@ -178,11 +180,11 @@ func trustIn(ctx context.Context, s *series.Series, r *Report, plan BacktestPlan
 		return nil, fmt.Errorf("forecasting from %s: %w", s.Axis.Text(s.X[at.Test.From-1]), at.Err)
 	}
 	r.Origins = slices.DeleteFunc(r.Origins, func(o Origin) bool { return o.Err != nil })
-	t := &Trust{Known: plan.First, Separate: float64(len(s.X)-plan.First) / float64(asked), Unlearnt: r.Failed}
+	t := &Trust{Known: plan.First, Separate: float64(len(s.X)-plan.First) / float64(asked), Unlearnt: r.Failed, length: s.Span}
 	_, t.suspect = s.Suspect()
 	t.compare(r, s.Y)
 	for _, at := range r.Origins {
-		t.Past = append(t.Past, PastForecast{From: s.Axis.Text(s.X[at.Test.From-1]), N: at.Test.Len(),
+		t.Past = append(t.Past, PastForecast{From: s.Axis.Told(s.X[at.Test.From-1]), N: at.Test.Len(),
 			Coverage: at.Model.Intervals[0].Coverage, MAE: at.Model.MAE, Naive: at.Naive.MAE})
 	}
 	return t, nil

@@ -120,8 +120,8 @@ func leaveOut(p *viz.Prediction, closed func(x float64) bool) {
 	}
 }
 
-// countPredictions lists a forecast of counts.
-func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
+// countPredictions lists a forecast of counts in at most some rows.
+func countPredictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Table {
 	whole := viz.Fixed(0)
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
@@ -138,8 +138,8 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 	}
 	medians := judge.PredictiveOf(f).Quantile(0.5)
 	zeros := f.Zeros()
-	addSteps(t, f, func(i int) []any {
-		return []any{f.When[i], f.Mean[i], medians[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
+	addSteps(t, f, most, func(i int) []any {
+		return []any{a.Series.Axis.Told(f.X[i]), f.Mean[i], medians[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
 	})
 	return brief(t)
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -17,13 +18,23 @@ func effectsTable(ctx context.Context, a *forecast.Analysis) (*viz.Table, error)
 	if a.Series.Holidays != nil {
 		holiday, column = ", or a holiday,", "effect"
 	}
+	caption, unit := "What one unit of a regressor"+holiday+" adds to "+linked(a), ""
+	factors := link(a) == logY || link(a) == "log rate"
+	if factors {
+		caption, unit = "What one unit of a regressor"+holiday+" changes in "+a.Series.YName, "%"
+	}
 	t := &viz.Table{
-		Caption: "What one unit of a regressor" + holiday + " adds to " + linked(a),
-		Columns: []viz.Column{{Name: column}, {Name: "coefficient", Right: true}, {Name: "standard error", Right: true}},
-		Notes:   []string{"Standard errors treat the kernel's parameters and the noise as known."},
+		Caption: caption,
+		Columns: []viz.Column{{Name: column}, {Name: "effect", Unit: unit, Right: true},
+			{Name: "standard error", Unit: unit, Right: true}},
+		Notes: []string{"Standard errors treat the kernel's parameters and the noise as known."},
 	}
 	for _, e := range effects {
-		value, known := withError(e.Value, e.StdErr)
+		effect, se := e.Value, e.StdErr
+		if factors { // of the logarithm: −75 % for log ¼
+			effect, se = 100*math.Expm1(e.Value), 100*math.Exp(e.Value)*e.StdErr
+		}
+		value, known := withError(effect, se)
 		t.Rows = append(t.Rows, []any{e.Name, value, known})
 	}
 	return t, nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -33,15 +35,12 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 		return nil, err
 	}
 	end := f.X[len(f.X)-1]
-	of := a.Kernel()
-	if n := averaged(a) - 1; n > 0 {
-		of += ", averaged with " + text.Count(n, "other model")
-	}
-	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function f, and of a new observation y, which has noise.", of)
+	caption := "The line is the median. 95 of 100 new values are expected within the outer band, and the curve without noise" +
+		" within the inner one."
 	if f.Counts != nil {
-		caption = fmt.Sprintf("Posterior of %s: the expected count, and the 95 %% band of a new one, whose ends are whole numbers.", of)
+		caption = "The line is the expected count. 95 of 100 new counts are expected within the band, whose ends are whole numbers."
 		if events(s) {
-			caption = fmt.Sprintf("Posterior of %s: the probability of 1, and the 95 %% band of a new value, which is 0 or 1.", of)
+			caption = "The line is the probability of 1. The band is that of a new value, which is 0 or 1."
 		}
 	}
 	if first > 0 {
@@ -54,7 +53,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	}
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
-			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, briefTime(f.When[len(f.When)-1])),
+			Title:  fmt.Sprintf("%s: %s", s.YName, phrase(shape(a))),
 			XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
 		Observed:    viz.Points{X: x, Y: y, Errors: errorsFrom(a, first)},
@@ -123,16 +122,13 @@ type weeks struct {
 	Week time.Weekday `json:"week"` // on which they begin
 }
 
-// recent returns the index of the first observation that is drawn with a forecast: as far back as eight times its length, and at
-// least 60 observations. Beyond 600, three lengths are enough: on a telephone more hours would be one blot.
+// recent returns the index of the first observation that is drawn with a forecast: twice its length back, so that the forecast
+// takes a third of the width, and at least 24 observations, without which a short forecast would have no past to be seen against.
 func recent(s *series.Series, f *forecast.Forecast) int {
-	const least, most = 60, 600
+	const lengths, least = 2, 24
 	n, last := len(s.X), s.X[len(s.X)-1]
-	back := func(lengths float64) int {
-		i, _ := slices.BinarySearch(s.X, last-lengths*(f.X[len(f.X)-1]-last))
-		return i
-	}
-	return max(0, min(max(back(8), min(back(3), n-most)), n-least))
+	i, _ := slices.BinarySearch(s.X, last-lengths*(f.X[len(f.X)-1]-last))
+	return max(0, min(i, n-least))
 }
 
 // Series draws all observations.
@@ -209,45 +205,80 @@ func Components(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast)
 	if err != nil {
 		return nil, err
 	}
-	label, scale, minus := s.YLabel(), "", "the mean of the data, "
-	switch of := link(a); {
-	case s.Counting != nil:
-		label, scale, minus = of, ", on the scale of the "+of+",", ""
-	case of == logY:
-		label, minus = linked(a), "the mean of the logarithm, "
-	case of != "":
-		label, minus = of, "the mean of the "+of+", "
-	}
 	o := viz.ComponentsOptions{
 		Frame: viz.Frame{
-			Title: "What the model is made of", XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: label, Width: 960,
-			Caption: fmt.Sprintf("Posterior of each term of %s%s with its 95 %% band. The means add up to the fit minus %s%s; "+
-				"the bands do not add up, since the terms are correlated.", a.Kernel(), scale, minus, viz.Digits(5)(a.Scaling.Mean)),
+			Title: "What the model is made of", XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: "effect", Width: 960,
 		},
 		Spans: []viz.Span{{From: last, To: end}},
 	}
+	factors := link(a) == logY || link(a) == "log rate" // effects of a model of logarithms multiply
+	how, unit := "add up", cmp.Or(s.YUnit, s.YName)
+	switch {
+	case factors:
+		how = "multiply"
+	case link(a) != "":
+		unit = link(a)
+	}
 	names := termNames(terms)
 	for i, c := range terms {
-		term := viz.Prediction{Name: names[i], X: c.X, Mean: c.Mean, LatentVar: c.Variance}
+		term, label := viz.Prediction{Name: names[i], X: c.X, Mean: c.Mean, LatentVar: c.Variance}, unit
+		if i == 0 { // the level has the mean of the data
+			term.Mean = slices.Clone(term.Mean)
+			floats.AddConst(a.Scaling.Mean, term.Mean)
+		}
+		if factors {
+			if i > 0 {
+				label = "factor"
+			}
+			term = multiplied(term)
+		}
 		leaveOut(&term, empty(s, f))
+		term.Name = text.WithUnit(term.Name, label)
 		o.Terms = append(o.Terms, term)
 	}
+	o.Caption = fmt.Sprintf("Each part with its 95 %% band; the lines %s to the fit. The bands do not, since the parts are"+
+		" correlated.", how)
 	return viz.Components(o)
 }
 
-// termNames returns the names of terms and what they are about, numbered as in the table of parameters if several share a name.
+// multiplied is a prediction of a logarithm as one of the factor: its median, and the ends of its band.
+func multiplied(p viz.Prediction) viz.Prediction {
+	const two = 1.96                                                  // standard deviations on each side of a 95 % band
+	q := viz.Prediction{Name: p.Name, X: p.X, LatentVar: p.LatentVar} // whose band has the ends below
+	for i, m := range p.Mean {
+		sd := math.Sqrt(p.LatentVar[i])
+		q.Mean = append(q.Mean, math.Exp(m))
+		q.LatentLower, q.LatentUpper = append(q.LatentLower, math.Exp(m-two*sd)), append(q.LatentUpper, math.Exp(m+two*sd))
+	}
+	return q
+}
+
+// termNames returns what terms are, in words, numbered if several are alike: "trend", "weekly pattern", "change over 3 days".
 func termNames(terms []forecast.Component) []string {
 	count, names := map[string]int{}, make([]string, len(terms))
-	for _, c := range terms {
-		count[c.Name]++
+	for i, c := range terms {
+		switch season := adjective(c.About); {
+		case i == 0 && c.About == "constant":
+			names[i] = "level"
+		case c.Name == "trend" || c.Name == "holidays" || strings.HasPrefix(c.Name, "trend and") || c.Name == series.ShiftsName:
+			names[i] = c.Name
+		case season != "":
+			_, names[i], _ = strings.Cut(season+" pattern", " ")
+		case strings.HasPrefix(c.About, "over "):
+			names[i] = "change " + c.About
+		case c.About != "":
+			names[i] = "pattern of " + strings.TrimPrefix(c.About, series.UnnamedSeason)
+		default:
+			names[i] = c.Name
+		}
+		count[names[i]]++
 	}
 	number := map[string]int{}
-	for i, c := range terms {
-		if names[i] = c.Name; count[c.Name] > 1 {
-			number[c.Name]++
-			names[i] += strconv.Itoa(number[c.Name])
+	for i, name := range names {
+		if count[name] > 1 {
+			number[name]++
+			names[i] += " " + strconv.Itoa(number[name])
 		}
-		names[i] = text.WithUnit(names[i], c.About)
 	}
 	return names
 }
@@ -515,26 +546,34 @@ func squared(unit string) string {
 	return unit + "²"
 }
 
+// The most rows of a forecast in a page, where it is read first and where it is unfolded, and in a terminal.
+const shownSteps, foldedSteps, listedSteps = 6, 400, 26
+
 // Predictions lists a forecast; the middle of a long one is left out.
 func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
+	return predictions(a, f, listedSteps)
+}
+
+// predictions lists a forecast in at most some rows.
+func predictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Table {
 	if f.Counts != nil {
-		return countPredictions(a, f)
+		return countPredictions(a, f, most)
 	}
 	d := digits(f)
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
 		Columns: []viz.Column{
-			{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d},
+			{Name: a.Series.Axis.Name}, {Name: "median", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d},
 		},
 		Notes: []string{band(a)},
 	}
-	addSteps(t, f, func(i int) []any { return []any{f.When[i], f.Mean[i], f.Lower[i], f.Upper[i]} })
+	addSteps(t, f, most, func(i int) []any { return []any{a.Series.Axis.Told(f.X[i]), f.Mean[i], f.Lower[i], f.Upper[i]} })
 	return brief(t)
 }
 
-// addSteps adds the rows of the steps of a forecast to a table, or those of the first and the last if it is long.
-func addSteps(t *viz.Table, f *forecast.Forecast, row func(i int) []any) {
-	const most, ends = 26, 12
+// addSteps adds the rows of the steps of a forecast to a table, or those of the first and the last if there are more than most.
+func addSteps(t *viz.Table, f *forecast.Forecast, most int, row func(i int) []any) {
+	ends := most / 2
 	for i := range f.When {
 		switch {
 		case len(f.When) <= most || i < ends || i >= len(f.When)-ends:

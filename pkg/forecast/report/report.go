@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"html/template"
 	"io"
 	"math"
@@ -44,10 +43,11 @@ type content struct {
 	Changes     []string
 	Trust       *judge.Trust
 	Past        template.HTML
-	Summary     []string
+	Said        []string
 	Written     string
 	Forecast    template.HTML
 	Predictions template.HTML
+	Steps       template.HTML // all predictions, where the table above has the ends alone
 	All         template.HTML
 	Comparison  template.HTML
 	Parameters  template.HTML
@@ -61,6 +61,7 @@ type content struct {
 	Components  template.HTML
 	Spectrum    template.HTML
 	Try         template.HTML
+	Missing     string // why there is no live figure
 	Program     template.HTML
 	How         string
 	Result      string
@@ -68,20 +69,28 @@ type content struct {
 	NoResiduals string
 }
 
+// Live is the program with which a page computes, or why a page for which it was requested has none. The zero value is for a page
+// that does not compute.
+type Live struct {
+	Program *viz.Program
+	Missing string
+}
+
 // HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the
 // forecast, comparison, parameters, residual checks, spectrum and terms of a sum. With a program, which makes the page about 2 MB
 // larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis without this. word
 // names the settings in what is said of the series.
 func HTML(
-	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *judge.Trust, program *viz.Program,
+	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *judge.Trust, live Live,
 	word func(dataset.Setting) string,
 ) error {
+	program := live.Program
 	lead, notes := briefMessages(a.Series, word)
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: lead,
 		Notes: notes, Series: a.Series, Kernel: a.Kernel(),
 		Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
-		How:     how(a), Result: a.Result.String(), Summary: allBrief(Summary(a, f)), Doubt: Doubt(a),
+		Missing: live.Missing, How: how(a), Result: a.Result.String(), Said: Sentences(a, f, trust), Doubt: Doubt(a),
 	}
 	changes, err := shiftLines(ctx, a)
 	if err != nil {
@@ -111,7 +120,10 @@ func HTML(
 		c.Trust, c.Past = trust, table(pastTable(trust))
 	}
 	c.Forecast = figure(Forecast(a, f))
-	c.Predictions = table(Predictions(a, f))
+	c.Predictions = table(predictions(a, f, shownSteps))
+	if len(f.When) > shownSteps {
+		c.Steps = table(predictions(a, f, foldedSteps))
+	}
 	changed, off := marks(ctx, a, 0)
 	c.All = figure(observationsFigure(a.Series, errorsFrom(a, 0), changed, off))
 	c.Comparison = table(Comparison(a))
@@ -162,63 +174,6 @@ func HTML(
 		return err
 	}
 	return pages.Execute(w, c)
-}
-
-// Summary says in sentences what was found.
-func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
-	best := a.Candidates[0]
-	text := fmt.Sprintf("%s describes the series best", best.Name())
-	if len(a.Candidates) == 1 {
-		text = fmt.Sprintf("%s was trained", best.Name())
-	} else if next := next(a); next.Error == "" {
-		const hardly = 0.05 // nats or less are written as 0.0
-		switch behind := next.Score - best.Score; {
-		case behind < hardly:
-			text = fmt.Sprintf("%s and %s describe the series best, and equally well", best.Name(), next.Name())
-		default:
-			text += fmt.Sprintf(", by %.1f nats of evidence over %s", behind, next.Name())
-		}
-	}
-	out := []string{text + "."}
-	if best.NoSignal() {
-		var found []string
-		if a.Series.Known != nil {
-			found = append(found, "the regressors")
-		}
-		if best.Trend == "linear" {
-			found = append(found, "a linear trend")
-		}
-		beyond := strings.Join(found, ", ")
-		if found != nil {
-			beyond += " and "
-		}
-		out[0] = "No signal was found beyond " + beyond + "noise: " + text + "."
-	}
-	if best.Weight > 0 && best.Weight < 1 {
-		by, fixed := " by their evidence", ""
-		for _, c := range a.Candidates {
-			if c.Weight > 0 {
-				if _, _, summary := c.FixedWeight(); summary != "" {
-					by, fixed = "", fixed+" "+summary
-				}
-			}
-		}
-		out = append(out, fmt.Sprintf("The forecast averages %d models%s; the best has a weight of %.0f %%.%s",
-			averaged(a), by, 100*best.Weight, fixed))
-	}
-	if f != nil {
-		i := len(f.When) - 1
-		lo, hi := f.Band(i)
-		number := digits(f)
-		end, more := number, ""
-		if f.Counts != nil {
-			end, more = viz.Fixed(0), " or more"
-		}
-		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %%%s a new observation is between %s and %s.",
-			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), more, end(lo), end(hi)))
-		out = append(out, bandLines(a, f)...)
-	}
-	return out
 }
 
 // bandLines says in sentences what may be wrong with the bands of a forecast.

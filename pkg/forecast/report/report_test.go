@@ -68,7 +68,7 @@ func TestShow(t *testing.T) {
 	}
 	t.Run("report", func(t *testing.T) {
 		var b strings.Builder
-		if err := HTML(context.Background(), &b, a, f, nil, nil, dataset.Setting.String); err != nil {
+		if err := HTML(context.Background(), &b, a, f, nil, Live{}, dataset.Setting.String); err != nil {
 			t.Fatal(err)
 		}
 		page := b.String()
@@ -95,7 +95,7 @@ func TestShow(t *testing.T) {
 			t.Errorf("%d figures, %d captions, want 7 at least", figures, captions)
 		}
 		for _, want := range []string{"Does the model capture the periodicities?", "prefers-color-scheme:dark", "BIC above the best",
-			" m; with a probability of <span style=\"white-space:nowrap\">95 %</span>"} {
+			"For specialists", "fits"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%q is not on the page", want)
 			}
@@ -104,7 +104,7 @@ func TestShow(t *testing.T) {
 	t.Run("live", func(t *testing.T) {
 		program := &viz.Program{Worker: "worker", Packed: "program"}
 		var b strings.Builder
-		if err := HTML(context.Background(), &b, a, f, nil, program, dataset.Setting.String); err != nil {
+		if err := HTML(context.Background(), &b, a, f, nil, Live{Program: program}, dataset.Setting.String); err != nil {
 			t.Fatal(err)
 		}
 		page := html.UnescapeString(b.String())
@@ -145,7 +145,7 @@ func TestShow(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
-		if err := HTML(ctx, &strings.Builder{}, a, f, nil, nil, dataset.Setting.String); err == nil {
+		if err := HTML(ctx, &strings.Builder{}, a, f, nil, Live{}, dataset.Setting.String); err == nil {
 			t.Error("a report was made after it was cancelled")
 		}
 	})
@@ -265,15 +265,15 @@ func TestBoundedComponents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(page), "minus the mean of the log odds") || strings.Contains(string(page), "log y") {
+	if !strings.Contains(string(page), "(log odds)") || strings.Contains(string(page), "log y") {
 		t.Error("the terms are not said to be of the log odds")
 	}
 }
 
-// TestRecent: eight lengths of a forecast, but of many observations only three, and never fewer than 60.
+// TestRecent: twice the length of the forecast, and never fewer than 24 observations.
 func TestRecent(t *testing.T) {
 	for _, c := range []struct{ n, ahead, want int }{
-		{50, 4, 50}, {1000, 4, 60}, {1000, 20, 161}, {5000, 75, 600}, {5000, 168, 600}, {5000, 1000, 3001}, {400, 100, 400},
+		{20, 4, 20}, {50, 4, 24}, {1000, 4, 24}, {1000, 20, 41}, {5000, 1000, 2001}, {400, 300, 400},
 	} {
 		s := &series.Series{X: timeline.Steps(c.n)}
 		f := &forecast.Forecast{X: timeline.Steps(c.n + c.ahead)[c.n:]}
@@ -297,11 +297,13 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// TestTermNames: terms of one name are told apart as in the table of parameters.
+// TestTermNames: terms are named by what they are, and numbered if they are alike.
 func TestTermNames(t *testing.T) {
 	got := termNames([]forecast.Component{{Name: "trend", About: "constant"}, {Name: "LocPer", About: "week"}, {Name: "SE"},
-		{Name: "LocPer", About: "year"}})
-	if want := []string{"trend (constant)", "LocPer1 (week)", "SE", "LocPer2 (year)"}; !slices.Equal(got, want) {
+		{Name: "LocPer", About: "year"}, {Name: "LocPer", About: "week"}, {Name: "SHO", About: "season of 10 days"},
+		{Name: "Matern32", About: "over 3 days"}})
+	if want := []string{"level", "weekly pattern 1", "SE", "yearly pattern", "weekly pattern 2", "pattern of 10 days",
+		"change over 3 days"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -384,14 +386,14 @@ func TestPageTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Reset()
-	if err := HTML(context.Background(), &b, a, f, nil, nil, dataset.Setting.String); err != nil {
+	if err := HTML(context.Background(), &b, a, f, nil, Live{}, dataset.Setting.String); err != nil {
 		t.Fatal(err)
 	}
 	if at := regexp.MustCompile(`.{0,60}\d\dT\d\d:\d\d.{0,20}`).FindString(b.String()); at != "" {
 		t.Errorf("the page has %q", at)
 	}
 	page := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(b.String(), ""))
-	for _, want := range []string{"from 2025-06-12 00:00 to 2025-06-14 11:00", "2025-06-12 20:00 (9", "At 2025-06-14 14:00 it expects"} {
+	for _, want := range []string{"from 2025-06-12 00:00 to 2025-06-14 11:00", "2025-06-12 20:00 (9", "14 June 2025, 14:00: "} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not on the page", want)
 		}

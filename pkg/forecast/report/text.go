@@ -13,7 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// Text writes an analysis for a terminal: the verdict if the forecast was tested, what the budget left out, the series, the
+// Text writes an analysis for a terminal: the sentences, what the budget left out, the series, the
 // candidates and the best model; then the checks, the forecast and the names of written files, unless these are nil. word names
 // the settings in what is said of the series.
 func Text(
@@ -26,8 +26,8 @@ func Text(
 	if lead != "" {
 		fmt.Fprintf(&b, "%s\n", text.Printable(lead))
 	}
-	if trust != nil {
-		fmt.Fprintf(&b, "%s\n", text.Printable(trust.Verdict))
+	for _, sentence := range Sentences(a, f, trust) {
+		fmt.Fprintf(&b, "%s\n", text.Printable(sentence))
 	}
 	if d := Doubt(a); d != "" {
 		fmt.Fprintf(&b, "%s\n", text.Printable(d))
@@ -57,9 +57,11 @@ func Text(
 		fmt.Fprintf(&b, "\n%s", Predictions(a, f))
 	}
 	lines("Warnings", warnings(a))
-	lines("Result", allBrief(Summary(a, f)))
+	if len(written) > 0 {
+		b.WriteString("\n")
+	}
 	for _, path := range written {
-		fmt.Fprintf(&b, "  written: %s\n", path)
+		fmt.Fprintf(&b, "written: %s\n", path)
 	}
 	_, err = io.WriteString(w, printableLines(strings.TrimPrefix(b.String(), "\n")))
 	return err

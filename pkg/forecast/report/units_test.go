@@ -85,7 +85,7 @@ func TestPageOfPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page strings.Builder
-	if err := HTML(context.Background(), &page, a, f, nil, nil, dataset.Setting.String); err != nil {
+	if err := HTML(context.Background(), &page, a, f, nil, Live{}, dataset.Setting.String); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"<h1>south: sold</h1>", "<title>south: sold", "All 24 observations of south in shops.csv."} {

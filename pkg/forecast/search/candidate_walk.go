@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -97,7 +98,18 @@ func (randomWalk) lasts() bool { return false }
 func (randomWalk) odds(gppl.Kernel) float64 { return 0 }
 
 func (randomWalk) says(weight float64) (note, summary string) {
-	return fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", 100*weight),
-		fmt.Sprintf("A random walk with drift has %.0f %%, whatever its evidence: growth often stops, and levels last longer"+
-			" than a short series shows.", 100*weight)
+	return fmt.Sprintf("The random walk has a fixed weight of %.0f %%: in short series trends often stop.", 100*weight),
+		share(weight) + " of the weight goes to a random walk as a precaution: in short series trends often stop."
+}
+
+// share writes a weight of about a third or a half in words.
+func share(weight float64) string {
+	const close = 0.02
+	switch {
+	case math.Abs(weight-1./3) < close:
+		return "A third"
+	case math.Abs(weight-0.5) < close:
+		return "Half"
+	}
+	return fmt.Sprintf("%.0f %%", 100*weight)
 }

@@ -55,6 +55,12 @@ type walker interface {
 	lasts() bool
 }
 
+// Wanders reports whether the level of a model of the candidate, with the kernel k, wanders: its first term is a random walk.
+func (c Candidate) Wanders(k gppl.Kernel) bool {
+	w, ok := c.kind.(walker)
+	return ok && w.reach(SumTerms(k)[0]) > 0
+}
+
 // walkReach is the lengthscale over the range of x: over a horizon of a third of the range, the walk returns to its mean by 3 %.
 const walkReach = 10
 

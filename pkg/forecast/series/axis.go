@@ -34,6 +34,8 @@ type Axis struct {
 	// Decimals, unless 0, is the number of decimals that numbers are written with, that of the file: x differs from the numbers
 	// there by rounding or by the lengths of months and years.
 	Decimals int `json:"decimals,omitempty"`
+	// Monthly says that the numbers are years whose months are a twelfth each. Told names the months; files keep the numbers.
+	Monthly bool `json:"monthly,omitempty"`
 }
 
 // unitSeconds are the lengths of the units of dates.
@@ -194,6 +196,47 @@ func (a Axis) Text(x float64) string {
 	return t.Round(time.Second).Format(time.RFC3339)
 }
 
+// Told returns x as a table for a reader has it: the month for years that are months (Monthly), and otherwise Text.
+func (a Axis) Told(x float64) string {
+	if a.Monthly {
+		return a.month(x).Format("2006-01")
+	}
+	return a.Text(x)
+}
+
+// month returns the month that begins at x or contains it, on an axis of years that are months.
+func (a Axis) month(x float64) time.Time {
+	const rounding = 0.01 // of a month: the numbers have few decimals
+	year, part := math.Modf(x)
+	return time.Date(int(year), 1+time.Month(math.Floor(12*part+rounding)), 1, 0, 0, 0, 0, time.UTC)
+}
+
+// Words returns x as a sentence names it: "December 2024", "Saturday, 17 May 2025", "17 May 2025, 23:06" or "depth 12.5".
+func (a Axis) Words(x float64) string {
+	if a.Monthly {
+		return a.month(x).Format("January 2006")
+	}
+	if !a.Dates {
+		return cmp.Or(a.Name, "x") + " " + a.Text(x)
+	}
+	switch t := a.Time(x); {
+	case a.Clock && (a.Unit == "second" || t.Second() != 0 && t.Nanosecond() != 0):
+		return t.Format("2 January 2006, 15:04:05")
+	case a.Clock:
+		return t.Round(time.Minute).Format("2 January 2006, 15:04")
+	default:
+		t = t.Add(12 * time.Hour) // rounding must not end in the day before
+		text, begins := periodText(a.Period, t)
+		switch {
+		case begins && a.Period == "month":
+			return t.Format("January 2006")
+		case begins:
+			return text
+		}
+		return t.Format("Monday, 2 January 2006")
+	}
+}
+
 // Texts is Text of each x.
 func (a Axis) Texts(x []float64) []string {
 	var texts []string
@@ -340,8 +383,8 @@ func (a Axis) secondsAt(months float64) float64 {
 	return begin + part*(a.monthBegin(int(k)+1)-begin)
 }
 
-// yearLength is the length of the calendar's year on the axis.
-func (a Axis) yearLength() float64 {
+// Year is the length of the calendar's year on an axis of dates or of years.
+func (a Axis) Year() float64 {
 	if a.Day > 0 {
 		return 1
 	}

@@ -19,7 +19,7 @@ func (s *Series) CalendarPeriods() []float64 {
 	}
 	const hour, day = 3600.0, 86400.0
 	unit := unitSeconds[s.Axis.Unit]
-	year := s.Axis.yearLength() * unit
+	year := s.Axis.Year() * unit
 	step := s.Step * unit
 	near := func(want float64) bool { return math.Abs(step/want-1) < 0.01 }
 	of := func(seconds ...float64) (out []float64) {
@@ -56,7 +56,7 @@ func (a Axis) Season(period float64) string {
 			name    string
 			seconds float64
 		}{
-			{"year", a.yearLength() * unit}, {"quarter", a.yearLength() / 4 * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600},
+			{"year", a.Year() * unit}, {"quarter", a.Year() / 4 * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600},
 		} {
 			if math.Abs(period*unit/u.seconds-1) < 0.01 {
 				return u.name
@@ -96,7 +96,7 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 		if s.Axis.Dates {
 			step := s.Step
 			if s.Axis.Months > 0 {
-				step = float64(s.Axis.Months) / 12 * s.Axis.yearLength()
+				step = float64(s.Axis.Months) / 12 * s.Axis.Year()
 			}
 			return v * step, nil
 		}
@@ -109,7 +109,7 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 	case !s.Axis.Dates:
 		return 0, fmt.Errorf("the period %q has a unit of time, but x are numbers: give it as a number", text)
 	}
-	return v * seconds / yearSeconds * s.Axis.yearLength(), nil
+	return v * seconds / yearSeconds * s.Axis.Year(), nil
 }
 
 var periodUnits = map[string]float64{

@@ -41,10 +41,12 @@ func (s *Series) takeEven() {
 	if digits > 0 && digits <= mostDecimals && off < coarse && s.onGrid(off, func(x float64) float64 { return (x - from) / step },
 		func(k, first float64) float64 { return from + step*(k+first) }) {
 		said = fmt.Sprintf("x is even but for rounding to %d decimals: it is taken at equal steps of %.6g.", digits, step)
-		if step == 1./12 {
+		if step == 1./12 && years {
+			s.Axis.Unit, s.Axis.Monthly = cmp.Or(s.Axis.Unit, "year"), true
 			said = fmt.Sprintf("x is months, in years with %d decimals: each is taken to last a twelfth of a year.", digits)
 		}
 	} else if years && s.onGrid(apart, monthsOf, func(k, first float64) float64 { return k/12 + roundTo(first/12, 4) }) {
+		s.Axis.Unit, s.Axis.Monthly = cmp.Or(s.Axis.Unit, "year"), true
 		said = "x is the same day of every month, in years: all months are taken to last a twelfth of a year."
 	} else if years && s.onGrid(hours, daysOf, func(k, first float64) float64 { return 1970 + (k+first)/365.25 }) {
 		s.Axis.Unit = cmp.Or(s.Axis.Unit, "year")

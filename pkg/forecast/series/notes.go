@@ -21,7 +21,7 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		spacing = a.Length(s.Step) + " apart"
 	case !s.Even:
 		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"
-	case a.Months == 1:
+	case a.Months == 1, a.Monthly && s.Even:
 		spacing = "every month"
 	case a.Period == "week" && s.Even && a.Length(s.Step) == "7 days":
 		spacing = "every week"
@@ -33,7 +33,7 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		spacing = fmt.Sprintf("every %d months", a.Months)
 	}
 	say := func(format string, args ...any) { notes = append(notes, message(format, args...)) }
-	say("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)
+	say("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Told(s.X[0]), a.Told(s.X[n-1]), spacing)
 	if s.Student != nil && s.Errors != nil {
 		say("%s", s.Student.note(s.Errors))
 	} else if s.Errors != nil {
@@ -48,7 +48,7 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		say("%s", s.closed.note())
 	}
 	if s.Known != nil {
-		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), text.Count(len(s.Ahead()), "step"))
+		where := fmt.Sprintf("up to %s, %s ahead", a.Told(s.Known.X[len(s.Known.X)-1]), text.Count(len(s.Ahead()), "step"))
 		if len(s.Ahead()) == 0 {
 			where = "at the observations only: there can be no forecast"
 		}
@@ -72,7 +72,7 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	}
 	if k := len(s.Gaps); k > 0 {
 		said := fmt.Sprintf("%s,%s from %s to %s", text.Count(k, "gap"), text.Choose(k, "", " the longest"),
-			a.Text(s.Gaps[0].From), a.Text(s.Gaps[0].To))
+			a.Told(s.Gaps[0].From), a.Told(s.Gaps[0].To))
 		if s.Even {
 			said += fmt.Sprintf("; %s would fill them", text.Count(s.Absent, "observation"))
 		}
@@ -83,16 +83,16 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		say("%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. "+
 			"If a column tells several series apart, %v takes it; "+
 			"if the time is spread over several columns, combine them into one.",
-			k, distinct, a.Text(s.Duplicates[0]), dataset.Setting{Field: "By"})
+			k, distinct, a.Told(s.Duplicates[0]), dataset.Setting{Field: "By"})
 	case k > 0:
 		say("%s of x %s repeated, the first at %s. Every observation is used.",
-			text.Count(k, "value"), text.Are(k), a.Text(s.Duplicates[0]))
+			text.Count(k, "value"), text.Are(k), a.Told(s.Duplicates[0]))
 	}
 	codes, _, _ := codesIn(s.Y)
 	if from, to, ok := s.Stuck(); ok && len(codes) == 0 {
 		say("%d observations from %s to %s are all %v, where others seldom repeat: "+
 			"if the sensor was stuck, or a gap was filled, leave their values empty.",
-			to-from+1, a.Text(s.X[from]), a.Text(s.X[to]), s.Y[to])
+			to-from+1, a.Told(s.X[from]), a.Told(s.X[to]), s.Y[to])
 	}
 	if s.neverFalls() {
 		say("%s never falls. If it is a running total, such as cases to date or a meter's reading, "+
@@ -141,6 +141,8 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []dataset.Message) {
 	used := func(is func(name string) bool) bool {
 		return slices.ContainsFunc(taken, func(i int) bool { return i >= 0 && i < len(rep.Columns) && is(rep.Columns[i]) })
 	}
+	const mostOthers = 5 // columns that a note names
+	var others []string
 	errors := o.YError != "" || used(errorName.MatchString)
 	if rep.Headless && len(rep.Columns) == 3 && rep.X == 0 && rep.Y == 1 && !slices.Contains(taken, 2) {
 		remarks = append(remarks, message("If column 3 has the standard deviations of %s, %v makes use of them.",
@@ -153,6 +155,20 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []dataset.Message) {
 			remarks = append(remarks, message("If %s has the standard deviations of %s, %v makes use of them.",
 				name, y, dataset.Setting{Field: "YError", Value: name}))
 			errors = true
+		case o.Y == "" && name != "" && !rep.Headless:
+			others = append(others, name)
+		}
+	}
+	if n := len(others); n > 0 {
+		first := dataset.Setting{Field: "Y", Value: others[0]}
+		switch {
+		case n == 1:
+			remarks = append(remarks, message("The file has %s too: %v forecasts it.", others[0], first))
+		case n <= mostOthers:
+			remarks = append(remarks, message("The file has %s and %s too: %v, for example, forecasts one of them.",
+				strings.Join(others[:n-1], ", "), others[n-1], first))
+		default:
+			remarks = append(remarks, message("The file has %d further columns, such as %s: %v forecasts it.", n, others[0], first))
 		}
 	}
 	return remarks
