@@ -15,9 +15,3 @@ func extentOf(s *series.Series, rows int, step float64) extent {
 	}
 	return extent{step, span}
 }
-
-// season is a period that terms may have.
-type season struct {
-	period float64
-	fixed  bool // given, or the calendar's
-}

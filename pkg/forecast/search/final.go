@@ -140,7 +140,6 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 	p.trials = kept
 	p.rank()
 	if best := p.trials[0]; n > p.plan.Trained && best.Error == "" && len(p.options.Kernels) == 0 {
-		p.seasons = nil
 		if err = p.setSeasons(auto.ClearPeriods); err == nil {
 			err = p.addSeasons()
 		}

@@ -28,7 +28,8 @@ type Plan struct {
 	// Over says that even the lowest effort exceeds the budget.
 	Over bool
 
-	effort Effort
+	effort  Effort
+	seasons []season // that structures may have
 }
 
 func (p Plan) String() string {
@@ -53,15 +54,16 @@ func (p Plan) String() string {
 
 // PlanFit chooses the largest effort whose predicted time is within Options.Budget; if that is 0, at most the standard effort.
 func PlanFit(s *series.Series, o Options) Plan {
+	seasons := seasonsOf(s, o)
 	if o.effort != nil {
-		return planOf(s, o, *o.effort)
+		return planOf(s, o, *o.effort, seasons)
 	}
 	budget, most := o.Budget, len(Efforts)-1
 	if budget <= 0 {
 		budget, most = standardBudget, standard
 	}
 	for i := most; ; i-- {
-		p := planOf(s, o, Efforts[i])
+		p := planOf(s, o, Efforts[i], seasons)
 		if p.Seconds <= budget.Seconds() || i == 0 {
 			p.Over = p.Seconds > budget.Seconds()
 			return p
@@ -69,15 +71,15 @@ func PlanFit(s *series.Series, o Options) Plan {
 	}
 }
 
-func planOf(s *series.Series, o Options, e Effort) Plan {
+func planOf(s *series.Series, o Options, e Effort, all []season) Plan {
 	e.scouts = e.scouts || s.NeedsDense()
-	p := Plan{Effort: e.Name, effort: e}
-	p.Searched, p.Every = e.searchedOn(s, o)
+	p := Plan{Effort: e.Name, effort: e, seasons: all}
+	p.Searched, p.Every = e.searchedOn(s, o, all)
 	p.Trained = e.trainedOn(s)
 	if !s.NeedsDense() {
 		p.Trained = max(p.Every*p.Searched, p.Trained)
 	}
-	scales, trends, seasons := 1, 1, 1
+	scales, trends, seasons := 1, 1, max(1, len(all))
 	if !o.alwaysLog(s) && o.mayBeLog(s) {
 		scales = 2
 	}
@@ -86,8 +88,6 @@ func planOf(s *series.Series, o Options, e Effort) Plan {
 	}
 	if o.NoSeason {
 		seasons = 0
-	} else if len(o.Periods) > 0 {
-		seasons = len(o.Periods)
 	}
 	// The search tries four kernels (five in a series that may wander) with and without a season, then rounds of three kernels and
 	// the seasons. A candidate has about six parameters, a finalist nine; the evidence takes a gradient for each.
@@ -139,17 +139,18 @@ const mostThinned, thinned = 6000, 1500
 // searchedOn returns the number of observations on which structures are compared, the latest or, with every above 1, one in
 // every of them. It takes four periods to tell a season from noise, and two at the least: if x is regular, the observations span
 // four of the longest period, up to twice e.searched, or else two, up to twoPeriods, or up to mostThinned of which fewer are
-// compared. Of an uneven series, they are one in up to mostEvery (thinnedTo).
-func (e Effort) searchedOn(s *series.Series, o Options) (most, every int) {
+// compared. Of a longer season that the series itself shows they span four, whatever its length, and as many are compared. Of an
+// uneven series, they are one in up to mostEvery (thinnedTo).
+func (e Effort) searchedOn(s *series.Series, o Options, seasons []season) (most, every int) {
 	most, every = e.searched, 1
 	if o.NoSeason || len(s.X) <= most {
 		return min(most, len(s.X)), every
 	}
-	periods := o.Periods
-	if len(periods) == 0 {
-		periods = s.CalendarPeriods()
+	var periods []float64
+	for _, c := range seasons {
+		periods = append(periods, c.period)
 	}
-	if len(periods) == 0 {
+	if len(periods) == 0 && !s.Even {
 		late := s.Part(max(0, len(s.X)-mostThinned), len(s.X))
 		periods, _ = auto.ClearPeriods(context.Background(), gppl.Data{X: gppl.Scalars(late.X), Y: late.Y}, 2)
 	}
@@ -166,6 +167,18 @@ func (e Effort) searchedOn(s *series.Series, o Options) (most, every int) {
 				every = (two + thinned - 1) / thinned
 				most = two / every
 			}
+		}
+	}
+	for _, c := range seasons {
+		four := min(len(s.X), int(math.Round(4*c.period/s.Step)))
+		if !c.shown || four <= most*every || !series.Regular(s.X[len(s.X)-four:]) {
+			continue
+		}
+		// A season that the series shows is known to be worth it: as many observations, over a longer time.
+		const left = 2 // observations to a period of the shortest season
+		wide := (four + 2*e.searched - 1) / (2 * e.searched)
+		if float64(wide) <= slices.Min(periods)/(left*s.Step) {
+			most, every = four/wide, wide
 		}
 	}
 	return min(most, len(s.X)), every

@@ -118,31 +118,25 @@ func (p *policy) setScales(s *series.Series, from int) error {
 	return nil
 }
 
-// setSeasons takes the given periods, otherwise those of the calendar, otherwise the first two that are found in the data.
+// setSeasons takes the seasons of the plan that the compared observations can show. An uneven series, and one that shows none
+// clearly, has the first two periods that are found in its periodogram: evidence decides.
 func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count int) ([]float64, error)) error {
-	periods := p.options.Periods
-	if len(periods) == 0 && !p.options.NoSeason {
-		periods = p.series.CalendarPeriods()
-	}
-	for _, period := range periods {
-		if period > series.LeastPeriods*p.extent.step && period <= p.extent.span/series.LeastPeriods {
-			p.seasons = append(p.seasons, season{period, true})
+	p.seasons = nil
+	for _, s := range p.plan.seasons {
+		if s.period > series.LeastPeriods*p.extent.step && s.period <= p.extent.span/series.LeastPeriods {
+			p.seasons = append(p.seasons, s)
 		}
 	}
-	const detectable = 24 // observations from which a period is looked for
-	if len(periods) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
+	if len(p.plan.seasons) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
 		return nil
 	}
 	found, err := find(p.ctx, p.scales[0].Data, 2)
-	if err != nil {
-		return err
-	}
 	for _, period := range found {
 		if period > 2.5*p.extent.step {
-			p.seasons = append(p.seasons, season{period, false})
+			p.seasons = append(p.seasons, season{period: period})
 		}
 	}
-	return nil
+	return err
 }
 
 // Shares of the work in hundredths, as measured on series whose final training takes 0 to 60 %: the first candidates, those with

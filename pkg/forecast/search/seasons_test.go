@@ -1,0 +1,190 @@
+package search
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+)
+
+// rough draws a season of some steps with a shape of its own in each, at a signal-to-noise ratio of 5, about a value and with a
+// random walk of steps of a size.
+func rough(seed uint64, n, period int, walk float64) []float64 {
+	r := rand.New(rand.NewPCG(seed, 65))
+	shape := make([]float64, period)
+	var mean, square float64
+	for i := range shape {
+		shape[i] = r.NormFloat64()
+		mean += shape[i] / float64(period)
+	}
+	for i := range shape {
+		shape[i] -= mean
+		square += shape[i] * shape[i] / float64(period)
+	}
+	y, level := make([]float64, n), 50.0
+	for i := range y {
+		level += walk * r.NormFloat64()
+		y[i] = level + 5*shape[i%period]/math.Sqrt(square) + r.NormFloat64()
+	}
+	return y
+}
+
+func evenSeries(t *testing.T, axis series.Axis, first, step float64, y []float64) *series.Series {
+	t.Helper()
+	s, err := series.NewSeries(axis, line(first, step, len(y)), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRoughSeasons: a season whose every step has a mean of its own shows in seasonal means, not in two peaks of a periodogram,
+// in dates and in numbers of any step, about a level and on a walk. Of a whole number of steps, it is exactly that.
+func TestRoughSeasons(t *testing.T) {
+	days := series.Axis{Name: "day", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+	for _, c := range []struct {
+		period, cycles int
+		axis           series.Axis
+		step, walk     float64
+	}{
+		{10, 12, days, 1, 0}, {10, 12, days, 1, 0.5}, {12, 6, series.Axis{Name: "t"}, 1, 0}, {24, 6, series.Axis{Name: "t"}, 0.25, 0},
+		{13, 12, days, 1.0 / 24, 0}, {52, 4, series.Axis{Name: "t"}, 1, 0}, {9, 8, series.Axis{Name: "t"}, 30, 0.5},
+	} {
+		found := 0
+		const draws = 10
+		for seed := range uint64(draws) {
+			s := evenSeries(t, c.axis, 0, c.step, rough(seed, c.period*c.cycles, c.period, c.walk))
+			all := seasonsOf(s, Options{})
+			want := float64(c.period) * s.Step
+			if len(all) > 0 && all[0].fixed && all[0].shown && math.Abs(all[0].period-want) < 1e-9*want {
+				found++
+			}
+		}
+		if found < draws-1 {
+			t.Errorf("a season of %d steps of %v, on a walk of %v: found in %d of %d", c.period, c.step, c.walk, found, draws)
+		}
+	}
+}
+
+// TestShownBesideTheCalendar: a season that the series shows joins those of the calendar, the clearer one first; the calendar's own
+// is not taken for another.
+func TestShownBesideTheCalendar(t *testing.T) {
+	days := series.Axis{Name: "day", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+	rota, week := rough(1, 200, 10, 0), rough(2, 200, 7, 0)
+	both := make([]float64, 200)
+	for i := range both {
+		both[i] = rota[i] + 2*week[i]
+	}
+	for name, c := range map[string]struct {
+		y     []float64
+		want  []float64
+		shown int // place of the shown one
+	}{
+		"rota":          {rota, []float64{10, 7, 365.2425}, 0},
+		"week":          {week, []float64{7, 365.2425}, -1},
+		"rota and week": {both, []float64{7, 365.2425, 10}, 2},
+	} {
+		s := evenSeries(t, days, 0, 1, c.y)
+		all := seasonsOf(s, Options{})
+		for i, s := range all {
+			if len(all) != len(c.want) || math.Abs(s.period-c.want[i]) > 1e-9 || s.shown != (i == c.shown) {
+				t.Fatalf("%s: the seasons are %+v, want %v", name, all, c.want)
+			}
+		}
+	}
+}
+
+// TestOpeningHours: the hours from 7 to 17 look the same in 12 hours as in a day, which is what the calendar has.
+func TestOpeningHours(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 65))
+	hours := series.Axis{Name: "when", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Clock: true}
+	var x, y []float64
+	for day := range 40 {
+		for hour := 7; hour <= 17; hour++ {
+			x = append(x, float64(day)+float64(hour)/24)
+			y = append(y, 100+10*float64(hour*hour%7)+r.NormFloat64())
+		}
+	}
+	s, err := series.NewSeries(hours, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range seasonsOf(s, Options{}) {
+		if c.shown {
+			t.Errorf("a season of %v days is shown beside the day and the week", c.period)
+		}
+	}
+}
+
+// TestSeasonOfParts: shifts of 12.5 hours repeat after 25, of which they are a half; two seasons of which one is about a multiple of
+// the other are found apart; and a long wave is found in the whole series.
+func TestSeasonOfParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 65))
+	draw := func(n int, f func(x float64) float64) []float64 {
+		y := make([]float64, n)
+		for i := range y {
+			y[i] = f(float64(i)) + 0.3*r.NormFloat64()
+		}
+		return y
+	}
+	wave := func(period float64) func(x float64) float64 {
+		return func(x float64) float64 { return 2 * math.Sin(2*math.Pi*x/period) }
+	}
+	for name, c := range map[string]struct {
+		y    []float64
+		want []float64
+	}{
+		"shifts":                  {draw(400, func(x float64) float64 { return wave(12.5)(x) + wave(6.25)(x+2) }), []float64{12.5}},
+		"a week and a wave of 90": {draw(600, func(x float64) float64 { return wave(7)(x) + wave(90)(x) }), []float64{90, 7}},
+		"500 of 5000":             {draw(5000, wave(500)), []float64{500}},
+		"1000 of 5000":            {draw(5000, wave(1000)), []float64{1000}},
+		"three of 500":            {draw(1500, wave(500)), []float64{500}},
+		"2160 of 20000":           {draw(20000, wave(2160)), []float64{2160}},
+	} {
+		all := seasonsOf(evenSeries(t, series.Axis{Name: "t"}, 0, 1, c.y), Options{})
+		ok := len(all) >= len(c.want)
+		for _, want := range c.want {
+			near := false
+			for _, s := range all {
+				near = near || math.Abs(s.period/want-1) < 0.01
+			}
+			ok = ok && near
+		}
+		if !ok {
+			t.Errorf("%s: the seasons are %+v, want %v", name, all, c.want)
+		}
+	}
+}
+
+// TestNoSeasonShown: white, red, wandering and heavy-tailed noise and lines show no season.
+func TestNoSeasonShown(t *testing.T) {
+	const draws, most = 200, 0.03
+	for name, next := range map[string]func(r *rand.Rand, before float64) float64{
+		"white noise":        func(r *rand.Rand, _ float64) float64 { return r.NormFloat64() },
+		"red noise":          func(r *rand.Rand, before float64) float64 { return 0.7*before + r.NormFloat64() },
+		"a walk":             func(r *rand.Rand, before float64) float64 { return before + r.NormFloat64() },
+		"a line":             func(r *rand.Rand, before float64) float64 { return 0.1*r.NormFloat64() + 1 },
+		"heavy-tailed noise": func(r *rand.Rand, _ float64) float64 { return r.NormFloat64() / math.Pow(r.Float64(), 1.0/3) },
+	} {
+		false, seed := 0, uint64(0)
+		for _, n := range []int{30, 60, 150, 400} {
+			for range draws / 4 {
+				seed++
+				r := rand.New(rand.NewPCG(seed, 66))
+				y, v := make([]float64, n), 0.0
+				for i := range y {
+					v = next(r, v)
+					y[i] = v
+				}
+				if len(seasonsOf(evenSeries(t, series.Axis{Name: "t"}, 0, 1, y), Options{})) > 0 {
+					false++
+				}
+			}
+		}
+		if float64(false) > most*draws {
+			t.Errorf("%s: a season is shown in %d of %d", name, false, draws)
+		}
+	}
+}
