@@ -102,7 +102,12 @@ func inputs() []input {
 			j := n - 1 - i
 			return fmt.Sprintf("%dQ%d,%.3f", 2010+j/4, 1+j%4, observed(j))
 		}), n: n, next: "2022-Q1", from: n},
-		{name: "duplicates", file: made("t,y", n+2, func(i int) string { j := min(i, n-1); return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n + 2, next: "48", notes: []string{"1 value of x is repeated"}, from: n},
+		{name: "duplicates", file: made("t,y", n+2, func(i int) string {
+			j := min(i, n-1)
+			return fmt.Sprintf("%d,%.3f", j, observed(j)+0.3*float64(i-j))
+		}), args: "--period 4", n: n + 2, next: "48", notes: []string{"1 value of x is repeated"}, from: n},
+		{name: "copies", file: made("t,y", n+2, func(i int) string { j := min(i, n-1); return fmt.Sprintf("%d,%.3f", j, observed(j)) }),
+			args: "--period 4", n: n, next: "48", notes: []string{"2 rows of 50 are exact copies of others"}, from: n},
 		{name: "no header", file: made("0,100.2", n-1, func(i int) string { return fmt.Sprintf("%d,%.3f", i+1, observed(i+1)) }),
 			args: "--no-header --period 4", n: n, next: "48", from: n},
 		{name: "tabs and a unit", file: made("depth (m)\ty (K)", n,

@@ -70,6 +70,10 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	if k := s.Source.Dropped; k > 0 {
 		say("Only the last %d observations are used; %d earlier ones are left out.", n, k)
 	}
+	if k := s.Source.Copies; k > 0 {
+		say("%s of %d %s of others, with the same x and y, as a join or a file read twice leaves them: each row counts once.",
+			text.Count(k, "row"), s.Source.Rows-s.Source.Skipped, text.Choose(k, "is an exact copy", "are exact copies"))
+	}
 	if k := len(s.Gaps); k > 0 {
 		said := fmt.Sprintf("%s,%s from %s to %s", text.Count(k, "gap"), text.Choose(k, "", " the longest"),
 			a.Told(s.Gaps[0].From), a.Told(s.Gaps[0].To))

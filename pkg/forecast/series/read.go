@@ -19,7 +19,7 @@ import (
 // counted and left out; rows are sorted by x. If all x are numbers, and ReadOptions.Time does not say how they are written, Read
 // recognises Unix times in one unit between 1973 and 2096 and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates).
 // Unless there are regressors, it also makes numbers even that are even but for rounding or for the lengths of months; Notes then
-// says so.
+// says so. Rows that are exact copies of others count once, and Notes says how many there are.
 //
 // The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
 // there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
@@ -91,6 +91,14 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		s = s.Select(order)
 	} else if len(o.Regressors) > 0 {
 		all = slices.Clone(s.X) // those of the series may change their unit
+	}
+	if kept, copies := withoutCopies(s, rep.Also, order); copies > 0 {
+		if order == nil {
+			order = kept
+		} else {
+			order = timeline.Pick(order, kept)
+		}
+		s, out.Source.Copies = s.Select(kept), copies
 	}
 	if err := enough(s); err != nil {
 		if errors.As(err, new(constantError)) && o.Y == "" && len(rep.Columns) > 2 {

@@ -17,6 +17,7 @@ type Source struct {
 	// Skipped rows lack x or y. Dropped ones were left out by ReadOptions.Last.
 	Skipped  int      `json:"skipped"`
 	Dropped  int      `json:"dropped,omitempty"`
+	Copies   int      `json:"copies,omitempty"` // rows that are exact copies of others, which count once
 	Columns  []string `json:"columns"`
 	Unsorted int      `json:"unsorted"`        // rows that came before the row above them in x
 	Ahead    int      `json:"ahead,omitempty"` // skipped rows after the last observation that have the regressors
