@@ -179,11 +179,15 @@ func (scan shiftSearch) retraining() search.Retraining {
 // withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
 // which it keeps as missed.
 func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
+	a, err := a.withJumps(ctx)
+	if err != nil {
+		return nil, err
+	}
 	_, best, err := a.searchShifts(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("looking for changes: %w", ctx.Err())
 	}
-	if a.missed = err; err != nil || len(best.shifts) == len(a.Series.Shifts) {
+	if a.missed = err; err != nil || len(best.shifts) <= len(a.Series.Shifts) {
 		return a, nil
 	}
 	s := a.Series.WithShifts(best.shifts)

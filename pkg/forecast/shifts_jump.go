@@ -1,0 +1,156 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/forecast/search"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+)
+
+const (
+	// clearJump is the distance of the medians on either side of a change of level, in standard deviations of the values about
+	// them, from which the change is tried before the scale of y is chosen. A line has 3.2.
+	clearJump = 4
+	// unlikeOthers is the distance of the medians of three values on either side, over the median of it at all places: a walk drifts as
+	// far, but no step of it stands out.
+	unlikeOthers = 5
+	// mostBesideJump is the number of values on either side whose median counts, unless a quarter of the series is less.
+	mostBesideJump = 20
+)
+
+// withJumps returns the analysis with the changes of level that the series shows whatever its model, if these have more evidence.
+//
+// A search without them chooses the scale of y so as to describe them: 40 values at 3 and 20 at 103 become a model of log y. So both
+// scales are searched again with the changes, and the evidence decides between the two searches. The changes must be better by
+// log(2n/0.005) nats each, since each is one of 2n that might have been there, and a change is as rare as in findShifts. This needs no
+// factor and no number of observations, and so it serves counts and short series, too.
+func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
+	all := jumps(a.Series)
+	rare := math.Log(2 * float64(len(a.Series.X)) / shiftChance)
+	for _, found := range [][]series.Shift{all, all[:min(1, len(all))]} {
+		if len(found) == 0 {
+			break
+		}
+		shifts := append(slices.Clone(a.Series.Shifts), found...)
+		s := a.Series.WithShifts(shifts)
+		outcome, err := search.Find(ctx, s, *a.Options)
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("looking for changes: %w", ctx.Err())
+		}
+		if err != nil { // such as a budget that is spent
+			break
+		}
+		gain := (a.Candidates[0].Score - outcome.Candidates[0].Score) / float64(len(found))
+		if gain > rare {
+			for i := range found {
+				shifts[len(shifts)-1-i].Chance = max(shiftChance*math.Exp(rare-gain), math.SmallestNonzeroFloat64)
+			}
+			return analysisOf(s.WithShifts(shifts), *a.Options, outcome), nil
+		}
+		if len(all) == 1 {
+			break
+		}
+	}
+	return a, nil
+}
+
+// jumps returns the clear changes of level of a series that has none yet, the clearest first: those with a distance of clearJump or
+// more, on the scale of y or on another that its values allow.
+func jumps(s *series.Series) (all []series.Shift) {
+	least := beside
+	if len(s.X) < fewestScanned { // a few values at one level are not odd in a short series
+		least = 4
+	}
+	width := min(mostBesideJump, len(s.X)/4)
+	if width < least || len(s.Shifts) > 0 {
+		return nil
+	}
+	scales := scalesOf(s)
+	var abrupt []func(at int) bool
+	for _, y := range scales {
+		abrupt = append(abrupt, abruptIn(y))
+	}
+	for len(all) < mostShifts {
+		best, at := 0.0, 0
+		for k, y := range scales {
+			for i := least; i <= len(y)-least; i++ {
+				if s.X[i] == s.X[i-1] || slices.ContainsFunc(all, func(c series.Shift) bool { return c.At == s.X[i] }) {
+					continue
+				}
+				if _, apart := step(y, i, width); apart > best && abrupt[k](i) {
+					best, at = apart, i
+				}
+			}
+		}
+		if best < clearJump {
+			break
+		}
+		all = append(all, series.Shift{At: s.X[at], Scale: series.ShiftScale})
+		for _, y := range scales { // without it, its neighbours are no changes
+			size, _ := step(y, at, width)
+			floats.AddConst(-size, y[at:])
+		}
+	}
+	return all
+}
+
+// scalesOf returns the values on the scales that models may have: y, and its logarithm or its log odds between bounds; of counts the
+// root, about which they vary equally.
+func scalesOf(s *series.Series) [][]float64 {
+	of := func(f func(i int, y float64) float64) []float64 {
+		out := make([]float64, len(s.Y))
+		for i, y := range s.Y {
+			out[i] = f(i, y)
+		}
+		return out
+	}
+	if c := s.Counting; c != nil {
+		return [][]float64{of(func(i int, y float64) float64 { return math.Sqrt(max(0, y) / c.Size(i)) })}
+	}
+	all := [][]float64{slices.Clone(s.Y)}
+	if warped := of(func(_ int, y float64) float64 { return s.Warp().Forward(y) }); !slices.ContainsFunc(warped, notFinite) {
+		all = append(all, warped)
+	}
+	return all
+}
+
+func notFinite(v float64) bool { return !numeric.IsFinite(v) }
+
+// abruptIn returns a function that reports whether y changes at a place as at no others.
+func abruptIn(y []float64) func(at int) bool {
+	const few = 3
+	var typical []float64
+	for at := 1; at < len(y); at++ {
+		size, _ := step(y, at, few)
+		typical = append(typical, math.Abs(size))
+	}
+	least := unlikeOthers * numeric.UpperMedian(typical)
+	return func(at int) bool { return typical[at-1] > least }
+}
+
+// step returns the distance of the medians of up to width values before a place and from it on, and what it is in standard
+// deviations of the values about them, by their mean distance.
+func step(y []float64, at, width int) (size, apart float64) {
+	const (
+		normal   = 1.2533 // σ over the mean distance
+		rounding = 1e-12
+	)
+	before, after := y[max(0, at-width):at], y[at:min(len(y), at+width)]
+	first, second := numeric.UpperMedian(before), numeric.UpperMedian(after)
+	var distance float64
+	for _, v := range before {
+		distance += math.Abs(v - first)
+	}
+	for _, v := range after {
+		distance += math.Abs(v - second)
+	}
+	distance /= float64(len(before) + len(after))
+	least := max(rounding*math.Abs(first), rounding*math.Abs(second), math.SmallestNonzeroFloat64)
+	return second - first, math.Abs(second-first) / max(normal*distance, least)
+}

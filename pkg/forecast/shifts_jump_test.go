@@ -1,0 +1,88 @@
+package forecast
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+)
+
+// TestJumpBeforeScale: a change of level decides which scale of y is right, so it is found before: 40 values at 3 and 20 at 103 do
+// not become a model of log y, whose bands reach from 21 to 477. It is found in short series and in counts, too.
+func TestJumpBeforeScale(t *testing.T) {
+	for name, c := range map[string]struct {
+		n, at         int
+		before, after float64
+		counts        bool
+	}{
+		"60 values": {60, 40, 3, 103, false}, "down": {60, 30, 90, 4, false}, "24 values": {24, 14, 5, 50, false},
+		"counts": {70, 45, 4, 60, true},
+	} {
+		r := rand.New(rand.NewPCG(65, uint64(c.n)))
+		y := make([]float64, c.n)
+		for i := range y {
+			level := c.before
+			if i >= c.at {
+				level = c.after
+			}
+			y[i] = level + 0.8*r.NormFloat64()
+			if c.counts {
+				y[i] = math.Round(level + math.Sqrt(level)*r.NormFloat64())
+				y[i] = max(0, y[i])
+			}
+		}
+		s := testkit.Must(series.NewSeries(series.Axis{Name: "t"}, timeline.Steps(c.n), y))(t)
+		scatter := 0.8
+		if c.counts {
+			s.Counting, scatter = &series.Counting{Likelihood: "poisson"}, math.Sqrt(c.after)
+		}
+		a := testkit.Must(Fit(t.Context(), s, Options{}))(t)
+		shifts := testkit.Must(a.Shifts(t.Context()))(t)
+		if len(shifts) != 1 || shifts[0].X != float64(c.at) || !shifts[0].Used || !(shifts[0].Chance > 0 && shifts[0].Chance < 1e-3) {
+			t.Errorf("%s, %s: the changes are %+v, want one at %d", name, a.Name(), shifts, c.at)
+		}
+		f := testkit.Must(a.Forecast(t.Context(), 10))(t)
+		for i := range f.X {
+			lo, hi := f.Band(i)
+			if math.Abs(f.Mean[i]-c.after) > 2*scatter || hi-lo > 12*scatter {
+				t.Errorf("%s, %s: at %v it forecasts %.1f, from %.1f to %.1f", name, a.Name(), f.X[i], f.Mean[i], lo, hi)
+				break
+			}
+		}
+	}
+}
+
+// TestNoJump: noise, red noise, walks, lines and rough seasons hardly ever have a distance of medians that is worth a second search.
+func TestNoJump(t *testing.T) {
+	const draws, most = 100, 0.1
+	for name, next := range map[string]func(r *rand.Rand, i int, before float64) float64{
+		"noise": func(r *rand.Rand, _ int, _ float64) float64 { return r.NormFloat64() },
+		"red":   func(r *rand.Rand, _ int, before float64) float64 { return 0.8*before + r.NormFloat64() },
+		"walk":  func(r *rand.Rand, _ int, before float64) float64 { return before + r.NormFloat64() },
+		"line":  func(r *rand.Rand, i int, _ float64) float64 { return 0.3*float64(i) + 0.1*r.NormFloat64() },
+		"season": func(r *rand.Rand, i int, _ float64) float64 {
+			return float64([]int{4, 1, 6, 3, 0, 9}[i%6]) + r.NormFloat64()
+		},
+	} {
+		found := 0
+		for seed := range uint64(draws) {
+			r := rand.New(rand.NewPCG(seed, 67))
+			n := []int{24, 60, 150, 300}[seed%4]
+			y, v := make([]float64, n), 0.0
+			for i := range y {
+				v = next(r, i, v)
+				y[i] = v
+			}
+			if len(jumps(testkit.Must(series.NewSeries(series.Axis{Name: "t"}, timeline.Steps(n), y))(t))) > 0 {
+				found++
+			}
+		}
+		if float64(found) > most*draws {
+			t.Errorf("%s: %d of %d have a jump", name, found, draws)
+		}
+		t.Logf("%s: %d of %d have a jump", name, found, draws)
+	}
+}
