@@ -12,8 +12,8 @@ import (
 type Bounds struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
-	// Beyond is the distance outside the bounds at which the log odds are infinite: 0 or, if values lie at a bound, half the
-	// distance of the next value from it.
+	// Beyond is the distance outside the bounds at which the log odds are infinite: 0 or, if values lie at a bound or so near to one
+	// that their log odds are odd, the one at which the log odds are likeliest to be normal.
 	Beyond float64 `json:"beyond,omitempty"`
 }
 

@@ -21,8 +21,12 @@ func (s *Series) Bound(lo, hi float64) error {
 	return nil
 }
 
+// setBounds sets the bounds with the distance beyond them at which the log odds are infinite. A value at a bound has no log odds, and
+// one next to it may be odder there than it is: the distance is the one at which the values are likeliest to be normal, of those from
+// half the least distance of a value from a bound on, by factors of two. Where no value lies at a bound it is 0, unless another is
+// likelier by log n nats.
 func (s *Series) setBounds(b Bounds) {
-	at, next := false, b.Hi-b.Lo
+	at, next, whole := false, b.Hi-b.Lo, b.Hi-b.Lo
 	for _, y := range s.Y {
 		for _, d := range []float64{y - b.Lo, b.Hi - y} {
 			if d == 0 {
@@ -32,10 +36,30 @@ func (s *Series) setBounds(b Bounds) {
 			}
 		}
 	}
-	if at {
-		b.Beyond = next / 2
+	likeliest := math.Inf(-1)
+	if !at {
+		likeliest = b.normal(s.Y) + math.Log(float64(len(s.Y)))
 	}
+	best := b.Beyond
+	for beyond := next / 2; beyond <= whole; beyond *= 2 {
+		b.Beyond = beyond
+		if v := b.normal(s.Y); v > likeliest {
+			best, likeliest = beyond, v
+		}
+	}
+	b.Beyond = best
 	s.Bounds = &b
+}
+
+// normal is the log likelihood of independent values whose log odds are normal, with the likeliest mean and variance, up to a constant.
+func (b *Bounds) normal(y []float64) (nats float64) {
+	n := float64(len(y))
+	var sum, squares float64
+	for _, v := range y {
+		z := b.Forward(v)
+		sum, squares, nats = sum+z, squares+z*z, nats+b.LogSlope(v)
+	}
+	return nats - 0.5*n*math.Log(max(squares/n-sum*sum/(n*n), math.SmallestNonzeroFloat64))
 }
 
 // wrongValues returns an error that names the line of each value that a check rejects. The values are those of the rows in the
