@@ -1,0 +1,210 @@
+package docs_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// shown prints what a cell shows as a table, a row a line.
+const shown = `
+func shownTable(t *viz.Table) (bool, error) {
+	for _, row := range t.Rows {
+		line, err := json.Marshal(row)
+		if err != nil {
+			return false, err
+		}
+		os.Stdout.Write(append(append([]byte("row "), line...), '\n'))
+	}
+	return true, nil
+}
+`
+
+// rows executes cells of a notebook, of which texts are replaced, as Go and without Jupyter, in a folder with the stored results. It
+// returns the rows of the tables that they show.
+func rows(t *testing.T, name string, ids []string, replaced map[string]string) (all [][]any) {
+	t.Helper()
+	cells, at := notebook(t, filepath.Join(root, "notebooks", name+".ipynb"))
+	for from, to := range replaced {
+		found := 0
+		for i := range cells {
+			found += strings.Count(cells[i], from)
+			cells[i] = strings.ReplaceAll(cells[i], from, to)
+		}
+		if found != 1 {
+			t.Fatalf("%s has %q %d times, want once", name, from, found)
+		}
+	}
+	for i := range cells {
+		cells[i] = strings.ReplaceAll(cells[i], "viz.ShowTable(", "shownTable(")
+	}
+	main := "import (\n\t\"encoding/json\"\n)\n" + shown + "\nfunc main() {\n"
+	for _, id := range ids {
+		i, ok := at[id]
+		if !ok {
+			t.Fatalf("%s has no cell %q", name, id)
+		}
+		main += fmt.Sprintf("\tcell%d()\n", i)
+	}
+	command := exec.Command(build(t, map[string]string{name: program("main", append(cells, main+"}\n"))}))
+	command.Dir = t.TempDir()
+	results, err := filepath.Abs(filepath.Join(root, "notebooks", "results"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(command.Dir, "results"), os.DirFS(results)); err != nil {
+		t.Fatal(err)
+	}
+	command.Env = append(os.Environ(), "GPPL_SCALE=full")
+	var out, problems bytes.Buffer
+	command.Stdout, command.Stderr = &out, &problems
+	if err := command.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, problems.String())
+	}
+	lines := bufio.NewScanner(&out)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), "row "); ok {
+			var row []any
+			if err := json.Unmarshal([]byte(text), &row); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// A lesson is a cell in which readers change something.
+type lesson struct {
+	notebook string
+	cells    []string          // that are executed, by their ids
+	change   map[string]string // what is changed to what
+	want     func(*testing.T) [][]any
+	always   bool // at usual size, too
+}
+
+// TestLessons changes one constant of a cell, and wants the numbers that the library gives with that setting.
+func TestLessons(t *testing.T) {
+	for _, l := range lessons {
+		if !l.always && testkit.Quick() {
+			continue
+		}
+		t.Run(l.notebook, func(t *testing.T) {
+			got, want := rows(t, l.notebook, l.cells, l.change), l.want(t)
+			for _, w := range want {
+				if !slices.ContainsFunc(got, func(g []any) bool { return sameRow(g, w) }) {
+					t.Errorf("with %v no row is %v; there are\n%v", l.change, w, got)
+				}
+			}
+			if len(want) == 0 {
+				t.Error("nothing is compared")
+			}
+		})
+	}
+}
+
+// anything in a row that is wanted stands for any cell, such as a time.
+type anything struct{}
+
+// sameRow compares the texts and the numbers of a row that a notebook shows with those that are wanted.
+func sameRow(got, want []any) bool {
+	if len(got) != len(want) {
+		return false
+	}
+	for i, w := range want {
+		switch w := w.(type) {
+		case anything:
+		case float64:
+			g, ok := got[i].(float64)
+			if !ok || math.Abs(g-w) > 1e-6*max(1, math.Abs(w)) {
+				return false
+			}
+		default:
+			if got[i] != w {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+var lessons = []lesson{
+	{"05-E1", []string{"one"}, map[string]string{"k, m            = 1000, 100, 100": "k, m            = 1000, 60, 100"},
+		func(t *testing.T) [][]any { return e1(t, gppl.SE{}, gppl.Sphere{}, 60) }, true},
+	{"05-E1", []string{"one"}, nil, func(t *testing.T) [][]any { return storedE1(t) }, false},
+	{"05-E1", []string{"one"}, map[string]string{"gppl.Kernel = gppl.SE{} ": "gppl.Kernel = gppl.Matern52{} "},
+		func(t *testing.T) [][]any { return e1(t, gppl.Matern52{}, gppl.Sphere{}, 100) }, false},
+	{"05-E1", []string{"one"}, map[string]string{"gppl.Design = gppl.Sphere{}": "gppl.Design = gppl.Spectral{}"},
+		func(t *testing.T) [][]any { return e1(t, gppl.SE{}, gppl.Spectral{}, 100) }, false},
+}
+
+// syntheticData returns count of the points of a draw of SE.
+func syntheticData(t *testing.T, lengthscale, noise float64, of, count int, seed uint64) gppl.Data {
+	truth := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: lengthscale}, Noise: noise}
+	all, _, _, err := dataset.Synthetic{Model: truth, N: of, Seed: seed}.Draw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	train := rand.New(rand.NewPCG(seed, 5)).Perm(of)[:count]
+	slices.Sort(train)
+	s := all.Select(train)
+	return testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
+}
+
+// learnt trains a loss, and returns its columns in the notebooks: the exact NLL, the noise variance, evaluations.
+func learnt(t *testing.T, loss gppl.Loss, exact *gppl.Exact, s gppl.Settings) (nll, noise, evaluations float64) {
+	s.NoStandardErrors = true
+	r := testkit.Must(gppl.Fit(context.Background(), loss, nil, s))(t)
+	nll = testkit.Must(exact.ValueGrad(context.Background(), nil, r.Model.Values()))(t)
+	return nll, r.Model.Noise, float64(r.Evaluations)
+}
+
+// e1 is the paper's E1 on its first draw.
+func e1(t *testing.T, kernel gppl.Kernel, design gppl.Design, k int) (want [][]any) {
+	ctx := context.Background()
+	d := syntheticData(t, 20, 0.1, 2000, 1000, 1)
+	model := gppl.PaperModel(kernel)
+	exact := testkit.Must(gppl.NewExact(ctx, model, d))(t)
+	z := testkit.Must(d.X.KMeans(ctx, 100, 1))(t)
+	omega := testkit.Must(gppl.NewProjection(ctx, design, d.X, k, 1))(t)
+	losses := map[string]gppl.Loss{"ML": exact, "VFE": testkit.Must(gppl.NewVFE(ctx, model, d, z, gppl.VFEOptions{}))(t),
+		"PL": testkit.Must(gppl.NewProjected(ctx, model, d, omega))(t)}
+	for optimiser, s := range map[string]gppl.Settings{
+		"BFGS": {Method: gppl.BFGS, MaxIterations: 50, GradientTolerance: -1, Stop: gppl.StopBelow(1e-2)},
+		"Adam": {Method: gppl.AdamRate(0.1), MaxIterations: 2000, GradientTolerance: -1, Stop: gppl.StopBelow(1e-2)},
+	} {
+		for name, loss := range losses {
+			nll, noise, evaluations := learnt(t, loss, exact, s)
+			want = append(want, []any{optimiser, name, anything{}, nll, anything{}, anything{}, noise, evaluations, anything{}, anything{}})
+		}
+	}
+	return want
+}
+
+// storedE1 is what is stored of the first draw of E1 with the settings of the text.
+func storedE1(t *testing.T) (want [][]any) {
+	store := testkit.Must(experiment.OpenStore(filepath.Join(root, "notebooks", "results", "e1.jsonl")))(t)
+	for _, o := range store.Outcomes() {
+		if x := o.Trial; x.Protocol == experiment.Paper && x.Source.Seed == 1 && x.Authors == (experiment.Authors{}) {
+			noise := o.Theta[len(o.Theta)-1]
+			want = append(want, []any{x.Optimiser.Method, x.Loss, anything{}, o.NLL, anything{}, anything{}, noise, float64(o.Evaluations), anything{}, anything{}})
+		}
+	}
+	return want
+}
