@@ -25,7 +25,7 @@ func main() {
 			fmt.Fprintf(os.Stderr, "trials: no experiment %q\n", name)
 			os.Exit(2)
 		}
-		err := experiment.RunNamed(ctx, name, trials, func(p experiment.Progress) {
+		err := experiment.RunNamed(ctx, name, trials, func(p experiment.Progress[experiment.Trial]) {
 			fmt.Fprintf(os.Stderr, "\r\x1b[K%s: %v", name, p)
 		})
 		fmt.Fprintln(os.Stderr)

@@ -20,33 +20,48 @@ func StorePath(s scales.Scale, notebooks, name string) string {
 	return filepath.Join(notebooks, "results", name+".jsonl")
 }
 
-// RunNamed runs the trials of a named experiment at GPPL_SCALE. GPPL_FRESH, a time in Unix seconds, recomputes what was stored
-// before it (1: before now). Recordings are downloaded if they can be; results of those that cannot are taken as they are stored.
-// GPPL_SLOW=1 includes trials that take hours. The current folder must be that of the notebooks.
-// Afterwards the store begins with these trials, in their order; what else it holds is kept behind them.
-func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) error {
+// RunNamed runs trials of a named experiment at GPPL_SCALE. GPPL_FRESH, a time in Unix seconds, recomputes what was stored
+// before it (1: before now). Recordings are downloaded if they can be; results of those that cannot are taken as they are
+// stored. GPPL_SLOW=1 includes trials that take hours. The current folder must be that of the notebooks. progress is that of a
+// Survey, and shows a bar if it is nil. Afterwards the store begins with these trials, in their order; what else it holds is
+// kept behind them. It is an error if a trial is not one of the experiment: a Survey runs trials of your own.
+func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress[Trial])) error {
 	scale := scales.FromEnvironment()
+	list, _ := Named(name, scale)
+	of := map[Trial]bool{}
+	for _, t := range list {
+		of[t] = true
+	}
+	for _, t := range trials {
+		if !of[t] {
+			return fmt.Errorf("experiment: %v is no trial of %q, whose results come with the project: run it by a Survey of another "+
+				"name", t, name)
+		}
+	}
 	store, err := openNamed(name)
 	if err != nil {
 		return err
 	}
 	download(ctx, trials)
-	r := Runner{Store: store, Progress: progress}
+	var since time.Time
 	switch fresh := os.Getenv("GPPL_FRESH"); fresh {
 	case "":
 	case "1":
-		r.Since = time.Now()
+		since = time.Now()
 	default:
 		seconds, err := strconv.ParseInt(fresh, 10, 64)
 		if err != nil {
 			return fmt.Errorf("experiment: GPPL_FRESH=%q: want a time in Unix seconds", fresh)
 		}
-		r.Since = time.Unix(seconds, 0)
+		since = time.Unix(seconds, 0)
 	}
+	slow := func(Trial) bool { return false }
 	if scale == scales.Full && os.Getenv("GPPL_SLOW") == "" {
-		r.Keep = Trial.slow
+		slow = Trial.slow
 	}
-	if _, err := r.Run(ctx, trials); err != nil {
+	survey := paperSurvey(store, trials, since, slow)
+	survey.Name, survey.Progress = name, progress
+	if _, err := survey.Run(ctx, trials); err != nil {
 		return err
 	}
 	return store.Tidy(trials)
@@ -94,7 +109,7 @@ func openNamed(name string) (*Store, error) {
 	if err != nil || scale != scales.Smoke {
 		return s, err
 	}
-	without, err := readStore(filepath.Join("results", "smoke", name+".jsonl"))
-	s.without = without.outcomes
+	without, err := readLines[Outcome](filepath.Join("results", "smoke", name+".jsonl"))
+	s.without = without.entries
 	return s, err
 }

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"log"
 	"os"
-	"path/filepath"
 
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // The trials of an experiment are values; the scale decides how many there are and how large they are.
@@ -23,44 +24,47 @@ func ExampleE1() {
 	// true
 }
 
-// A Runner stores each outcome as soon as it is done. Run again, it takes what is stored and computes the rest, so a run that was
-// killed can be continued.
-func ExampleRunner() {
+// A survey is a loop over trials of one's own that stores what it found. Run again, it takes what is stored and computes the rest.
+func ExampleSurvey() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	store, err := experiment.OpenStore(filepath.Join(dir, "e1.jsonl"))
-	if err != nil {
-		log.Fatal(err)
+	type trial struct {
+		Lengthscale float64
+		Seed        uint64
 	}
-	trials := []experiment.Trial{
-		{
-			Protocol: experiment.GPPL, Kernel: "SE", Loss: experiment.ML, Optimiser: experiment.Optimiser{Method: "L-BFGS"},
-			Source: experiment.Source{Name: "draw", N: 60, Of: 60, Seed: 1, Lengthscale: 20},
-		},
-		{
-			Protocol: experiment.GPPL, Kernel: "SE", Loss: experiment.PL, Optimiser: experiment.Optimiser{Method: "L-BFGS"},
-			Source: experiment.Source{Name: "draw", N: 60, Of: 60, Seed: 1, Lengthscale: 20}, Design: "Sphere", Order: 30, Seed: 1,
-		},
+	learnt := func(ctx context.Context, t trial) (lengthscale float64, err error) {
+		truth := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: t.Lengthscale}, Noise: 0.1}
+		series, _, _, err := dataset.Synthetic{Model: truth, N: 200, Seed: t.Seed}.Draw()
+		if err != nil {
+			return 0, err
+		}
+		loss, err := gppl.NewExact(ctx, gppl.PaperModel(gppl.SE{}), gppl.Data{X: gppl.Scalars(series.X), Y: series.Y})
+		if err != nil {
+			return 0, err
+		}
+		r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
+		if err != nil {
+			return 0, err
+		}
+		return r.Model.Values()[1], nil
 	}
-	for range 2 {
-		var last experiment.Progress
-		outcomes, err := experiment.Runner{
-			Store: store, Workers: 1, Progress: func(p experiment.Progress) { last = p },
-		}.Run(ctx, trials)
+	for _, lengthscale := range []float64{20, 40, 20} {
+		var last experiment.Progress[trial]
+		found, err := experiment.Survey[trial, float64]{Name: "lengthscales", Compute: learnt, Folder: dir,
+			Progress: func(p experiment.Progress[trial]) { last = p }}.Run(ctx, []trial{{lengthscale, 1}, {lengthscale, 2}})
 		if err != nil {
 			log.Fatal(err)
 		}
-		excess := experiment.Excess(outcomes, outcomes)
-		fmt.Printf("%d of %d done, %d of them stored; ML is the optimum: %t, PL is above it: %t\n",
-			last.Done, last.Total, last.Stored, excess[0] == 0, excess[1] > 0)
+		fmt.Printf("%.1f: %d stored before, %d of other trials are kept\n", found, last.Stored, last.Others)
 	}
 	// Output:
-	// 2 of 2 done, 0 of them stored; ML is the optimum: true, PL is above it: true
-	// 2 of 2 done, 2 of them stored; ML is the optimum: true, PL is above it: true
+	// [22.6 16.5]: 0 stored before, 0 of other trials are kept
+	// [45.9 41.7]: 0 stored before, 2 of other trials are kept
+	// [22.6 16.5]: 2 stored before, 2 of other trials are kept
 }
 
 // The ledger follows from the evidence: without any, it only states what can be read in the paper and in the outputs of its

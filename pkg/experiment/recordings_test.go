@@ -58,7 +58,7 @@ func TestKnownRecordings(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, ok := store.outcomes[key]; !ok && !(scale == scales.Full && x.slow()) {
+				if _, ok := store.entries[key]; !ok && !(scale == scales.Full && x.slow()) {
 					missing++
 				}
 			}
@@ -111,7 +111,7 @@ func TestWithoutRecordings(t *testing.T) {
 						trials = all
 					}
 					if name != "accurate" || fresh == "" { // else the draws would be computed
-						if err := RunNamed(t.Context(), name, trials, nil); err != nil {
+						if err := RunNamed(t.Context(), name, trials, quiet); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -150,7 +150,7 @@ func TestWithoutRecordingsNorResults(t *testing.T) {
 	if err := os.RemoveAll("results"); err != nil {
 		t.Fatal(err)
 	}
-	err := RunNamed(t.Context(), "sunspots", trials, nil)
+	err := RunNamed(t.Context(), "sunspots", trials, quiet)
 	if err == nil || !strings.Contains(err.Error(), "SN_m_tot_V2.0.csv not found") {
 		t.Errorf("%v: want an error that names the recording", err)
 	}
@@ -174,7 +174,7 @@ func TestOtherRecording(t *testing.T) {
 	if err := trials[0].Source.unavailable(); err != nil {
 		t.Fatal(err)
 	}
-	if err := RunNamed(t.Context(), "sunspots", trials, nil); err != nil {
+	if err := RunNamed(t.Context(), "sunspots", trials, quiet); err != nil {
 		t.Fatal(err)
 	}
 	all, err := Stored("sunspots", trials)
@@ -187,8 +187,10 @@ func TestOtherRecording(t *testing.T) {
 	store := open(t, StorePath(scales.Full, ".", "sunspots"))
 	stop, cancel := context.WithCancel(t.Context())
 	cancel()
-	var last Progress
-	_, err = Runner{Store: store, Since: time.Now(), Progress: func(p Progress) { last = p }}.Run(stop, trials)
+	var last Progress[Trial]
+	fresh := paperSurvey(store, trials, time.Now(), func(Trial) bool { return false })
+	fresh.Progress = func(p Progress[Trial]) { last = p }
+	_, err = fresh.Run(stop, trials)
 	if err == nil || last.Stored != 0 {
 		t.Errorf("%v, %d of %d are taken from the store in spite of GPPL_FRESH", err, last.Stored, last.Total)
 	}

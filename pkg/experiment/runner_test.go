@@ -19,6 +19,19 @@ import (
 // numbers ignores what may differ between two runs of one trial.
 var numbers = cmpopts.IgnoreFields(Outcome{}, "Setup", "Fit", "When", "Workers")
 
+// running returns the survey of the paper's trials with outcomes in a file.
+func running(t *testing.T, path string, trials []Trial, progress func(Progress[Trial])) Survey[Trial, Outcome] {
+	t.Helper()
+	s := paperSurvey(open(t, path), trials, time.Time{}, func(Trial) bool { return false })
+	s.Progress = progress
+	if progress == nil {
+		s.Progress = quiet
+	}
+	return s
+}
+
+func quiet(Progress[Trial]) {}
+
 func open(t *testing.T, path string) *Store {
 	t.Helper()
 	s, err := OpenStore(path)
@@ -33,9 +46,8 @@ func open(t *testing.T, path string) *Store {
 func TestRunner(t *testing.T) {
 	trials := E1(scales.Smoke)
 	dir := t.TempDir()
-	var last Progress
-	first, err := Runner{Store: open(t, filepath.Join(dir, "a")),
-		Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
+	var last Progress[Trial]
+	first, err := running(t, filepath.Join(dir, "a"), trials, func(p Progress[Trial]) { last = p }).Run(context.Background(), trials)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,11 +63,13 @@ func TestRunner(t *testing.T) {
 	// Cut short, then continued.
 	path := filepath.Join(dir, "b")
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err = Runner{Store: open(t, path), Workers: 1, Progress: func(p Progress) {
+	short := running(t, path, trials, func(p Progress[Trial]) {
 		if p.Done == 5 {
 			cancel()
 		}
-	}}.Run(ctx, trials)
+	})
+	short.Workers = 1
+	_, err = short.Run(ctx, trials)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("cancelled: %v", err)
 	}
@@ -64,7 +78,9 @@ func TestRunner(t *testing.T) {
 	if done < 5 || done == len(trials) {
 		t.Fatalf("%d outcomes are stored of a run that was cut short after 5", done)
 	}
-	second, err := Runner{Store: store, Workers: 1, Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
+	again := running(t, path, trials, func(p Progress[Trial]) { last = p })
+	again.Workers = 1
+	second, err := again.Run(context.Background(), trials)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +92,9 @@ func TestRunner(t *testing.T) {
 	}
 
 	// Outcomes older than asked for are computed again, except those to keep.
-	_, err = Runner{Store: store, Since: time.Now().Add(time.Hour), Keep: func(t Trial) bool { return t.Loss != PL },
-		Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
+	fresh := paperSurvey(open(t, path), trials, time.Now().Add(time.Hour), func(t Trial) bool { return t.Loss != PL })
+	fresh.Progress = func(p Progress[Trial]) { last = p }
+	_, err = fresh.Run(context.Background(), trials)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,13 +120,15 @@ func TestRunnerAlone(t *testing.T) {
 	another.Source.Seed = 3
 	trials := []Trial{dense, base, evaluate, other, another}
 	timed := func(x Trial) bool { return x != other && x != another }
-	outcomes, err := Runner{Store: open(t, filepath.Join(t.TempDir(), "a")), Workers: 2, Progress: func(p Progress) {
+	survey := running(t, filepath.Join(t.TempDir(), "a"), trials, func(p Progress[Trial]) {
 		for _, x := range p.Running {
 			if timed(x) && (len(p.Running) > 1 || p.Done < 2) {
 				t.Errorf("%v runs beside or before others: %v", x, p.Running)
 			}
 		}
-	}}.Run(context.Background(), trials)
+	})
+	survey.Workers = 2
+	outcomes, err := survey.Run(context.Background(), trials)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +146,8 @@ func TestRunnerAlone(t *testing.T) {
 func TestRunnerStopsAtErrors(t *testing.T) {
 	bad := E1(scales.Smoke)[0]
 	bad.Kernel = "none"
-	if _, err := (Runner{Store: open(t, filepath.Join(t.TempDir(), "a"))}).Run(context.Background(), []Trial{bad}); err == nil {
+	survey := running(t, filepath.Join(t.TempDir(), "a"), []Trial{bad}, nil)
+	if _, err := survey.Run(context.Background(), []Trial{bad}); err == nil {
 		t.Error("a trial of an unknown kernel ran")
 	}
 }

@@ -3,101 +3,33 @@ package experiment
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// A Store keeps outcomes in a file of JSON lines. Each is written as a whole when it ends, so that a run that is killed loses
-// only the trials in progress. A later line replaces an earlier one with the same key. Several programs may add to one file and
-// tidy it at once: each holds a lock, a file beside the store, while it writes.
+// A Store keeps the outcomes of the paper's trials in a file of JSON lines (see lines). Several programs may add to one file
+// and tidy it at once: each holds a lock, a file beside the store, while it writes.
 type Store struct {
-	path string
-
-	mu sync.Mutex
-	contents
+	lines[Outcome]
 
 	without map[string]Outcome // of recordings, for trials whose recording cannot be had; not part of the file
 }
 
-// contents are what the file holds.
-type contents struct {
-	outcomes map[string]Outcome
-	lines    map[string][]byte // as they stand in the file, with members that this version does not know
-	order    []string          // keys in the order of the file
-	stale    int               // lines that were replaced by a later one, or cut off
-}
+func (o Outcome) key() string { return o.Key }
 
 // OpenStore reads the store at path; a file that does not exist is an empty store. A line that was cut off, by a kill or a full
 // disk, is skipped. Any other line that is not an outcome, or does not match its checksum, is an error that names the line. Lines
 // of older files have no checksum.
 func OpenStore(path string) (*Store, error) {
-	c, err := readStore(path)
-	if err != nil {
+	s := &Store{}
+	if err := s.open(path); err != nil {
 		return nil, err
 	}
-	return &Store{path: path, contents: c}, nil
-}
-
-func readStore(path string) (contents, error) {
-	c := contents{outcomes: map[string]Outcome{}, lines: map[string][]byte{}}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
-	}
-	if err != nil {
-		return c, err
-	}
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 {
-			continue
-		}
-		var o Outcome
-		object, err := sealed.Open(line)
-		if err == nil {
-			err = json.Unmarshal(object, &o)
-		}
-		if err != nil {
-			if cutOff(line) {
-				c.stale++
-				continue
-			}
-			return c, fmt.Errorf("experiment: %s, line %d: %w", path, number, err)
-		}
-		c.keep(o, line)
-	}
-	return c, nil
-}
-
-// cutOff reports whether the line begins like an outcome and is incomplete.
-func cutOff(line []byte) bool {
-	if line[0] != '{' {
-		return false
-	}
-	var any json.RawMessage
-	return errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&any), io.ErrUnexpectedEOF)
-}
-
-func (c *contents) keep(o Outcome, line []byte) {
-	if _, ok := c.outcomes[o.Key]; ok {
-		c.stale++
-	} else {
-		c.order = append(c.order, o.Key)
-	}
-	c.outcomes[o.Key], c.lines[o.Key] = o, line
+	return s, nil
 }
 
 // Get returns the outcome of a trial, if it is stored: that of the recording on this machine, or else that of the recording
@@ -108,7 +40,7 @@ func (s *Store) Get(t Trial) (Outcome, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range keys {
-		if o, ok := s.outcomes[key]; ok {
+		if o, ok := s.entries[key]; ok {
 			return o, true
 		}
 		if o, ok := s.without[key]; ok && lost {
@@ -138,27 +70,16 @@ func (s *Store) Outcomes() []Outcome {
 	defer s.mu.Unlock()
 	all := make([]Outcome, 0, len(s.order))
 	for _, key := range s.order {
-		all = append(all, s.outcomes[key])
+		all = append(all, s.entries[key])
 	}
 	return all
 }
 
 // Put appends an outcome to the file in one write. Once it returns, the outcome survives a loss of power.
 func (s *Store) Put(o Outcome) error {
-	o = o.rounded()
-	line, err := o.line()
-	if err != nil {
-		return err
+	if _, err := s.add(o.rounded()); err != nil {
+		return fmt.Errorf("experiment: %v: %w", o.Trial, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
-		return err
-	}
-	if err := files.AppendLine(s.path, line); err != nil {
-		return err
-	}
-	s.keep(o, line)
 	return nil
 }
 
@@ -182,7 +103,7 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 	}
 	var lines bytes.Buffer
 	for _, key := range keys {
-		lines.Write(s.lines[key])
+		lines.Write(s.texts[key])
 		lines.WriteByte('\n')
 	}
 	if err := files.WriteBytes(context.Background(), s.path, lines.Bytes()); err != nil {
@@ -194,21 +115,21 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 
 // read reads the file again. It returns the keys in the order of a tidy file, and whether the file is tidy.
 func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
-	now, err := readStore(s.path)
+	now, err := readLines[Outcome](s.path)
 	if err != nil {
 		return nil, false, err
 	}
 	s.contents = now
 	listed := map[string]bool{}
 	add := func(key string) {
-		if _, ok := s.outcomes[key]; ok && !listed[key] {
+		if _, ok := s.entries[key]; ok && !listed[key] {
 			listed[key] = true
 			keys = append(keys, key)
 		}
 	}
 	for _, t := range trials {
 		for _, key := range t.keys() {
-			if _, ok := s.outcomes[key]; ok {
+			if _, ok := s.entries[key]; ok {
 				add(key)
 				break
 			}
@@ -218,15 +139,6 @@ func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
 		add(key)
 	}
 	return keys, s.stale == 0 && slices.Equal(keys, s.order), nil
-}
-
-// line is the outcome in the file, with a checksum.
-func (o Outcome) line() ([]byte, error) {
-	line, err := json.Marshal(o)
-	if err != nil {
-		return nil, fmt.Errorf("experiment: %v: %w", o.Trial, err)
-	}
-	return sealed.Seal(line), nil
 }
 
 // rounded returns the outcome with ten digits of each number, fewer of standard errors and times, to keep the files small.

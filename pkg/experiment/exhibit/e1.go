@@ -10,32 +10,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Table1 is the paper's Table 1 in its own layout: NLL and time of three methods by two optimisers, published and ours.
-func Table1(all []experiment.Outcome, p experiment.Published) *viz.Table {
-	t := &viz.Table{Caption: "The paper's Table 1 with the settings of the text: exact NLL and running time by method and " +
-		"optimiser, k = m = 100", Columns: []viz.Column{{Name: ""}}}
-	rows := [][]any{{"NLL (nats), published"}, {"NLL (nats), ours"}, {"above the optimum of the draw, published*"},
-		{"above the optimum of the draw, ours"},
-		{"Time (s), published"}, {"Time (s), ours, dense"}, {"evaluations, ours"}}
-	for _, optimiser := range []string{"BFGS", "Adam"} {
-		for _, m := range methods {
-			t.Columns = append(t.Columns, viz.Column{Name: optimiser + " " + m, Format: viz.Digits(4)})
-			ours := experiment.Where(all, experiment.E1By(optimiser, m))
-			published := p.E1[optimiser][m]
-			for i, v := range []any{published.NLL, spread(experiment.NLLs(ours)), published.NLL - p.E1[optimiser][experiment.ML].NLL,
-				spread(experiment.Excess(all, ours)),
-				published.Seconds, spread(experiment.Values(ours, seconds)), evaluations(ours)} {
-				rows[i] = append(rows[i], v)
-			}
-		}
-	}
-	t.Rows = rows
-	t.Notes = smokeNote([]string{"Published: one draw, which is not stored, with k = m = 40. Ours: medians over other draws of " +
-		"the same model. The NLL differs between draws by tens of nats, so compare how far above ML a method ends.",
-		"* Relative to ML with the same optimiser.", machines(all)})
-	return t
-}
-
 // E1Protocols compares our protocol with the paper's.
 func E1Protocols(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{

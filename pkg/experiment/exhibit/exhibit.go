@@ -117,13 +117,7 @@ var shownBy = map[string]string{"sunspots": "07", "eeg": "08", "accurate": "09"}
 func Compute(name string, trials []experiment.Trial) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	bar := viz.NewProgress("trials", len(trials))
-	err := experiment.RunNamed(ctx, name, trials, func(p experiment.Progress) {
-		bar.Set(p.Done)
-		bar.Message("%v", p)
-	})
-	bar.Fail(err)
-	if err != nil || shownBy[name] == "" {
+	if err := experiment.RunNamed(ctx, name, trials, nil); err != nil || shownBy[name] == "" {
 		return err
 	}
 	all, err := experiment.Stored(name, trials)

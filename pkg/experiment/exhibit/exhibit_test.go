@@ -95,7 +95,6 @@ func partly(t *testing.T, name string) []experiment.Outcome {
 func TestE1(t *testing.T) {
 	notebook := partly(t, "e1-notebook")
 	all, p := stored(t, "e1"), published(t)
-	checkTable(t, Table1(all, p), 6, "ML", "VFE", "PL")
 	checkTable(t, E1Protocols(all), 9, "Directions whose signal is above the noise, at lengthscale 20: 63 of 1000.")
 	f, err := E1Strips(all, p)
 	checkFigure(t, f, err, "nats")
@@ -119,7 +118,6 @@ func TestTablesFollow(t *testing.T) {
 		table       func([]experiment.Outcome) *viz.Table
 		losses      []string
 	}{
-		{"Table1", "e1", func(o []experiment.Outcome) *viz.Table { return Table1(o, p) }, all},
 		{"E1Protocols", "e1", E1Protocols, all},
 		{"Table1Notebook", "e1-notebook", func(o []experiment.Outcome) *viz.Table { return Table1Notebook(o, p) }, all},
 		{"E1Options", "e1-notebook", E1Options, both},
