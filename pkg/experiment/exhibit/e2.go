@@ -16,49 +16,13 @@ import (
 // for the smallest and the largest n, on data with the noise variance of the text, on which more draws were timed.
 func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) (*viz.Figure, error) {
 	scale := scales.FromEnvironment()
-	by := experiment.E2By
-	if protocol == experiment.GPPL {
-		by = experiment.E2Stated
-	}
 	var panels []*viz.Figure
 	sizes := experiment.E2Sizes(scale)
 	if protocol == experiment.GPPL { // all n give the same message
 		sizes = []int{slices.Min(sizes), slices.Max(sizes)}
 	}
 	for _, n := range sizes {
-		o := viz.ScatterOptions{Frame: viz.Frame{Title: fmt.Sprintf("n = %d", n), XLabel: "time (s)", YLabel: "exact NLL (nats)"},
-			LogX: true, LogY: true}
-		for _, m := range methods {
-			group := viz.PointGroup{Name: m, Marker: markers[m], Slot: slots[m], Joined: true}
-			for _, order := range orders(scale, m) {
-				ours := slices.DeleteFunc(experiment.Where(all, by(protocol, m, n, order)),
-					func(o experiment.Outcome) bool { return o.Error != "" })
-				if len(ours) == 0 {
-					continue
-				}
-				pt := viz.Point{Label: label(order)}
-				pt.X, pt.XLo, pt.XHi = quartiles(protocolSeconds(all, ours, protocol))
-				pt.Y, pt.YLo, pt.YHi = quartiles(experiment.NLLs(ours))
-				group.Points = append(group.Points, pt)
-				if m == experiment.ML {
-					o.Rules = append(o.Rules, viz.Rule{Y: pt.Y, Slot: slots[m]})
-				}
-			}
-			o.Groups = append(o.Groups, group)
-		}
-		if scale == scales.Full && protocol == experiment.Paper {
-			for _, m := range methods {
-				group := viz.PointGroup{Name: m + ", published", Marker: markers[m], Slot: slots[m], Hollow: true}
-				for _, f := range p.E2 {
-					if f.N == n && f.Method == m {
-						group.Points = append(group.Points, viz.Point{X: f.Seconds, Y: f.NLL, Label: label(f.Order)})
-					}
-				}
-				o.Groups = append(o.Groups, group)
-			}
-		}
-		o.YRange = around(o.Groups)
-		f, err := viz.Scatter(o)
+		f, err := viz.Scatter(E2Panel(all, p, protocol, n))
 		if err != nil {
 			return nil, err
 		}
@@ -77,6 +41,49 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 	rows := (len(panels) + 1) / 2
 	return viz.Grid(rows, 2, viz.GridOptions{Frame: viz.Frame{Title: title, XLabel: "time (s)",
 		YLabel: "exact NLL at the learnt hyperparameters (nats)", Caption: caption, Height: 120 + 300*float64(rows)}}, panels...)
+}
+
+// E2Panel is the panel of Figure3 for one n, with groups of one's own beside those that are stored.
+func E2Panel(all []experiment.Outcome, p experiment.Published, protocol string, n int, own ...viz.PointGroup) viz.ScatterOptions {
+	scale := scales.FromEnvironment()
+	by := experiment.E2By
+	if protocol == experiment.GPPL {
+		by = experiment.E2Stated
+	}
+	o := viz.ScatterOptions{Frame: viz.Frame{Title: fmt.Sprintf("n = %d", n), XLabel: "time (s)", YLabel: "exact NLL (nats)"},
+		LogX: true, LogY: true}
+	for _, m := range methods {
+		group := viz.PointGroup{Name: m, Marker: markers[m], Slot: slots[m], Joined: true}
+		for _, order := range orders(scale, m) {
+			ours := slices.DeleteFunc(experiment.Where(all, by(protocol, m, n, order)),
+				func(o experiment.Outcome) bool { return o.Error != "" })
+			if len(ours) == 0 {
+				continue
+			}
+			pt := viz.Point{Label: label(order)}
+			pt.X, pt.XLo, pt.XHi = quartiles(protocolSeconds(all, ours, protocol))
+			pt.Y, pt.YLo, pt.YHi = quartiles(experiment.NLLs(ours))
+			group.Points = append(group.Points, pt)
+			if m == experiment.ML {
+				o.Rules = append(o.Rules, viz.Rule{Y: pt.Y, Slot: slots[m]})
+			}
+		}
+		o.Groups = append(o.Groups, group)
+	}
+	if scale == scales.Full && protocol == experiment.Paper {
+		for _, m := range methods {
+			group := viz.PointGroup{Name: m + ", published", Marker: markers[m], Slot: slots[m], Hollow: true}
+			for _, f := range p.E2 {
+				if f.N == n && f.Method == m {
+					group.Points = append(group.Points, viz.Point{X: f.Seconds, Y: f.NLL, Label: label(f.Order)})
+				}
+			}
+			o.Groups = append(o.Groups, group)
+		}
+	}
+	o.Groups = append(o.Groups, own...)
+	o.YRange = around(o.Groups)
+	return o
 }
 
 // farthest is the ratio to the lowest marker above which a marker becomes an arrow head at the edge.
