@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Called by the first cell of every notebook. GoNB compiles cells in a module of its own ($GONB_TMP_DIR); this gives that module the
+# Called by GoNB when a notebook starts (setup.sh). GoNB compiles cells in a module of its own ($GONB_TMP_DIR); this gives that module the
 # requirements of this checkout, and the checkout itself as the gppl that cells import.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-cd "${GONB_TMP_DIR:?set by GoNB: this script is for the first cell of a notebook}"
+cd "${GONB_TMP_DIR:?set by GoNB: this script makes the module of a notebook}"
 module=$(awk '$1 == "module" { print $2 }' "$root/go.mod")
 
-# A failing !command does not fail its cell. Without a go.mod the Go code below it does not compile, which fails the cell.
 rm -f go.mod
 cp "$root/go.sum" go.sum
 cp "$root/go.mod" new.mod

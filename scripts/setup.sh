@@ -39,8 +39,9 @@ key="$key $go_have $GPPL_ROOT"
 
 # GoNB 0.11 looks only every twelve seconds whether gopls listens, and drops an answer that takes more than eight, as the first one does while
 # gopls reads the packages: the first Tab of a notebook took twenty seconds, or said nothing. A copy of it looks every fifth of a second, and
-# waits almost as long as JupyterLab does (lab.sh).
-prompt_gonb() {
+# waits almost as long as JupyterLab does (lab.sh). It also makes the module of a notebook by notebook-module.sh, so that every notebook can
+# import gppl, in any folder and without a network; go get, which took half of each cell's time, runs where a reader calls it (!*go get …).
+patched_gonb() {
 	local module=github.com/janpfeifer/gonb client=$env/gonb/internal/goexec/goplsclient from
 	export GOWORK=off
 	go mod download "$module"
@@ -49,9 +50,13 @@ prompt_gonb() {
 	cp -R "$from" "$env/gonb"
 	chmod -R u+w "$env/gonb"
 	[ "$(grep -c 'time.After(ConnectTimeout)' "$client/exec.go")" = 2 ] && grep -q 'CommunicationTimeout = 8000 ' "$client/conn.go" ||
-		die "GoNB no longer waits as it did: look at prompt_gonb"
+		die "GoNB no longer waits as it did: look at patched_gonb"
 	sed 's/time.After(ConnectTimeout)/time.After(200 * time.Millisecond)/' "$client/exec.go" >"$client/exec.part" && mv "$client/exec.part" "$client/exec.go"
 	sed 's/CommunicationTimeout = 8000 /CommunicationTimeout = 25000 /' "$client/conn.go" >"$client/conn.part" && mv "$client/conn.part" "$client/conn.go"
+	local state=$env/gonb/internal/goexec/goexec.go init='exec.Command("go", "mod", "init", s.Package)'
+	[ "$(grep -cF "$init" "$state")" = 1 ] && [ "$(grep -cE 'AutoGet: +true,' "$state")" = 1 ] || die "GoNB no longer makes its module as it did: look at patched_gonb"
+	awk -v old="$init" -v new="exec.Command(\"bash\", \"$GPPL_ROOT/scripts/notebook-module.sh\")" \
+		'/AutoGet: +true,/ { sub("true", "false") } at = index($0, old) { $0 = substr($0, 1, at - 1) new substr($0, at + length(old)) } { print }' "$state" >"$state.part" && mv "$state.part" "$state"
 	cp go.mod "$env/tools.mod"
 	cp go.sum "$env/tools.sum"
 	go mod edit -replace="$module=$env/gonb" "$env/tools.mod"
@@ -72,7 +77,7 @@ install() {
 		--requirement "$GPPL_ROOT/scripts/requirements.txt"
 
 	echo "setup: 2 of 3, GoNB, the Go kernel, and the Go tools that it and CI need: downloaded and compiled into .env/bin (the longest part)"
-	(cd "$GPPL_ROOT/tools" && prompt_gonb && GOWORK=off GOBIN=$env/bin go install -modfile="$env/tools.mod" tool)
+	(cd "$GPPL_ROOT/tools" && patched_gonb && GOWORK=off GOBIN=$env/bin go install -modfile="$env/tools.mod" tool)
 
 	echo "setup: 3 of 3, GoNB registered as a kernel in .env/jupyter, not in your home"
 	mkdir -p "$JUPYTER_CONFIG_DIR" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR" "$IPYTHONDIR"

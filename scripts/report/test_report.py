@@ -432,6 +432,19 @@ class Questions(unittest.TestCase):
                     self.assertTrue("…" in q["answer"] or plain(q["answer"]) in notebooks[name], f"{name} no longer says: {q['answer']}")
 
 
+class NewNotebook(unittest.TestCase):
+    """A new notebook in any folder imports gppl, and what gppl needs, without a line of its own and without a network."""
+
+    def test_imports(self):
+        cells = ['import "github.com/projected-likelihood/gppl/pkg/gppl"\n\n%%\nfmt.Println(gppl.SE{Variance: 1, Lengthscale: 2})',
+                 'import (\n"github.com/janpfeifer/gonb/cache"\n"gonum.org/v1/gonum/mat"\n)\n\n%%\n'
+                 'fmt.Println(cache.Cache("k", func() int { return 1 }), mat.NewDense(1, 1, nil).At(0, 0))']
+        nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, {"GOPROXY": "off"}):
+            report.execute(Path(folder) / "new.ipynb", nb, 600)
+        self.assertEqual(["".join(o.get("text", "") for o in c.outputs) for c in nb.cells], ["SE(variance=1, lengthscale=2)\n", "1 0\n"])
+
+
 class Contents(unittest.TestCase):
     """Running a notebook in JupyterLab and saving it leaves the clone clean, and its outputs are not lost."""
 
