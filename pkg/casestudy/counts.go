@@ -112,7 +112,7 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 	if err != nil {
 		return c, err
 	}
-	normal, err := ofPosterior(p)(held.X)
+	mean, variances, err := p.Noisy(ctx, held.X)
 	if err != nil {
 		return c, err
 	}
@@ -121,7 +121,7 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 	for i := range u {
 		u[i] = rnd.Float64()
 	}
-	for k, p := range []whole{next, rounded{normal.(judge.Gaussian)}} {
+	for k, p := range []whole{next, rounded{judge.Gaussian{Mu: mean, Variance: variances}}} {
 		lower, err := p.Quantile(ctx, 0.025)
 		if err != nil {
 			return c, err

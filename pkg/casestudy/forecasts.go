@@ -89,7 +89,7 @@ func (f *Forecasts) Scores(which string) (*viz.Table, error) {
 	}
 	column, caption := viz.Column{Format: viz.Fixed(3), BestOfRow: true}, which
 	if which == "coverage" {
-		column, caption = viz.Column{Format: viz.Percent(1), BestOfRow: true, Target: levels[0]}, "Coverage of 95 % bands"
+		column, caption = viz.Column{Format: viz.Percent(1), BestOfRow: true, Target: target}, "Coverage of 95 % bands"
 	}
 	t := &viz.Table{Caption: caption + " by group", Columns: []viz.Column{{Name: "group"}, {Name: "series"}}}
 	names := append([]string{"gppl", "seasonal naive"}, f.models()...)

@@ -370,6 +370,11 @@ type Coefficient struct {
 	StdErr float64 // given the kernel's parameters and the noise
 }
 
+// String is the name, the value and its standard error: "kink at 60 -0.16 ± 0.019".
+func (c Coefficient) String() string {
+	return fmt.Sprintf("%s %.4g ± %.2g", c.Name, c.Value, c.StdErr)
+}
+
 // coefficients returns those of a mean given its data, nil for nil.
 func coefficients(c *regress.Conditioned) (all []Coefficient) {
 	if c == nil {

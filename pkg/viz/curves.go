@@ -236,22 +236,25 @@ func (b *builder) errorBars(p path, errors []float64, col color.NRGBA) {
 	b.last = append(b.last, entry{name: errorsName, look: look, kind: swatchLine})
 }
 
-// band draws mean ± 1.96·√variance; nil variance draws nothing.
-func (b *builder) band(name string, p Prediction, variance []float64, noisy bool, col color.NRGBA) {
-	if variance == nil {
+// band draws the ends that a prediction gives, or mean ± 1.96·√variance; without either it draws nothing.
+func (b *builder) band(name string, p Prediction, noisy bool, col color.NRGBA) {
+	variance, lower, upper := p.LatentVar, p.LatentLower, p.LatentUpper
+	if noisy {
+		variance, lower, upper = p.NoisyVar, p.Lower, p.Upper
+	}
+	if variance == nil && lower == nil {
 		return
 	}
 	lo, hi := make([]float64, len(p.X)), make([]float64, len(p.X))
 	for i, m := range p.Mean {
-		w := normal95 * math.Sqrt(math.Max(variance[i], 0)) // Max keeps NaN
-		lo[i], hi[i] = m-w, m+w
-		switch {
-		case p.Lower != nil && noisy:
-			lo[i], hi[i] = p.Lower[i], p.Upper[i]
-		case p.LatentLower != nil && !noisy:
-			lo[i], hi[i] = p.LatentLower[i], p.LatentUpper[i]
-		case p.Lower != nil: // keep the band for f within that for y
-			lo[i], hi[i] = math.Max(lo[i], p.Lower[i]), math.Min(hi[i], p.Upper[i])
+		if lower != nil {
+			lo[i], hi[i] = lower[i], upper[i]
+		} else {
+			w := normal95 * math.Sqrt(math.Max(variance[i], 0)) // Max keeps NaN
+			lo[i], hi[i] = m-w, m+w
+			if p.Lower != nil { // keep the band for f within that for y
+				lo[i], hi[i] = math.Max(lo[i], p.Lower[i]), math.Min(hi[i], p.Upper[i])
+			}
 		}
 		if drawable(p.X[i], false) && drawable(lo[i], false) && drawable(hi[i], false) {
 			b.reach(p.X[i], lo[i])

@@ -15,13 +15,14 @@ type Points struct {
 }
 
 // Prediction is a posterior along X, which must ascend. LatentVar is the variance of f, NoisyVar that of a new observation
-// y; either may be nil, and then its band is not drawn. A variance below zero, from rounding, is taken as zero.
+// y. A band is drawn from its ends or, without them, from its variance; a band that has neither is not drawn. A variance below
+// zero, from rounding, is taken as zero.
 type Prediction struct {
 	Name      string
 	X, Mean   []float64
 	LatentVar []float64
 	NoisyVar  []float64
-	// Lower and Upper are the ends of the band of a new observation where it is not symmetric; both or none.
+	// Lower and Upper are the ends of the band of a new observation where it is not mean ± 1.96 standard deviations; both or none.
 	Lower, Upper []float64
 	// LatentLower and LatentUpper are those of the band of f; both or none.
 	LatentLower, LatentUpper []float64

@@ -122,11 +122,11 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 		if !single {
 			of = " of " + clean(p.Name)
 		}
-		latent = latent || p.LatentVar != nil
-		noisy = noisy || p.NoisyVar != nil
+		latent = latent || p.LatentVar != nil || p.LatentLower != nil
+		noisy = noisy || p.NoisyVar != nil || p.Lower != nil
 		col := style.colour(slotOf(p.Slot, i))
-		b.band(forY+of, p, p.NoisyVar, true, withAlpha(col, noisyAlpha))
-		b.band(forF+of, p, p.LatentVar, false, withAlpha(col, latentAlpha))
+		b.band(forY+of, p, true, withAlpha(col, noisyAlpha))
+		b.band(forF+of, p, false, withAlpha(col, latentAlpha))
 	}
 	o.Observed.Name, o.HeldOut.Name = cmp.Or(o.Observed.Name, "observations"), cmp.Or(o.HeldOut.Name, "held out")
 	radius := dotRadius(len(o.Observed.X) + len(o.HeldOut.X))

@@ -30,6 +30,8 @@ def committed(notebook):
             cell["outputs"], cell["execution_count"] = [], None
         for key in SEEN:
             cell["metadata"].pop(key, None)
+        if "plumbing" in cell["metadata"].get("tags", []):  # folded, whatever a reader unfolded
+            cell["metadata"] = {"jupyter": {"source_hidden": True}} | cell["metadata"]
     about = notebook["metadata"] = arranged(notebook["metadata"], "metadata")
     if "language_info" in about:  # the kernel adds its version
         about["language_info"] = arranged(about["language_info"], "language_info", rest=False)
