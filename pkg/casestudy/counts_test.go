@@ -7,6 +7,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // TestAtLeastOne sends the notebook's own likelihood through the suite.
@@ -52,4 +53,9 @@ func TestCounted(t *testing.T) {
 		t.Errorf("%v, %v", shares, err)
 	}
 	t.Log(own.Rows, shares.Rows)
+}
+
+func number(t *testing.T, table *viz.Table, row, column int) float64 {
+	t.Helper()
+	return table.Rows[row][column].(float64)
 }
