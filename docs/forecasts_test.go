@@ -4,58 +4,76 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/pkg/casestudy"
-	"github.com/projected-likelihood/gppl/pkg/viz"
+	"github.com/projected-likelihood/gppl/measure/competition"
 )
 
 // TestForecastTables: the scores in forecasts.md are those that are stored in measure/forecasting.
 func TestForecastTables(t *testing.T) {
-	stored, err := casestudy.ReadForecasts(filepath.Join(root, "measure", "forecasting"))
+	stored, err := competition.Read(filepath.Join(root, "measure", "forecasting"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := map[string]string{"naive": "seasonal naive", "best of them": "best", "ETS": "AutoETS", "ARIMA": "AutoARIMA", "Theta": "AutoTheta", "CES": "AutoCES"}
+	models := map[string]string{"best of them": "best", "ETS": "AutoETS", "ARIMA": "AutoARIMA", "Theta": "AutoTheta", "CES": "AutoCES"}
+	scores := func(of func(competition.Scores) float64) map[string]map[string]any {
+		all := map[string]map[string]any{}
+		for _, g := range stored.Groups {
+			row := map[string]any{"series": g.Series, "gppl": of(g.Own), "naive": of(g.Naive)}
+			for _, model := range stored.Models() {
+				if r, ok := stored.Rival(g.Group, model); ok {
+					row[model] = of(r.Scores)
+				}
+			}
+			all[g.Group] = row
+		}
+		return all
+	}
+	standings := func(score string) map[string]map[string]any {
+		all := map[string]map[string]any{}
+		found, err := stored.Standings(score)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range found {
+			all[s.Group] = map[string]any{"series": s.Series, "gppl": s.Own, "naive": s.Naive, "seasonal naive": s.Naive, "models": s.Models,
+				"better than gppl": s.Better, "median": s.Median, "best": s.Best, "best model": s.BestModel}
+		}
+		return all
+	}
 	_, text, _ := strings.Cut(documents(t)["docs/forecasts.md"], "\n## How well it does\n")
 	for _, c := range []struct {
-		label string
-		table func(string) (*viz.Table, error)
-		which string
-		unit  float64
+		label  string
+		stored map[string]map[string]any
+		unit   float64
 	}{
-		{"MASE:", stored.Scores, "MASE", 1}, {"CRPS, divided by the scale of MASE:", stored.Scores, "CRPS", 1},
-		{"How many per cent of the values the 95 % bands hold:", stored.Scores, "coverage", 100},
-		{"MASE:", stored.Published, "MASE", 1}, {"WQL:", stored.Published, "WQL", 1},
+		{"MASE:", scores(func(s competition.Scores) float64 { return s.MASE }), 1},
+		{"CRPS, divided by the scale of MASE:", scores(func(s competition.Scores) float64 { return s.CRPS }), 1},
+		{"How many per cent of the values the 95 % bands hold:", scores(func(s competition.Scores) float64 { return s.Cover95 }), 100},
+		{"MASE:", standings("MASE"), 1}, {"WQL:", standings("WQL"), 1},
 	} {
 		var found bool
 		if _, text, found = strings.Cut(text, "\n"+c.label+"\n\n"); !found {
 			t.Fatalf("forecasts.md has no table %q", c.label)
-		}
-		want, err := c.table(c.which)
-		if err != nil {
-			t.Fatal(err)
 		}
 		table, _, _ := strings.Cut(text, "\n\n")
 		lines := strings.Split(table, "\n")
 		head := cellsOf(lines[0])
 		for _, line := range lines[2:] {
 			cells := cellsOf(line)
-			i := slices.IndexFunc(want.Rows, func(row []any) bool { return row[0] == cells[0] })
 			for j := 1; j < len(cells); j++ {
 				name := head[j]
-				if other := of[name]; other != "" {
+				if other := models[name]; other != "" {
 					name = other
 				}
-				at := slices.IndexFunc(want.Columns, func(column viz.Column) bool { return column.Name == name })
-				if i < 0 || at < 0 {
+				want, ok := c.stored[cells[0]][name]
+				if !ok {
 					t.Fatalf("%s nothing is stored of %s, %s", c.label, cells[0], name)
 				}
 				have, _, _ := strings.Cut(cells[j], ",")
-				if wrong := differs(have, want.Rows[i][at], c.unit); wrong != "" {
+				if wrong := differs(have, want, c.unit); wrong != "" {
 					t.Errorf("%s %s, %s: %s", c.label, cells[0], head[j], wrong)
 				}
 			}

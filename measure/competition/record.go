@@ -162,6 +162,89 @@ type Record struct {
 	Published []Published
 }
 
+// Models returns the names of the models of others, in the order of their results.
+func (r *Record) Models() (names []string) {
+	for _, one := range r.Rivals {
+		if !slices.Contains(names, one.Model) {
+			names = append(names, one.Model)
+		}
+	}
+	return names
+}
+
+// Rival returns the result of a model of others on a group, and whether there is one.
+func (r *Record) Rival(group, model string) (Rival, bool) {
+	i := slices.IndexFunc(r.Rivals, func(one Rival) bool { return one.Group == group && one.Model == model })
+	if i < 0 {
+		return Rival{}, false
+	}
+	return r.Rivals[i], true
+}
+
+// Standing is the place of the policy among pretrained models on all series of a group, by one score.
+type Standing struct {
+	Group        string
+	Series       int
+	Own, Naive   float64
+	Models       int // that did not see the test parts; 0 if the series are not the publisher's
+	Better       int // of the models
+	Median, Best float64
+	BestModel    string
+	Note         string // why nothing is compared
+}
+
+// sameNaive is the relative difference allowed between two MASE of seasonal naive for the same series: gluonts treats constant series
+// differently.
+const sameNaive = 0.02
+
+// Standings compares the policy with published results by "MASE" or "WQL". Models whose publishers say that they were trained on the
+// test parts do not count. Seasonal naive checks that series and metric are the same: if its two MASE differ by more than 2 %, nothing
+// is compared.
+func (r *Record) Standings(score string) (all []Standing, err error) {
+	of := map[string]func(Published) float64{
+		"MASE": func(p Published) float64 { return p.MASE }, "WQL": func(p Published) float64 { return p.WQL },
+	}[score]
+	if of == nil {
+		return nil, fmt.Errorf("competition: no published score %q: MASE or WQL", score)
+	}
+	for _, g := range r.Whole {
+		s := Standing{Group: g.Group, Series: g.Series, Own: g.Own.MASE, Naive: g.Naive.MASE}
+		if score == "WQL" {
+			s.Own, s.Naive = g.WQL, g.NaiveWQL
+		}
+		naive := math.NaN()
+		var scores []float64
+		for _, p := range r.Published {
+			if p.Group != g.Group {
+				continue
+			}
+			if p.Naive() {
+				naive = p.MASE
+			}
+			if p.Kind == "statistical" || p.Leaked {
+				continue
+			}
+			v := of(p)
+			if len(scores) == 0 || v < s.Best {
+				s.Best, s.BestModel = v, p.Model
+			}
+			if v < s.Own {
+				s.Better++
+			}
+			scores = append(scores, v)
+		}
+		if len(scores) == 0 {
+			continue
+		}
+		if s.Models, s.Median = len(scores), numeric.Median(scores); math.Abs(naive/g.Naive.MASE-1) > sameNaive {
+			s = Standing{Group: s.Group, Series: s.Series, Own: s.Own, Naive: s.Naive, Note: fmt.Sprintf("%s: seasonal naive has a MASE "+
+				"of %.3f here and %.3f there, so the series are not the same.", g.Group, g.Naive.MASE, naive)}
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
 // Read reads a folder of records. It is an error if there is none; only results.json and series.jsonl have to be there.
 func Read(folder string) (*Record, error) {
 	r := &Record{}

@@ -1,6 +1,7 @@
 package competition
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,5 +32,45 @@ func TestStoreResults(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestStored: the stored results are of the same series for all models, and seasonal naive says that those of pretrained models are of
+// the publishers' series, except for the yearly ones of tourism.
+func TestStored(t *testing.T) {
+	r, err := Read("../forecasting")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Groups) != len(Names()) || len(r.Models()) == 0 {
+		t.Errorf("%d groups, models %v", len(r.Groups), r.Models())
+	}
+	for _, g := range r.Groups {
+		for _, model := range r.Models() {
+			if one, ok := r.Rival(g.Group, model); !ok || one.Series != g.Series {
+				t.Errorf("%s: %s forecast %d series of %d", g.Group, model, one.Series, g.Series)
+			}
+		}
+	}
+	if _, ok := r.Rival("m3-yearly", "luck"); ok {
+		t.Error("there is no model of luck")
+	}
+	for _, score := range []string{"MASE", "WQL"} {
+		all, err := r.Standings(score)
+		if err != nil || len(all) == 0 {
+			t.Fatal(err)
+		}
+		for _, s := range all {
+			yearly := s.Group == "tourism-yearly"
+			if (s.Models == 0) != yearly || strings.Contains(s.Note, s.Group) != yearly {
+				t.Errorf("%s, %s: %d models; %s", score, s.Group, s.Models, s.Note)
+			}
+			if !yearly && (s.Models < 9 || s.Better > s.Models || s.Best > s.Median) {
+				t.Errorf("%s: %+v", score, s)
+			}
+		}
+	}
+	if _, err := r.Standings("sMAPE"); err == nil {
+		t.Error("nobody publishes sMAPE")
 	}
 }

@@ -16,8 +16,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/pkg/casestudy"
-	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
+	"github.com/projected-likelihood/gppl/measure/counts/simulated"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -53,7 +52,7 @@ func main() {
 		}
 		return
 	}
-	set, err := casestudy.CountSet(scales.Full)
+	set, err := simulated.Set(simulated.All)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -88,7 +87,7 @@ func kind(l observe.Likelihood) string {
 	return "poisson"
 }
 
-func fitRepeatedly(s casestudy.CountSeries) (a answer, err error) {
+func fitRepeatedly(s simulated.Series) (a answer, err error) {
 	ctx := context.Background()
 	train, held, err := s.Split()
 	if err != nil {

@@ -1,19 +1,18 @@
-package casestudy_test
+package simulated_test
 
 import (
 	"context"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
-	"github.com/projected-likelihood/gppl/pkg/casestudy"
-	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
+	"github.com/projected-likelihood/gppl/measure/counts/simulated"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // BenchmarkFitLaplace trains Matérn 3/2 on the series of counts that docs/models.md compares libraries on.
 func BenchmarkFitLaplace(b *testing.B) {
-	for _, s := range testkit.Must(casestudy.CountSet(scales.Full))(b) {
+	for _, s := range testkit.Must(simulated.Set(simulated.All))(b) {
 		train, _, err := s.Split()
 		if err != nil {
 			b.Fatal(err)

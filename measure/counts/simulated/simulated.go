@@ -1,4 +1,6 @@
-package casestudy
+// Package simulated has the series of counts that notebook 15 shows and on which measure/counts trains other libraries, and draws such
+// series.
+package simulated
 
 import (
 	"fmt"
@@ -10,13 +12,12 @@ import (
 	"github.com/projected-likelihood/gppl/data"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// CountSeries is a series of counts, with a model of it and the observations that are held out.
-type CountSeries struct {
+// Series is a series of counts, with a model of it and the observations that are held out.
+type Series struct {
 	Name       string
 	Likelihood observe.Likelihood
 	X, Y       []float64
@@ -24,13 +25,15 @@ type CountSeries struct {
 	Start      gppl.Model
 }
 
-// CountSet returns the series of counts that notebook 15 shows and on which measure/counts trains other libraries: Poisson counts
-// at 300 irregular times, coal-mining disasters by year, weekly cases of an illness, intermittent daily demand, and 10 000
-// yes-or-no events. All but the second are simulated.
-func CountSet(scale scales.Scale) ([]CountSeries, error) {
+// All is the number of events of the longest series, as it is measured.
+const All = 10000
+
+// Set returns five series of counts: Poisson counts at 300 irregular times, coal-mining disasters by year, weekly cases of an illness,
+// intermittent daily demand, and the given number of yes-or-no events. All but the second are simulated.
+func Set(events int) ([]Series, error) {
 	coal, err := dataset.ReadCSV(strings.NewReader(data.Coal), dataset.CSVOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("casestudy: %w", err)
+		return nil, fmt.Errorf("simulated: %w", err)
 	}
 	rnd := rand.New(rand.NewPCG(15, 1))
 	irregular := make([]float64, 300)
@@ -38,43 +41,43 @@ func CountSet(scale scales.Scale) ([]CountSeries, error) {
 		irregular[i] = 100 * rnd.Float64()
 	}
 	slices.Sort(irregular)
-	weeks, days, trials := timeline.Steps(520), timeline.Steps(365), timeline.Steps(scales.Pick(scale, 10000, 1000))
+	weeks, days, trials := timeline.Steps(520), timeline.Steps(365), timeline.Steps(events)
 	season := func(g []float64) []float64 {
 		for i := range g {
 			g[i] += math.Cos(2 * math.Pi * float64(i) / 52.18)
 		}
 		return g
 	}
-	set := []CountSeries{
+	set := []Series{
 		{Name: "Poisson counts", Likelihood: observe.Poisson{}, X: irregular,
-			Y: drawObservations(rnd, observe.Poisson{}, wander(rnd, irregular, 1, 1, 10))},
+			Y: Draw(rnd, observe.Poisson{}, Wander(rnd, irregular, 1, 1, 10))},
 		{Name: "coal-mining disasters", Likelihood: observe.Poisson{}, X: coal.X, Y: coal.Y},
 		{Name: "weekly cases", Likelihood: observe.NegBinomial{Shape: 3}, X: weeks,
-			Y: drawObservations(rnd, observe.NegBinomial{Shape: 6}, season(wander(rnd, weeks, 2, 0.3, 40)))},
+			Y: Draw(rnd, observe.NegBinomial{Shape: 6}, season(Wander(rnd, weeks, 2, 0.3, 40)))},
 		{Name: "intermittent demand", Likelihood: observe.NegBinomial{Shape: 3}, X: days,
-			Y: drawObservations(rnd, observe.NegBinomial{Shape: 0.7}, wander(rnd, days, -1, 0.6, 60))},
+			Y: Draw(rnd, observe.NegBinomial{Shape: 0.7}, Wander(rnd, days, -1, 0.6, 60))},
 		{Name: "0 or 1", Likelihood: observe.Binomial{}, X: trials,
-			Y: drawObservations(rnd, observe.Binomial{}, wander(rnd, trials, 0.5, 2, 150))},
+			Y: Draw(rnd, observe.Binomial{}, Wander(rnd, trials, 0.5, 2, 150))},
 	}
 	for i := range set {
 		s := &set[i]
 		span := s.X[len(s.X)-1] - s.X[0]
-		s.Start = startOfCounts(span)
+		s.Start = Start(span)
 		s.Held = rnd.Perm(len(s.X))[:len(s.X)/5]
 		slices.Sort(s.Held)
 	}
 	return set, nil
 }
 
-// startOfCounts is the model from which training on counts in a range of x begins.
-func startOfCounts(span float64) gppl.Model {
+// Start is the model from which training on counts in a range of x begins.
+func Start(span float64) gppl.Model {
 	return gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * span}, Mean: gppl.Intercept{},
 		Noise: 1e-6}.Fix(gppl.NoiseName)
 }
 
-// wander draws a function with the covariance of Matérn 3/2 around a level: a sum of waves with frequencies drawn from the
+// Wander draws a function with the covariance of Matérn 3/2 around a level: a sum of waves with frequencies drawn from the
 // spectral density, Student's t with three degrees of freedom.
-func wander(rnd *rand.Rand, x []float64, level, variance, lengthscale float64) []float64 {
+func Wander(rnd *rand.Rand, x []float64, level, variance, lengthscale float64) []float64 {
 	const waves = 200
 	g := slices.Repeat([]float64{level}, len(x))
 	for range waves {
@@ -91,8 +94,8 @@ func wander(rnd *rand.Rand, x []float64, level, variance, lengthscale float64) [
 	return g
 }
 
-// drawObservations draws an observation at each latent value.
-func drawObservations(rnd *rand.Rand, l observe.Likelihood, g []float64) []float64 {
+// Draw draws an observation at each latent value.
+func Draw(rnd *rand.Rand, l observe.Likelihood, g []float64) []float64 {
 	y := make([]float64, len(g))
 	for i := range y {
 		for u := rnd.Float64(); l.CDF(y[i], 1, g[i]) < u; y[i]++ {
@@ -102,7 +105,7 @@ func drawObservations(rnd *rand.Rand, l observe.Likelihood, g []float64) []float
 }
 
 // Split returns the observations to train on and the held-out ones.
-func (s *CountSeries) Split() (train, held gppl.Data, err error) {
+func (s *Series) Split() (train, held gppl.Data, err error) {
 	var x, y [2][]float64
 	for i, v := range s.X {
 		k := 0
@@ -112,7 +115,7 @@ func (s *CountSeries) Split() (train, held gppl.Data, err error) {
 		x[k], y[k] = append(x[k], v), append(y[k], s.Y[i])
 	}
 	if train, err = gppl.NewData(gppl.Scalars(x[0]), y[0]); err != nil {
-		return train, held, fmt.Errorf("casestudy: %s: %w", s.Name, err)
+		return train, held, fmt.Errorf("simulated: %s: %w", s.Name, err)
 	}
 	held, err = gppl.NewData(gppl.Scalars(x[1]), y[1])
 	return train, held, err
