@@ -32,16 +32,16 @@ func Sentences(a *forecast.Analysis, f *forecast.Forecast, trust *judge.Trust) [
 // weekly pattern, as percentages, fits clearly best."
 func found(a *forecast.Analysis) string {
 	const clear = 0.9 // of the weight
-	best, n := a.Candidates[0], averaged(a)
+	agreed, n := agreement(a), averaged(a)
 	what := pattern(a)
 	averages := "the forecast averages " + text.Number(n)
 	var said string
 	switch {
 	case len(a.Candidates) == 1:
 		said = strings.TrimSuffix(what, ",")
-	case n > 1 && best.Weight < 0.5:
+	case n > 1 && agreed < 0.5:
 		said = fmt.Sprintf("No model stands out; %s. The likeliest: %s", averages, lowered(strings.TrimSuffix(what, ",")))
-	case n > 1 && best.Weight < clear:
+	case n > 1 && agreed < clear:
 		said = fmt.Sprintf("%s fits best; %s", what, averages)
 	case n <= 1 && !apart(a):
 		said = what + " fits best, hardly better than others"
@@ -49,6 +49,22 @@ func found(a *forecast.Analysis) string {
 		said = what + " fits clearly best"
 	}
 	return strings.Join(append([]string{said + "."}, precautions(a)...), " ")
+}
+
+// agreement is the share of the best model, and of those that have the same seasons, in the weight that the evidence distributes.
+func agreement(a *forecast.Analysis) float64 {
+	best := a.Candidates[0]
+	var same, all float64
+	for _, c := range a.Candidates {
+		if fixed, _, _ := c.FixedWeight(); fixed {
+			continue
+		}
+		all += c.Weight
+		if c.Name() == best.Name() || len(best.Seasons) > 0 && slices.Equal(c.Seasons, best.Seasons) && c.Log == best.Log {
+			same += c.Weight
+		}
+	}
+	return same / max(all, 1e-300)
 }
 
 // apart reports whether the evidence tells the best of several models from the next.
@@ -118,9 +134,16 @@ func pattern(a *forecast.Analysis) string {
 	if s.Known != nil {
 		parts = append(parts, "the effect of "+and(s.Known.Names))
 	}
-	if len(s.Shifts) > 0 {
-		parts = append(parts, text.Choose(len(s.Shifts), "a change", text.Number(len(s.Shifts))+" changes")+" of level or slope")
+	levels, slopes := 0, 0
+	for _, c := range s.Shifts {
+		if c.Slope {
+			slopes++
+		} else {
+			levels++
+		}
 	}
+	parts = append(parts, changes(levels, "level"), changes(slopes, "slope"))
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	said := phrase(parts)
 	switch link(a) {
 	case logY, "log rate":
@@ -129,6 +152,14 @@ func pattern(a *forecast.Analysis) string {
 		said += ", as odds,"
 	}
 	return strings.ToUpper(said[:1]) + said[1:]
+}
+
+// changes says how many changes of level or slope there are; "" for none.
+func changes(n int, of string) string {
+	if n == 0 {
+		return ""
+	}
+	return text.Choose(n, "a change", text.Number(n)+" changes") + " of " + of
 }
 
 // phrase joins parts: "growth with a weekly pattern and holidays".
