@@ -574,14 +574,19 @@
 			const head = ['panel', 'series', `x${labels('xLabel') && `: ${labels('xLabel')}`}`, `y${labels('yLabel') && `: ${labels('yLabel')}`}`, 'y from', 'y to', 'x from', 'x to', 'label'];
 			const rows = [], num = (v) => Number.isFinite(v) ? String(v) : '';
 			for (const p of this.panels) {
+				// A place on an axis of dates is its date, or its time, as files have it.
+				const at = (v) => {
+					const ms = p.dates && Number.isFinite(v) ? time(v, p.dates) + (p.dates.clock ? 0 : day / 2) : NaN;
+					return Math.abs(ms) < 8e15 ? new Date(ms).toISOString().slice(0, p.dates.clock ? 19 : 10) : num(v);
+				};
 				for (const l of p?.layers ?? []) {
 					const name = l.of ? `${l.name} (${(l.x ?? l.y).length} of ${l.of})` : l.name;
 					const n = Math.max(l.x?.length ?? 0, l.y?.length ?? 0, l.lo?.length ?? 0);
 					if (l.again) continue;
 					for (let i = 0; i < n; i++) {
 						const span = l.kind === 'span', bar = (k, j) => l[k] ? num(l[k][2 * i + j]) : '';
-						rows.push([p.title, name, l.x ? num(l.x[i]) : '', l.y ? num(l.y[i]) : '', span ? '' : l.lo ? num(l.lo[i]) : bar('yBars', 0), span ? '' : l.hi ? num(l.hi[i]) : bar('yBars', 1),
-							span ? num(l.lo[i]) : bar('xBars', 0), span ? num(l.hi[i]) : bar('xBars', 1), l.labels?.[i] ?? '']);
+						rows.push([p.title, name, l.x ? at(l.x[i]) : '', l.y ? num(l.y[i]) : '', span ? '' : l.lo ? num(l.lo[i]) : bar('yBars', 0), span ? '' : l.hi ? num(l.hi[i]) : bar('yBars', 1),
+							span ? at(l.lo[i]) : bar('xBars', 0), span ? at(l.hi[i]) : bar('xBars', 1), l.labels?.[i] ?? '']);
 					}
 				}
 			}

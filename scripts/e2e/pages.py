@@ -253,8 +253,8 @@ def try_downloads(browser, path, out, _):
         shown = figure.evaluate("(f) => f.gppl.panels.flatMap((p) => p.layers.filter((l) => !l.again).map((l) => Math.max(l.x?.length ?? 0, l.y?.length ?? 0, l.lo?.length ?? 0))).reduce((a, b) => a + b)")
         need(len(rows) == shown + 1 and all(len(r) == len(rows[0]) for r in rows), f"the csv has {len(rows)} rows for {shown} values")
         x = next(i for i, name in enumerate(rows[0]) if name.startswith("x: "))
-        numbers = [float(r[x]) for r in rows[1:] if r[x]]
-        need(len(numbers) > 10, f"the csv has {len(numbers)} abscissae")
+        places = [r[x] for r in rows[1:] if r[x]]
+        need(len(places) > 10 and all(re.fullmatch(r"[-+.e\d]+|\d{4}-\d\d-\d\d(T[\d:]{8})?", p) for p in places), f"the csv has {len(places)} abscissae, such as {places[:1]}")
         need(not v.problems, "; ".join(v.problems))
         return f"{got['SVG'][0]}, and {len(rows) - 1} rows of {', '.join(rows[0])}"
 
