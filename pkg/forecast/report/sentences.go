@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -245,7 +246,7 @@ func unitOfGrowth(s *series.Series) (length float64, per string) {
 	span := s.X[len(s.X)-1] - s.X[0]
 	if !s.Axis.Dates && s.Axis.Unit != "year" {
 		if s.Axis.Unit == "" {
-			return 1, " a step of 1"
+			return 1, " per unit of " + cmp.Or(s.Axis.Name, "x")
 		}
 		return 1, " per " + s.Axis.Unit
 	}
