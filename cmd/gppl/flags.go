@@ -19,7 +19,8 @@ import (
 func inputFlags() []cli.Flag {
 	const file, model = "THE FILE", "THE MODEL"
 	return []cli.Flag{
-		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
+		&cli.StringFlag{Name: "x", Value: "1", Category: file,
+			Usage: "`COLUMN` of dates or numbers, by name or by number from 1; row takes the number of the row"},
 		&listFlag{Name: "y", Value: []string{"2"},
 			Usage: "`COLUMN` of values, by name or by number from 1; may be repeated for gppl fit", Category: file},
 		timeFlag(file),

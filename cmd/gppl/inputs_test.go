@@ -203,7 +203,7 @@ func TestInputsRefused(t *testing.T) {
 		{"a total between tables of dates", made("q,y", 40,
 			func(i int) string { return fmt.Sprintf("%dQ%d,%d", 1950+i/4, 1+i%4, i%5) }) + "\nTotal,60\n1950Q1,3\n", "",
 			[]string{`"Total" is not a date`, "remove the line"}},
-		{"one column", made("y", 40, func(i int) string { return fmt.Sprintf("%d", i%5) }), "", []string{"FILE puts numbers 1, 2, 3"}},
+		{"one column", made("y", 40, func(i int) string { return fmt.Sprintf("%d", i%5) }), "", []string{"--x row takes the number of the row"}},
 		{"a prior of nothing", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }),
 			"--kernel SE --prior period=gamma(1,1)", []string{"lengthscale", "no parameter"}},
 	} {

@@ -15,7 +15,7 @@ import (
 // a missing cell as an error. docs/data.md is the specification of the reader.
 type CSVOptions struct {
 	// X and Y each choose a column by its name in the header or, failing that, by its number from 1. Empty: for X the first that
-	// Keys does not name, and for Y the next.
+	// Keys does not name, and for Y the next. X may be RowNumber.
 	X, Y string
 	// Comma separates fields; a space stands for any run of blanks and tabs. 0: the first lines decide.
 	Comma rune
@@ -37,6 +37,10 @@ type CSVOptions struct {
 	// that are written 20240131, 202401, 2024.01 or 01.2024. CSVReport.Numbers says so.
 	NumberDates bool
 }
+
+// RowNumber, as CSVOptions.X, takes the number of the row, from 1, for x, where no column has this name: for a file without a
+// column of time. It is column 1 then, and the columns of the file follow.
+const RowNumber = "row"
 
 // CSVReport describes what was found in a csv file.
 type CSVReport struct {

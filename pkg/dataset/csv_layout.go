@@ -60,6 +60,13 @@ func (t *table) open(r io.Reader) (head []row, rest *rowReader, err error) {
 		below = head[first+1:]
 		head = slices.Concat(head[:first], below)
 	}
+	if t.opt.X == RowNumber && !slices.Contains(t.rep.Columns, RowNumber) {
+		for i := range head {
+			head[i] = head[i].numbered(i + 1)
+		}
+		below, rest.numbered = head[first:], len(head)
+		t.rep.Columns, t.sorts, t.width = append([]string{RowNumber}, t.rep.Columns...), append([]sort{number}, t.sorts...), t.width+1
+	}
 	if err := t.choose(below); err != nil {
 		return nil, nil, err
 	}
@@ -236,8 +243,7 @@ func (t *table) columnOf(spec string, otherwise int) (int, *CSVProblem) {
 	}
 	if len(names) == 1 {
 		return 0, problem("no column %s; there is %s alone, and x and y are two columns", quoted(spec), t.column(0)).
-			hint(`awk '{print NR ";" $0}' FILE puts numbers 1, 2, 3, … before the lines; %s names another separator`,
-				Setting{Field: "Comma"})
+			hint("%s takes the number of the row for x; %s names another separator", Setting{"X", RowNumber}, Setting{Field: "Comma"})
 	}
 	var have []string
 	for i := range min(len(names), most) {

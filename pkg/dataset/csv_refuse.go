@@ -72,6 +72,11 @@ func (t *table) pandas(expression string) string {
 func (t *table) refuseTitle(rows []row) error {
 	width, usual := usualWidth(rows)
 	first := rows[0]
+	if used := first.used(0); len(rows) > 3 && used > width && usual == len(rows)-1 {
+		p := problem("%s has more fields than the rows below: %d, not %d", quoted(first.at(0)), used, width)
+		p.Line = first.line
+		return p.hint(fmt.Sprintf("if it is a title, tail -n +%d FILE leaves it out", rows[1].line)).whole()
+	}
 	if len(rows) < 3 || first.used(0) >= width || 2*usual <= len(rows) {
 		return nil
 	}

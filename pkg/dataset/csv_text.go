@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -94,6 +95,12 @@ type row struct {
 	wrong *CSVProblem // why it cannot be read; nil if it can
 }
 
+// numbered returns the row with its number in front.
+func (r row) numbered(n int) row {
+	r.cells = append([]string{strconv.Itoa(n)}, r.cells...)
+	return r
+}
+
 // at returns the text of a cell, "" behind the last.
 func (r row) at(column int) string {
 	if column >= len(r.cells) {
@@ -125,6 +132,8 @@ type rowReader struct {
 	size  int      // bytes of the row so far
 	bytes int      // that were read
 	spare []string // for the cells of further rows
+
+	numbered int // unless 0, the number of the last row, which begins each row
 }
 
 func newRows(text *bufio.Reader, comma, comment rune) *rowReader {
@@ -159,6 +168,10 @@ func (r *rowReader) next() (row, error) {
 			}
 		}
 		if err != nil || found.wrong != nil || found.used(0) > 0 {
+			if r.numbered > 0 && err == nil {
+				r.numbered++
+				found = found.numbered(r.numbered)
+			}
 			return found, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -107,6 +108,9 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	if err := o.noTime(s, rep, out.Source.Unsorted); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	if err := o.wrongCells(rep.Also, order); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -168,6 +172,22 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 			"measure x from the first observation.", out.Axis.Length(rounding), out.Axis.Length(out.Step)))
 	}
 	return out, nil
+}
+
+// noTime returns an error for a column of numbers that is x only because it comes first, and is no time: many rows fall below the
+// one before, and sorted they have no step. s has the rows in ascending order.
+func (o ReadOptions) noTime(s dataset.Series, rep dataset.CSVReport, unsorted int) error {
+	const many, fewest = 0.2, 10
+	if o.X != "" || rep.Time != dataset.TimeNumber || s.Len() < fewest || float64(unsorted) < many*float64(s.Len()) {
+		return nil
+	}
+	if _, even := usualStep(s.X); even {
+		return nil
+	}
+	name := cmp.Or(rep.Columns[rep.X], strconv.Itoa(rep.X+1))
+	return message("is there a column of time? x is the column %q, in whose rows %d of %d numbers fall below the one before, "+
+		"with no step: %v takes the number of the row for x, and %v sorts the rows by this column", name, unsorted, s.Len(),
+		dataset.Setting{Field: "X", Value: dataset.RowNumber}, dataset.Setting{Field: "X", Value: name})
 }
 
 // unitOf guesses the unit of a column of numbers from its name: "year" or "decimal" means years, and so does any other name with

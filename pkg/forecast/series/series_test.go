@@ -291,3 +291,25 @@ func TestAxisText(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestNoTime: a first column of numbers in no order and without a step is no time, unless an option names it.
+func TestNoTime(t *testing.T) {
+	var table, shuffled strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&table, "%.2f,%d\n", 40*math.Sin(float64(i*i)), i%5)
+		fmt.Fprintf(&shuffled, "%d,%.2f\n", i*17%50, math.Sin(float64(i)))
+	}
+	path := testdraws.File(t, "data,label\n"+table.String())
+	if _, err := Read(t.Context(), path, ReadOptions{}); err == nil || !strings.Contains(err.Error(), `x is the column "data", in whose rows`) {
+		t.Error(err)
+	}
+	if s, err := Read(t.Context(), path, ReadOptions{X: dataset.RowNumber}); err != nil || s.X[49] != 50 || s.YName != "data" {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if s, err := Read(t.Context(), path, ReadOptions{X: "data"}); err != nil || s.Source.Unsorted < 10 {
+		t.Error(err)
+	}
+	if s, err := Read(t.Context(), testdraws.File(t, "t,y\n"+shuffled.String()), ReadOptions{}); err != nil || !s.Even {
+		t.Error("rows in any order are sorted:", err)
+	}
+}

@@ -81,18 +81,12 @@ func (s *Series) Span(steps int) string {
 // spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary. Times of the
 // week or day that never have an observation are not gaps.
 func (s *Series) spacing() {
-	steps := make([]float64, 0, len(s.X))
 	for i := 1; i < len(s.X); i++ {
-		if d := s.X[i] - s.X[i-1]; d > 0 {
-			steps = append(steps, d)
-		} else if n := len(s.Duplicates); n == 0 || s.Duplicates[n-1] != s.X[i] {
+		if n := len(s.Duplicates); s.X[i] == s.X[i-1] && (n == 0 || s.Duplicates[n-1] != s.X[i]) {
 			s.Duplicates = append(s.Duplicates, s.X[i])
 		}
 	}
-	slices.Sort(steps)
-	s.Step = steps[len(steps)/2]
-	q1, q3 := steps[len(steps)/4], steps[3*len(steps)/4]
-	s.Even = q3-q1 < 0.2*s.Step
+	s.Step, s.Even = usualStep(s.X)
 	s.closed = s.findClosed()
 	wide := 1.5
 	if !s.Even {
@@ -122,6 +116,21 @@ func (s *Series) spacing() {
 		}
 		return 0
 	})
+}
+
+// usualStep returns the median distance between neighbours of ascending x, duplicates left out, and whether half of the distances
+// are within a fifth of it of one another.
+func usualStep(x []float64) (step float64, even bool) {
+	steps := make([]float64, 0, len(x))
+	for i := 1; i < len(x); i++ {
+		if d := x[i] - x[i-1]; d > 0 {
+			steps = append(steps, d)
+		}
+	}
+	slices.Sort(steps)
+	step = steps[len(steps)/2]
+	q1, q3 := steps[len(steps)/4], steps[3*len(steps)/4]
+	return step, q3-q1 < 0.2*step
 }
 
 func enough(s dataset.Series) error {
