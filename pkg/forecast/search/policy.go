@@ -119,7 +119,8 @@ func (p *policy) setScales(s *series.Series, from int) error {
 }
 
 // setSeasons takes the seasons of the plan that the compared observations can show. An uneven series, and one that shows none
-// clearly, has the first two periods that are found in its periodogram: evidence decides.
+// clearly, has the first two periods that are found in its periodogram: evidence decides. An even series of fewer than peaksTell
+// has only what it shows: noise of 24 values has a season by its peaks in one of ten.
 func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count int) ([]float64, error)) error {
 	p.seasons = nil
 	for _, s := range p.plan.seasons {
@@ -127,7 +128,11 @@ func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count in
 			p.seasons = append(p.seasons, s)
 		}
 	}
-	if len(p.plan.seasons) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
+	fewest := detectable
+	if p.series.Even {
+		fewest = peaksTell
+	}
+	if len(p.plan.seasons) > 0 || len(p.series.X) < fewest || p.options.NoSeason {
 		return nil
 	}
 	found, err := find(p.ctx, p.scales[0].Data, 2)

@@ -21,14 +21,17 @@ type season struct {
 	period float64
 	fixed  bool // given, the calendar's, or a whole number of steps that the series shows
 	shown  bool // by the series itself
+	faint  bool // the calendar's, whose seasonal means gain nothing in the series
 }
 
 const (
 	// detectable is the number of observations from which a period is looked for.
 	detectable = 24
-	// mostFolded is the number of latest observations whose seasonal means are scored, at periods of up to longestFolded steps: 6e6
-	// additions, which take 20 ms.
-	mostFolded, longestFolded = 6000, 1100
+	// peaksTell is the number of even observations from which the peaks of a periodogram may be seasons.
+	peaksTell = 48
+	// mostFolded is the number of latest observations whose seasonal means are scored, at periods of up to longestFolded steps or, of
+	// many, of as many as take foldedAdditions: some 10 ms.
+	mostFolded, longestFolded, foldedAdditions = 6000, 1100, 2e6
 	// leastCycles is the number of cycles in which a season must repeat to be seen.
 	leastCycles = 3
 	// leastWaves is the number of cycles of a smooth season.
@@ -36,6 +39,9 @@ const (
 	// clearlyShown is the gain in nats, by BIC, of a season that is shown. In 200 series each of white, red, wandering and
 	// heavy-tailed noise none or a few have as much (measure/search counts them).
 	clearlyShown = 6
+	// faintOdds is the advantage in nats of models without a season of the calendar that is faint: most daily series have a week, but
+	// noise of 24 days has one by its evidence in one of ten.
+	faintOdds = 2
 	// mostShown is the number of seasons beside the calendar's that a series may show.
 	mostShown = 2
 )
@@ -81,10 +87,11 @@ func shownSeasons(s *series.Series, o Options, calendar []season) (all []season,
 	}
 	known := slices.Clone(calendar)
 	var whole []int // seasons of the calendar, in steps
-	for _, c := range calendar {
+	for i, c := range calendar {
 		if steps := math.Round(c.period / s.Step); steps >= 2 && math.Abs(c.period/s.Step-steps) < 0.02 &&
 			steps <= span/s.Step/leastCycles {
 			whole = append(whole, int(steps))
+			calendar[i].faint = !slices.ContainsFunc(views, func(v *view) bool { return v.gain(int(steps)) > 0 })
 		}
 	}
 	for len(all) < mostShown && len(known) < len(calendar)+2*mostShown {
@@ -319,10 +326,12 @@ func clearest(views []*view, calendar []int) (best folded) {
 	for _, v := range views {
 		white := v.whitened()
 		last := v.at[len(v.at)-1] + 1
-		gains := make([]float64, max(3, min(last/leastCycles, longestFolded)+1))
+		gains := make([]float64, max(3, min(last/leastCycles, longestFolded, int(foldedAdditions/float64(len(v.y))))+1))
 		top := 0
 		for p := 2; p < len(gains); p++ {
-			gains[p] = min(v.gain(p), white.gain(p))
+			if gains[p] = v.gain(p); gains[p] > 0 { // few do
+				gains[p] = min(gains[p], white.gain(p))
+			}
 			if top == 0 || gains[p] > gains[top] {
 				top = p
 			}
@@ -351,7 +360,7 @@ func clearest(views []*view, calendar []int) (best folded) {
 // steps show both a week and a wave of 90. It returns the period itself if no two do.
 func (v *view) apart(gains []float64, period int) int {
 	short := 0
-	for p := 2; p <= period/2; p++ {
+	for p := 2; p <= period/4; p++ {
 		if off := period - p*((period+p/2)/p); off >= -1 && off <= 1 && gains[p] > clearlyShown &&
 			(short == 0 || gains[p] > gains[short]) {
 			short = p
@@ -392,8 +401,10 @@ func (v *view) gain(period int) float64 {
 		w := v.weight[i]
 		sum[k] += w * y
 		count[k] += w
-		total += w * y * y
-		mean += w * y
+	}
+	for i, y := range v.y {
+		w := v.weight[i]
+		total, mean = total+w*y*y, mean+w*y
 	}
 	n := float64(len(v.y))
 	mean /= n
@@ -513,9 +524,8 @@ func (v *view) settle(f folded) folded {
 // gainAt is the gain in nats, without a penalty, of the first harmonics of a period in steps.
 func (v *view) gainAt(steps float64, harmonics int) float64 {
 	n, k := len(v.y), 2*harmonics+2
-	a, b := mat.NewSymDense(k, nil), mat.NewVecDense(k, nil)
-	row, last := make([]float64, k), float64(v.at[n-1])
-	var total float64
+	products, b, row := make([]float64, k*k), make([]float64, k), make([]float64, k) // the upper triangle of the first
+	last, total := float64(v.at[n-1]), 0.0
 	for i, y := range v.y {
 		sin, cos := math.Sincos(2 * math.Pi * float64(v.at[i]) / steps)
 		turn, now := complex(cos, sin), complex(1, 0)
@@ -526,19 +536,20 @@ func (v *view) gainAt(steps float64, harmonics int) float64 {
 		}
 		for c, r := range row {
 			r *= v.weight[i]
-			b.SetVec(c, b.AtVec(c)+r*y)
+			b[c] += r * y
 			for d := c; d < k; d++ {
-				a.SetSym(c, d, a.At(c, d)+r*row[d])
+				products[c*k+d] += r * row[d]
 			}
 		}
 		total += v.weight[i] * y * y
 	}
+	a, right := mat.NewSymDense(k, products), mat.NewVecDense(k, b)
 	var chol mat.Cholesky
 	var beta mat.VecDense
-	if !chol.Factorize(a) || chol.SolveVecTo(&beta, b) != nil {
+	if !chol.Factorize(a) || chol.SolveVecTo(&beta, right) != nil {
 		return math.Inf(-1)
 	}
-	return gainOf(float64(n), total, mat.Dot(&beta, b), 0)
+	return gainOf(float64(n), total, mat.Dot(&beta, right), 0)
 }
 
 // leaveOut subtracts the seasonal means of a season.

@@ -248,6 +248,17 @@ func trainWithPriors(
 // beliefs returns the priors of a model m of a candidate, on a scale.
 func (p *policy) beliefs(of candidate, m gppl.Model, v YScale) beliefs {
 	b := beliefsOf(of.prior, m, p.extent, p.options.Priors, v.Scaling.Scale)
+	for _, q := range m.Params() {
+		if q.Role != gppl.RolePeriod || !q.IsFixed() {
+			continue
+		}
+		switch i := slices.IndexFunc(p.seasons, func(s season) bool { return s.fixed && s.period == q.Value }); {
+		case i >= 0 && p.seasons[i].shown: // the data chose it, though it is held at a whole number of steps
+			b.chosen += math.Log(max(1, p.extent.span/(2*p.extent.step)))
+		case i >= 0 && p.seasons[i].faint:
+			b.chosen += faintOdds
+		}
+	}
 	if v.counts != nil && v.counts.trained {
 		b = withShape(b, v.counts.likelihood)
 	}
