@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -48,7 +50,7 @@ func seasonalYardstick(y []float64, season int) Yardstick {
 	return Yardstick{Name: "seasonal naive", Season: season, Forecast: forecast}
 }
 
-// yardsticksOf returns the forecasts that one of the series must beat: the last value, the last value with drift, and a
+// yardsticksOf returns the forecasts that one of the series must beat: the last value, the last value with drift, the mean, and a
 // repetition for each of the periods, if n observations span more than one of it. They use the data and the calendar, but no
 // model.
 func yardsticksOf(s *series.Series, n int, periods []float64) []Yardstick {
@@ -62,6 +64,7 @@ func yardsticksOf(s *series.Series, n int, periods []float64) []Yardstick {
 			return repeated(past, x, 0, squareApart(past, 0))
 		}),
 		of("extending the line from the first value to the last", 0, drifting),
+		of("the mean of the past", 0, meanOfPast),
 	}
 	for _, p := range periods {
 		if steps := int(math.Round(p / s.Step)); steps > 1 && steps < n {
@@ -129,6 +132,18 @@ func drifting(s *series.Series, x []float64) Gaussian {
 	for i, v := range x {
 		k := periodsAhead(s, v, s.Step)
 		g.Mu[i], g.Variance[i] = s.Y[n-1]+slope*(v-s.X[n-1]), k*square*(1+k/float64(n-1))
+	}
+	return g
+}
+
+// meanOfPast forecasts the mean of all observations, with their variance about it times 1 + 1/n: what has no memory, such as rain or
+// noise, has no better forecast.
+func meanOfPast(s *series.Series, x []float64) Gaussian {
+	middle, square := stat.MeanVariance(s.Y, nil)
+	n := len(s.Y)
+	g := Gaussian{make([]float64, len(x)), make([]float64, len(x))}
+	for i := range x {
+		g.Mu[i], g.Variance[i] = middle, square*(1+1/float64(n))
 	}
 	return g
 }

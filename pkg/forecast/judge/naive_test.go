@@ -93,7 +93,7 @@ func TestYardsticks(t *testing.T) {
 		got := yardsticksOf(test.s, test.n, naiveSeasons(a, test.n))
 		var names []string
 		var seasons []int
-		for _, y := range got[2:] {
+		for _, y := range got[3:] {
 			names, seasons = append(names, y.Name), append(seasons, y.Season)
 		}
 		if !slices.Equal(names, test.want) || !slices.Equal(seasons, test.seasons) {
@@ -106,6 +106,9 @@ func TestYardsticks(t *testing.T) {
 	if g := drifting(line, ahead.X[20:]); !slices.Equal(g.Mu, ahead.Y[20:]) ||
 		math.Abs(g.Variance[3]/g.Variance[0]-4*(1+4./19)/(1+1./19)) > 1e-12 {
 		t.Errorf("a line goes on as %v", g)
+	}
+	if g := meanOfPast(line, ahead.X[20:]); g.Mu[3] != 22 || math.Abs(g.Variance[3]/(140*1.05)-1) > 1e-12 {
+		t.Errorf("the mean of a line goes on as %v", g)
 	}
 	if g := repeated(line, ahead.X[20:], 0, squareApart(line, 0)); g.Mu[3] != 41 ||
 		!slices.Equal(g.Variance, []float64{4, 8, 12, 16}) {

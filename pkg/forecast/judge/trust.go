@@ -90,15 +90,15 @@ const (
 )
 
 // TestPast forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function
-// Backtest for the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same
-// options, from the observations before the origin alone; regressors are known in advance. The search there may be narrower
+// Backtest for the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same options,
+// from the observations before the origin alone; regressors are known in advance. The search there may be narrower
 // (Trust.Effort), so that all origins together are predicted to take no longer than the fit, unless even the least search takes
-// more. Structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast, if the
-// budget was used up by the fit, and for a model from a file. The verdict mentions both. An origin at which no model can be
-// learnt is left out. If the series is too short for the horizon, a shorter horizon is tested.
+// more. Structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast, if the budget
+// was used up by the fit, and for a model from a file. The verdict mentions both. An origin at which no model can be learnt is
+// left out. If the series is too short for the horizon, a shorter horizon is tested.
 //
-// The yardstick is the one with the least error over the same origins among the last value, the last value with drift, and the
-// repetition of a season: one that the user or the calendar names or, without one, that of the strongest autocorrelation.
+// The yardstick is the one with the least error over the same origins among the last value, the last value with drift, the mean,
+// and the repetition of a season: one that the user or the calendar names or, without one, that of the strongest autocorrelation.
 //
 // The forecast is untested if the past has no room for two separate tests at the horizon, or fewer than ten observations before
 // them. Its verdict is a [Word].
