@@ -26,6 +26,10 @@ func newLegacyNormal(seed uint32) *legacyNormal {
 	return &legacyNormal{source: source}
 }
 
+// NumPyNormal returns numpy.random.randn after numpy.random.seed: the same numbers, but for the last digit of the C library's
+// logarithm.
+func NumPyNormal(seed uint32) (randn func() float64) { return newLegacyNormal(seed).next }
+
 // uniform is numpy's random_sample, in [0, 1).
 func (g *legacyNormal) uniform() float64 {
 	a, b := g.source.Uint32()>>5, g.source.Uint32()>>6
