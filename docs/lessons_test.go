@@ -162,6 +162,7 @@ var lessons = []lesson{
 		}, false},
 	{"07-E3-sunspots", []string{"one"}, map[string]string{"k, m = 100, 100": "k, m = 60, 100"}, func(t *testing.T) [][]any { return sunspots(t, 60) }, false},
 	{"07-E3-sunspots", []string{"omega"}, nil, func(t *testing.T) [][]any { return authorsOmega(t) }, false},
+	{"08-E3-EEG", []string{"one"}, map[string]string{"n, k, m = 2000, 100, 100": "n, k, m = 1000, 100, 100"}, func(t *testing.T) [][]any { return eeg(t, 1000) }, false},
 }
 
 var names = []string{"ML", "VFE", "PL"}
@@ -271,4 +272,28 @@ func authorsOmega(t *testing.T) [][]any {
 		t.Errorf("PL starts at %v, theirs at %v", ours.Start, theirs.Start)
 	}
 	return [][]any{{"here", ours.Start, float64(theirs.Stop), anything{}}, {"their code, run by itself", theirs.Start, float64(theirs.Stop), theirs.NLL}}
+}
+
+// eeg is the paper's E3 with Laplace on n points, by experiment's own sample of the recording.
+func eeg(t *testing.T, n int) (want [][]any) {
+	ctx := context.Background()
+	s, err := experiment.Source{Name: "eeg", N: n, Seed: 1}.Load()
+	if err != nil {
+		t.Skip(err)
+	}
+	model := gppl.PaperModel(gppl.Laplace{})
+	exact := testkit.Must(gppl.NewExact(ctx, model, s.Train))(t)
+	inducing := testkit.Must(s.Train.X.KMeans(ctx, 100, 1))(t)
+	omega := testkit.Must(gppl.NewProjection(ctx, gppl.Sphere{}, s.Train.X, 100, 1))(t)
+	for i, loss := range []gppl.Loss{exact, testkit.Must(gppl.NewVFE(ctx, model, s.Train, inducing, gppl.VFEOptions{}))(t), testkit.Must(gppl.NewProjected(ctx, model, s.Train, omega))(t)} {
+		r := testkit.Must(gppl.Fit(ctx, loss, nil, gppl.Settings{MaxIterations: 40, NoStandardErrors: true}))(t)
+		mean, _ := testkit.Must2(testkit.Must(gppl.NewPosterior(ctx, r.Model, s.Train))(t).Latent(ctx, gppl.Scalars(s.X)))(t)
+		off, all := 0.0, 0.0
+		for j, y := range s.Y {
+			off += (y - mean[j]) * (y - mean[j])
+			all += y * y
+		}
+		want = append(want, []any{names[i], off / all, testkit.Must(exact.ValueGrad(ctx, nil, r.Model.Values()))(t), anything{}, anything{}, anything{}})
+	}
+	return want
 }
