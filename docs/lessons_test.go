@@ -18,7 +18,9 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // shown prints what a cell shows as a table, a row a line.
@@ -163,6 +165,7 @@ var lessons = []lesson{
 	{"07-E3-sunspots", []string{"one"}, map[string]string{"k, m = 100, 100": "k, m = 60, 100"}, func(t *testing.T) [][]any { return sunspots(t, 60) }, false},
 	{"07-E3-sunspots", []string{"omega"}, nil, func(t *testing.T) [][]any { return authorsOmega(t) }, false},
 	{"08-E3-EEG", []string{"one"}, map[string]string{"n, k, m = 2000, 100, 100": "n, k, m = 1000, 100, 100"}, func(t *testing.T) [][]any { return eeg(t, 1000) }, false},
+	{"03-theorem", []string{"code-6"}, map[string]string{"n, k  = 150, 30": "n, k  = 150, 50"}, func(t *testing.T) [][]any { return theorem(t, 50) }, false},
 }
 
 var names = []string{"ML", "VFE", "PL"}
@@ -294,6 +297,19 @@ func eeg(t *testing.T, n int) (want [][]any) {
 			all += y * y
 		}
 		want = append(want, []any{names[i], off / all, testkit.Must(exact.ValueGrad(ctx, nil, r.Model.Values()))(t), anything{}, anything{}, anything{}})
+	}
+	return want
+}
+
+// theorem has the information and the two terms of its loss by package fisher, which uses other formulas.
+func theorem(t *testing.T, k int) (want [][]any) {
+	ctx, x := context.Background(), theory.Times(150, 75, 1)
+	info := testkit.Must(fisher.New(ctx, gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, x))(t)
+	p := testkit.Must(gppl.NewProjection(ctx, gppl.Sphere{}, x, k, 1))(t)
+	seen, loss := testkit.Must(info.Projected(ctx, p))(t), testkit.Must(info.Loss(ctx, p))(t)
+	for i, param := range info.Params() {
+		all, first, second := info.Data().At(i, i), loss.Quadratic.At(i, i), loss.Cross.At(i, i)
+		want = append(want, []any{param.Name, all, anything{}, seen.At(i, i), anything{}, first, second, first + second, all - seen.At(i, i), (first + second) / all})
 	}
 	return want
 }

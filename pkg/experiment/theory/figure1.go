@@ -27,7 +27,7 @@ func FigureOne(scale scales.Scale) (Results, error) {
 	}
 	var with, without []float64
 	for seed := range uint64(draws) {
-		d := &draw{seed: seed + 1, x: line(n, c.Span, seed+1)}
+		d := &draw{seed: seed + 1, x: Times(n, c.Span, seed+1)}
 		var err error
 		if d.gram, err = newLowRank(gppl.SE{Variance: c.Variance, Lengthscale: c.Lengthscale}, d.x); err != nil {
 			return nil, err

@@ -131,7 +131,7 @@ type draw struct {
 
 func (c *Case) draw(seed uint64) (*draw, error) {
 	kernel := gppl.SE{Variance: c.Variance, Lengthscale: c.Lengthscale}
-	d := &draw{seed: seed, x: line(c.N, c.Span, seed)}
+	d := &draw{seed: seed, x: Times(c.N, c.Span, seed)}
 	var err error
 	if d.info, err = fisher.New(context.Background(), gppl.Model{Kernel: kernel, Noise: c.Noise}, d.x); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ type TheoremResults struct {
 func Theorem(scale scales.Scale) (*TheoremResults, error) {
 	n := scales.Pick(scale, 150, 60)
 	k := n / 5
-	x := line(n, float64(n)/2, 1)
+	x := Times(n, float64(n)/2, 1)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}
 	info, err := fisher.New(context.Background(), m, x)
 	if err != nil {
@@ -68,8 +68,8 @@ func Theorem(scale scales.Scale) (*TheoremResults, error) {
 	return r, errors.Join(append(errs, err)...)
 }
 
-// line returns n times, uniform on [0, span] and in ascending order.
-func line(n int, span float64, seed uint64) gppl.Inputs {
+// Times returns n times, uniform on [0, span] and in ascending order.
+func Times(n int, span float64, seed uint64) gppl.Inputs {
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	x := make([]float64, n)
 	sum := 0.0

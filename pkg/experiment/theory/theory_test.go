@@ -22,7 +22,7 @@ import (
 // eigenvectors, the traces.
 func TestLowRank(t *testing.T) {
 	const n, k, v, l = 150, 20, 5, 10
-	x := line(n, 75, 3)
+	x := Times(n, 75, 3)
 	kernel := gppl.SE{Variance: v, Lengthscale: l}
 	low := testkit.Must(newLowRank(kernel, x))(t)
 	trace := floats.Sum(low.eigenvalues())
@@ -81,7 +81,7 @@ func TestLowRank(t *testing.T) {
 func TestUnsorted(t *testing.T) {
 	const n, k = 60, 4
 	omega := mat.NewDense(n, k, nil)
-	if err := (unsorted{}).Directions(t.Context(), omega, line(n, 30, 1), rand.New(rand.NewPCG(1, 1))); err != nil {
+	if err := (unsorted{}).Directions(t.Context(), omega, Times(n, 30, 1), rand.New(rand.NewPCG(1, 1))); err != nil {
 		t.Fatal(err)
 	}
 	for j := range k {
@@ -99,12 +99,12 @@ func TestUnsorted(t *testing.T) {
 }
 
 func TestLine(t *testing.T) {
-	x := line(1000, 500, 1)
+	x := Times(1000, 500, 1)
 	lo, hi := x.Range(0)
 	if lo <= 0 || hi >= 500 || hi-lo < 490 || !slices.IsSorted(mat.Col(nil, 0, mat.NewDense(1000, 1, flat(x)))) {
 		t.Errorf("from %v to %v", lo, hi)
 	}
-	if cmp.Equal(flat(x), flat(line(1000, 500, 2))) || !cmp.Equal(flat(x), flat(line(1000, 500, 1))) {
+	if cmp.Equal(flat(x), flat(Times(1000, 500, 2))) || !cmp.Equal(flat(x), flat(Times(1000, 500, 1))) {
 		t.Error("the seed does not decide")
 	}
 }

@@ -34,7 +34,7 @@ const tiny = 1e-12
 
 func whiteNoise(n, draws int) (r WhiteNoise, err error) {
 	rnd := rand.New(rand.NewPCG(1, 13))
-	x := line(n, float64(n), 1)
+	x := Times(n, float64(n), 1)
 	m := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: tiny}.Fix(gppl.NoiseName)
 	info, err := fisher.New(context.Background(), m, x)
 	if err != nil {
