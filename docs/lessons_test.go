@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
@@ -166,6 +168,7 @@ var lessons = []lesson{
 	{"07-E3-sunspots", []string{"omega"}, nil, func(t *testing.T) [][]any { return authorsOmega(t) }, false},
 	{"08-E3-EEG", []string{"one"}, map[string]string{"n, k, m = 2000, 100, 100": "n, k, m = 1000, 100, 100"}, func(t *testing.T) [][]any { return eeg(t, 1000) }, false},
 	{"03-theorem", []string{"code-6"}, map[string]string{"n, k  = 150, 30": "n, k  = 150, 50"}, func(t *testing.T) [][]any { return theorem(t, 50) }, false},
+	{"04-spectrum", []string{"one"}, map[string]string{"n, k  = 500, 25 ": "n, k  = 500, 40 "}, func(t *testing.T) [][]any { return spectrum(t, 40) }, false},
 }
 
 var names = []string{"ML", "VFE", "PL"}
@@ -310,6 +313,25 @@ func theorem(t *testing.T, k int) (want [][]any) {
 	for i, param := range info.Params() {
 		all, first, second := info.Data().At(i, i), loss.Quadratic.At(i, i), loss.Cross.At(i, i)
 		want = append(want, []any{param.Name, all, anything{}, seen.At(i, i), anything{}, first, second, first + second, all - seen.At(i, i), (first + second) / all})
+	}
+	return want
+}
+
+// spectrum is what is left of the trace by package fisher, for which ε is the noise variance of a model.
+func spectrum(t *testing.T, k int) (want [][]any) {
+	ctx, x, kernel := context.Background(), theory.Times(500, 250, 1), gppl.SE{Variance: 5, Lengthscale: 10}
+	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Localised{}} {
+		p := testkit.Must(gppl.NewProjection(ctx, design, x, k, 1))(t)
+		omega := testkit.Must(p.Omega(ctx))(t)
+		cov := make([]float64, 500*500)
+		if err := gppl.Covariance(ctx, cov, kernel, x, x); err != nil {
+			t.Fatal(err)
+		}
+		var s mat.Dense
+		s.Product(omega.T(), mat.NewDense(500, 500, cov), omega)
+		info := testkit.Must(fisher.New(ctx, gppl.Model{Kernel: kernel, Noise: 1e-3 * mat.Trace(&s) / float64(k)}, x))(t)
+		_, latent := testkit.Must2(info.ConditionalTrace(ctx, p))(t)
+		want = append(want, []any{design.String(), latent, latent / 2500, anything{}})
 	}
 	return want
 }

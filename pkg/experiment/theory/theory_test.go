@@ -271,3 +271,20 @@ func TestBound(t *testing.T) {
 		t.Errorf("%+v: printed %v, corrected %v", b, b.Printed(), b.Corrected())
 	}
 }
+
+// TestStoredStudy: the numbers that the ledger reads are those of the study that notebook 04 shows from the store.
+func TestStoredStudy(t *testing.T) {
+	study, err := Read[SpectrumResults]("../../../notebooks/results/spectrum.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := Load("../../../notebooks/results/theory.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range study.Numbers() {
+		if old, ok := stored[name]; !ok || !sameButRounding(old, v) {
+			t.Errorf("%s is %v in the study, and %v is stored (%v)", name, v, old, ok)
+		}
+	}
+}
