@@ -471,6 +471,17 @@ def try_control(lab, browser, path, out, seconds, control, move):
         return f"the figure followed {control} twice, the stop button ended the cell, and run again and left alone it gave the kernel back after {time.monotonic() - start:.0f} s"
 
 
+def waiting(path, trial):
+    """What a trial says of a copy of a notebook whose knob "move" is true, so that its last cell waits for a reader."""
+    text = path.read_text("utf-8")
+    if text.count("const move = false") != 1:
+        raise Failure("the notebook has no knob that lets its control wait")
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix="moved-", suffix=".ipynb") as copy:
+        copy.write(text.replace("const move = false", "const move = true"))
+        copy.flush()
+        return trial(Path(copy.name))
+
+
 def try_stop(lab, browser, path, store, out, seconds):
     """Stops a run of trials, looks at what it has stored, and lets it go on."""
     with opened(lab, browser, path, out / f"{path.stem}-stopped.png") as page:
@@ -556,7 +567,7 @@ def main():
             "01-quickstart": lambda p: f"{try_tab(lab, browser, p, args.out)}; {try_dark(lab, browser, p, args.out, seconds)}",
             "02-sunspots": lambda p: try_control(lab, browser, p, args.out, seconds, "select", pick),
             "05-E1": lambda p: try_stop(lab, browser, p, NOTEBOOKS / "out" / "smoke-e1.jsonl", args.out, seconds),
-            "10-your-data": lambda p: try_control(lab, browser, p, args.out, seconds, "input[type=range]", drag),
+            "10-your-data": lambda p: waiting(p, lambda c: try_control(lab, browser, c, args.out, seconds, "input[type=range]", drag)),
         }
         os.environ["GPPL_FRESH"] = str(int(time.time()) + 1)
         with laboratory(playwright) as (lab, browser):
