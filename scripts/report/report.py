@@ -162,7 +162,7 @@ def facts(path):
     about = re.split(r"(?<=[.!?])\s+(?=[A-Z])", about)[0]
     about = re.sub(r"\s*\(\[[^\]]*\]\(#[^)]*\)[^()]*\)", "", about)  # the index has no such place: "(the forecast, …)" goes,
     about = re.sub(r"\[([^\]]*)\]\(#[^)]*\)", r"\1", about)  # and a word loses its link
-    return {"name": path.stem, "title": title[1] if title else path.stem, "about": about, "figures": 0, "tables": 0, "needs": [], **nb.metadata.get("gppl", {})}
+    return {"name": path.stem, "title": title[1] if title else path.stem, "about": about, "figures": 0, "tables": 0, "needs": [], "seeds": "not stated", **nb.metadata.get("gppl", {})}
 
 
 def execute(path, nb, seconds):
