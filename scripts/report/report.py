@@ -39,6 +39,7 @@ from whole import whole
 ROOT = Path(os.environ["GPPL_ROOT"])
 SCALE = os.environ.get("GPPL_SCALE") or "full"
 BOOTSTRAP = "bootstrap"  # the tag of the cell that readers need not see
+PLUMBING = "plumbing"  # the tag of cells that are no part of the method: their code is folded
 
 
 HELP = """environment:
@@ -228,19 +229,20 @@ def render(nb, about, code_css):
                 output["html"] = Markup(numbering.output(data["text/html"]))
             elif "text/markdown" in data:
                 output["html"] = Markup('<div class="prose">') + markdown(data["text/markdown"]) + Markup("</div>")
-    silent = []  # code cells that show nothing: their code stands with that of the cell after them
+    silent = {"plumbing": [], "method": []}  # of code cells that show nothing: it stands below the outputs of the cell after them
+    take = lambda outputs: {name: "\n\n".join(parts) for name, parts in silent.items()} | {"outputs": outputs}
     for cell in nb.cells:
         if cell.cell_type == "code":
-            silent.append(cell.source)
+            silent["plumbing" if PLUMBING in cell.metadata.get("tags", []) else "method"].append(cell.source)
             if not cell.outputs:
                 continue
-        if silent:
-            cells.append({"source": "\n\n".join(silent), "outputs": cell.get("outputs", [])})
-            silent = []
+        if any(silent.values()):
+            cells.append(take(cell.get("outputs", [])))
+            silent = {"plumbing": [], "method": []}
         if cell.cell_type == "markdown":
             cells.append({"prose": Markup(NOTEBOOK.sub(r'href="\1.html\2"', references.cite(numbering.link(markdown(cell.source)))))})
-    if silent:
-        cells.append({"source": "\n\n".join(silent), "outputs": []})
+    if any(silent.values()):
+        cells.append(take([]))
     headings = contents("".join(c["prose"] for c in cells if "prose" in c))
     if references.cited:
         headings.append((2, "references", "References"))

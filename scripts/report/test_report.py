@@ -205,12 +205,15 @@ class Pages(unittest.TestCase):
         code = lambda source, *outputs: nbformat.v4.new_code_cell(source, outputs=[nbformat.v4.new_output("display_data", data={"text/html": o}) for o in outputs])
         nb = nbformat.v4.new_notebook(cells=[
             nbformat.v4.new_markdown_cell("# T\n\nSee [02](02-sunspots.ipynb) and [there](https://example.org/02-sunspots.ipynb)."),
-            code("silent"), code("loud", FIGURE), code("trailing")])
+            code("silent"), code("pipes"), code("loud", FIGURE), code("trailing")])
+        nb.cells[2].metadata["tags"] = [report.PLUMBING]
         about = report.facts(Path(os.environ["GPPL_ROOT"]) / "notebooks" / "01-quickstart.ipynb") | {"environment": {}}
         page = report.render(nb, about, "")
         self.only_script(page)
-        self.assertEqual(page.count("<summary>Code</summary>"), 2)  # what shows nothing stands with the cell after it
-        self.assertLess(page.index("silent"), page.index("loud"))
+        self.assertEqual(page.count("<details open><summary>Code</summary>"), 2)  # what shows nothing stands with the cell after it
+        self.assertEqual(page.count("<details><summary>Helpers</summary>"), 1)
+        places = [page.index(text) for text in ("what it shows", "pipes", "silent", "loud")]  # the figure, what is folded, the method
+        self.assertEqual(places, sorted(places))
         self.assertIn("trailing", page)
         self.assertIn('href="02-sunspots.html"', page)
         self.assertIn('href="https://example.org/02-sunspots.ipynb"', page)
