@@ -10,10 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	plottext "gonum.org/v1/plot/text"
-
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // Column is one column of a table.
@@ -27,7 +24,6 @@ type Column struct {
 	// BestOfRow emphasises the smallest value of each row among the columns with this choice.
 	BestOfRow bool
 	Target    float64 // if not zero, the best value is the nearest to it, not the smallest
-	Minor     bool    // left out on a phone where a row becomes a card
 }
 
 // badness is the quantity that is smallest for the best value; only finite numbers have one.
@@ -48,8 +44,8 @@ type Table struct {
 	Notes   []string // below the table
 }
 
-// worst begins the second line of a spread; smallSize is the size of its text relative to that of the table (smallCSS).
-const worst, smallSize = " worst ", 0.84
+// worst begins the second line of a spread.
+const worst = " worst "
 
 // newLine separates the lines of a cell: a character that clean does not change.
 const newLine = "\u2028"
@@ -70,42 +66,6 @@ func (c tableCell) sentence() bool { return utf8.RuneCountInString(c.text) > 48 
 
 // word reports whether a text must not be broken: readers take "PL, k = 100" as one word, like 2023-10-30T00:00:00Z.
 func (c tableCell) word() bool { return utf8.RuneCountInString(c.text) <= 20 }
-
-// The settings of page.css for a table on a phone, in CSS pixels: the width of its text on a screen of 390, the size of its font,
-// and the padding of a column.
-const phoneWidth, phoneFont, phonePadding = 358, 13.44, 8.0
-
-// wide reports whether a table would scroll sideways on a phone, or has sentences that would squeeze its numbers.
-func (t *Table) wide(cells [][]tableCell, right []bool) bool {
-	plain, bold := style.text(phoneFont, style.ink, false), style.text(phoneFont, style.ink, true)
-	longest := func(sty plottext.Style, texts []string) (width float64) {
-		for _, s := range texts {
-			width = max(width, float64(sty.Width(s)))
-		}
-		return width
-	}
-	var width float64
-	for j, c := range t.Columns {
-		column := longest(bold, text.UnbrokenFields(c.header()))
-		for _, row := range cells {
-			cell, sty, parts := row[j], plain, text.UnbrokenFields(row[j].text)
-			if cell.best {
-				sty = bold
-			}
-			switch {
-			case cell.sentence() && j > 0:
-				return true
-			case cell.sentence():
-				column = max(column, sentenceWidth*phoneFont)
-			case cell.word() || right[j]:
-				parts = strings.Split(cell.text, newLine)
-			}
-			column = max(column, longest(sty, parts), smallSize*longest(plain, strings.Split(cell.small, worst)))
-		}
-		width += column + phonePadding
-	}
-	return width > phoneWidth
-}
 
 // cells formats all rows and finds the best of each column; short rows are padded.
 func (t *Table) cells() (cells [][]tableCell, right []bool) {
@@ -209,7 +169,7 @@ const (
 	tableCSS = "border-collapse:collapse;margin:0.6em 0;font-size:0.95em;line-height:1.35;border:0;" +
 		"font-variant-numeric:tabular-nums;color:#1f2328;background:#ffffff"
 	captionCSS = "caption-side:top;text-align:left;font-weight:600;padding:0.3em 0.5em 0.45em;color:inherit"
-	headCSS    = "padding:0.3em 0.5em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid " +
+	headCSS    = "padding:0.3em 0.5em;border:0;background:#ffffff;border-top:1.5px solid #8c959f;border-bottom:1px solid " +
 		"#8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
 	cellCSS  = "padding:0.25em 0.5em;border:0;border-bottom:1px solid #e7eaed;background:#ffffff;"
 	bestCSS  = "font-weight:700;background:#e6f4ef;"
@@ -233,12 +193,7 @@ func (t *Table) HTML() (template.HTML, error) {
 		return "text-align:" + map[bool]string{false: "left", true: "right;white-space:nowrap"}[right[j]]
 	}
 	var b strings.Builder
-	class := "gppl-table"
-	cards := t.wide(cells, right)
-	if cards { // on a phone each row becomes a card (page.css), which needs no sideways scrolling
-		class += " gppl-cards"
-	}
-	fmt.Fprintf(&b, `<table class="%s" style="%s">`, class, tableCSS)
+	fmt.Fprintf(&b, `<table class="gppl-table" style="%s">`, tableCSS)
 	if c := clean(t.Caption); c != "" {
 		fmt.Fprintf(&b, `<caption style="%s"><div class="gppl-stay">%s</div></caption>`, captionCSS, escape(c))
 	}
@@ -268,15 +223,7 @@ func (t *Table) HTML() (template.HTML, error) {
 			if cells[i][j].best {
 				css += bestCSS
 			}
-			name := ""
-			// The first column names the row and needs no header in a card, unless it is a number.
-			if cards && t.Columns[j].header() != "" && (j > 0 || right[j]) {
-				name = fmt.Sprintf(` data-name="%s"`, html.EscapeString(t.Columns[j].header()))
-			}
-			if cards && t.Columns[j].Minor {
-				name = ` class="gppl-minor"` + name
-			}
-			fmt.Fprintf(&b, `<td%s style="%s%s">%s</td>`, name, css, side(j), cells[i][j].html())
+			fmt.Fprintf(&b, `<td style="%s%s">%s</td>`, css, side(j), cells[i][j].html())
 		}
 		b.WriteString("</tr>\n")
 	}

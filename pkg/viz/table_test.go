@@ -2,7 +2,6 @@ package viz
 
 import (
 	"encoding/xml"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -127,36 +126,20 @@ func TestTableSentences(t *testing.T) {
 	}
 }
 
-// TestTableOnPhone checks that rows become cards on a phone if the table is too wide for it, and that a number in the first
-// column then has its name.
+// TestTableOnPhone: on a phone a table scrolls sideways, and the first cell of each row and of the header, which have a background of
+// their own, stay.
 func TestTableOnPhone(t *testing.T) {
-	number, name := Column{Name: "evaluations"}, Column{Name: "kernel"}
-	for _, c := range []struct {
-		columns []Column
-		row     []any
-		names   int // how many cells say what they are
-	}{
-		{[]Column{name, number, number}, []any{"Matern32", 1, 2}, 0},
-		{[]Column{name, number, number, number, number}, []any{"Matern32", 1, 2, 3, 4}, 4},
-		{[]Column{number, number, number, number, number}, []any{5, 1, 2, 3, 4}, 5},
-		{[]Column{name, {Name: "unit"}, {Name: "reason"}}, []any{strings.Repeat("m", 20), "in " + strings.Repeat("m", 18), "converged"},
-			2},
-		{[]Column{name, number, number, number}, []any{strings.Repeat("why ", 20), 1, 2, 3}, 3},
-		{[]Column{name, {}, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20), "b"}, 1},
-		{[]Column{name, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20)}, 1},
-		{[]Column{name, {Name: "NLL"}, {Name: "NLL"}}, []any{"a", Spread{N: 2}, Spread{N: 2, Q1: 100.123, Q3: 1e-3, Worst: 1234567}},
-			0},
-	} {
-		s := string(Must((&Table{Columns: c.columns, Rows: [][]any{c.row}}).HTML()))
-		if got := strings.Count(s, "data-name="); got != c.names || strings.Contains(s, "gppl-cards") != (got > 0) {
-			t.Errorf("%v: %d cells are named, want %d", c.row, got, c.names)
+	for _, rule := range []string{".gppl-table:not(.sideways > *) { display: block; overflow-x: auto; }",
+		".gppl-table :is(thead, tbody) > tr > :first-child:not(:last-child) { position: sticky; left: 0;"} {
+		if !strings.Contains(string(CSS()), rule) {
+			t.Errorf("page.css has no rule %s", rule)
 		}
 	}
-	// What wide assumes.
-	font, padding := fmt.Sprintf("font-size: %.2grem", phoneFont/16), fmt.Sprintf("padding-left: %.1fem", phonePadding/phoneFont/2)
-	for _, rule := range []string{font, padding} {
-		if !strings.Contains(pageCSS, strings.Replace(rule, " 0.", " .", 1)) {
-			t.Errorf("%s is not in page.css", rule)
+	s := string(Must((&Table{Columns: []Column{{Name: "a"}, {Name: "b"}}, Rows: [][]any{{"c", 1}}}).HTML()))
+	for _, cell := range []string{"th scope=\"col\"", "td"} {
+		_, rest, _ := strings.Cut(s, "<"+cell+" style=")
+		if css, _, _ := strings.Cut(rest, ">"); !strings.Contains(css, "background:") {
+			t.Errorf("%s: what scrolls is seen through it: %s", cell, css)
 		}
 	}
 }
@@ -176,19 +159,5 @@ func TestTableEscapes(t *testing.T) {
 		if strings.Contains(string(h), "<script") || !strings.Contains(string(h), "&lt;script&gt;") {
 			t.Errorf("not escaped: %s", h)
 		}
-	}
-}
-
-// TestMinor: a phone leaves a minor column out of the cards of a wide table, and keeps it in a narrow one.
-func TestMinor(t *testing.T) {
-	columns := []Column{{Name: "model"}, {Name: "engine", Minor: true}}
-	for text, want := range map[string]int{"short": 0, strings.Repeat("a sentence of many words ", 4): 1} {
-		s, err := (&Table{Columns: columns, Rows: [][]any{{"SE", text}}}).HTML()
-		if got := strings.Count(string(s), `class="gppl-minor"`); err != nil || got != want {
-			t.Errorf("%q: %d, %v", text, got, err)
-		}
-	}
-	if !strings.Contains(string(CSS()), ".gppl-cards tbody td.gppl-minor { display: none; }") {
-		t.Error("the style does not leave it out")
 	}
 }

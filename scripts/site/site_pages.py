@@ -3,8 +3,8 @@
 Usage: site_pages.py stage DOCS STAGE     copies docs/; links that lead out of it, to notebooks and sources, lead to the repository there, and
                                           those whose text is the name of a file have the title of its page
        site_pages.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js;
-                                          flags and numbers are not broken at a hyphen, indices are subscripts, rows of wide tables are cards on a
-                                          phone, as in reports; buttons that copy code are no landmarks; no page of its own for what is not found, whose style would be looked for in the root of the disk
+                                          flags and numbers are not broken at a hyphen, indices are subscripts, header cells that say nothing are
+                                          none; buttons that copy code are no landmarks; no page of its own for what is not found, whose style would be looked for in the root of the disk
 """
 
 import html
@@ -54,13 +54,7 @@ def stage(docs, to):
         name = page.relative_to(to / "docs").as_posix()
         page.write_text(outward(titled(page.read_text("utf-8"), name, docs), name), "utf-8")
     shutil.copy(Path(__file__).with_name("mkdocs.yml"), to)
-    (to / "docs" / "site.css").write_text(Path(__file__).with_name("site.css").read_text("utf-8") + cards_css(), "utf-8")
-
-
-def cards_css():
-    """What makes cards of the rows of a table on a phone in the pages of pkg/viz."""
-    css = (Path(__file__).parents[2] / "pkg" / "viz" / "page.css").read_text("utf-8")
-    return css[css.index("@media screen and (max-width: 36rem)"):]
+    shutil.copy(Path(__file__).with_name("site.css"), to / "docs")
 
 
 SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
@@ -74,45 +68,14 @@ SUBSCRIPT = re.compile(r"(?<![^\W_]|_)([^\W\d_])_(?:\{([^{}]*)\}|([^\W\d_]{1,2})
 
 
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
-ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 EMPTY = re.compile(r"<th([^>]*)>\s*</th>")
-CELL = re.compile(r"<(t[hd])([^>]*)>(.*?)</t[hd]>", re.DOTALL)
-TAG = re.compile(r"<[^>]*>")
-PHONE, LETTER, PADDING = 343, 6.5, 20  # CSS pixels: a page's column on a phone, a letter of a table, what a column has beside its text
-SENTENCE = 48  # letters, as in pkg/viz/table.go
-
-
-def carded(table):
-    """A table without headers that say nothing, whose rows are cards on a phone (page.css of pkg/viz) if it is too wide for one, or has many columns with sentences."""
-    table = EMPTY.sub(r"<td\1></td>", table)
-    rows = [CELL.findall(row) for row in ROW.findall(table)]
-    text = lambda cell: html.unescape(TAG.sub("", cell[2])).strip()
-    longest = [max(len(word) for row in rows for word in text(row[i]).split() or [""]) for i in range(len(rows[0]))]
-    sentences = [max(len(text(row[i])) for row in rows) > SENTENCE for i in range(len(rows[0]))]
-    if sum(LETTER * n + PADDING for n in longest) <= PHONE and not (len(longest) > 3 and any(sentences[1:])):
-        return table
-    names = [html.escape(text(cell)) for cell in rows[0]]
-
-    def row(match):
-        at = iter(range(len(names)))
-
-        def cell(found):
-            i = next(at)
-            if found[1] == "th" or not names[i] or not text(found.groups()) or i == 0 and "right" not in found[2]:
-                return found[0]
-            mark = ' style="min-width:0"' if len(text(found.groups())) > SENTENCE else found[2]  # page.css knows sentences by it
-            return f'<td data-name="{names[i]}"{mark}>{found[3]}</td>'
-
-        return CELL.sub(cell, match[0])
-
-    return f'<div class="gppl-cards">{ROW.sub(row, table)}</div>'
 
 
 def legible(page):
     """A page whose flags and numbers stay on one line, and whose indices are subscripts: x_g, except in code."""
     indices = lambda part, code: part if code else SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", part)
     slanted = lambda m: f"<sub>{m[3]}</sub>" if m[3] else f"<sub><em>{m[1] or m[2]}</em></sub>"
-    return ARTICLE.sub(lambda article: TABLE.sub(lambda table: carded(table[0]), whole(SLANTED.sub(slanted, article[0]), indices)), page)
+    return ARTICLE.sub(lambda article: TABLE.sub(lambda table: EMPTY.sub(r"<td\1></td>", table[0]), whole(SLANTED.sub(slanted, article[0]), indices)), page)
 
 
 def finish(site):

@@ -342,10 +342,10 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 func Comparison(a *forecast.Analysis) *viz.Table {
 	t := &viz.Table{Caption: "Models compared", Columns: []viz.Column{
 		{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: true},
-		{Name: "weight", Unit: "%", Format: viz.Fixed(0)}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(2), Minor: true},
-		{Name: "parameters", Minor: true}, {Name: "BIC above the best", Format: viz.Fixed(1), Minor: true}, {Name: "training"},
-		{Name: "engine", Minor: true}, {Name: "evaluations", Minor: true},
-		{Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true},
+		{Name: "weight", Unit: "%", Format: viz.Fixed(0)}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(2)},
+		{Name: "parameters"}, {Name: "BIC above the best", Format: viz.Fixed(1)}, {Name: "training"},
+		{Name: "engine"}, {Name: "evaluations"},
+		{Name: "time", Unit: "s", Format: viz.Fixed(1)},
 	}}
 	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, " +
 		"with parameters integrated out by Laplace's method. Forecasts average the models by their weights. " +
