@@ -66,8 +66,8 @@ func structured(seed uint64) (all []drawn) {
 		}
 		axis, x := dated(n, hours)
 		y := rota(r, n, period, 5, 100)
-		all = append(all, of("season, dated", fmt.Sprintf("season of %d, steps of %g h, %d rows", period, hours, n), axis, x, y, period*2,
-			phases(x[0], x[1]-x[0], period)))
+		name := fmt.Sprintf("season of %d, steps of %g h, %d rows", period, hours, n)
+		all = append(all, of("season, dated", name, axis, x, y, period*2, phases(x[0], x[1]-x[0], period)))
 	}
 	for i := range 15 { // a rough season of numbers
 		r := rand.New(rand.NewPCG(seed, 100+uint64(i)))

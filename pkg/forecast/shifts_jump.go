@@ -17,8 +17,8 @@ const (
 	// clearJump is the distance of the medians on either side of a change of level, in standard deviations of the values about
 	// them, from which the change is tried before the scale of y is chosen. A line has 3.2.
 	clearJump = 4
-	// unlikeOthers is the distance of the medians of three values on either side, over the median of it at all places: a walk drifts as
-	// far, but no step of it stands out.
+	// unlikeOthers is the distance of the medians of three values on either side, over the median of it at all places: a walk drifts
+	// as far, but no step of it stands out.
 	unlikeOthers = 5
 	// mostBesideJump is the number of values on either side whose median counts, unless a quarter of the series is less.
 	mostBesideJump = 20
@@ -26,10 +26,10 @@ const (
 
 // withJumps returns the analysis with the changes of level that the series shows whatever its model, if these have more evidence.
 //
-// A search without them chooses the scale of y so as to describe them: 40 values at 3 and 20 at 103 become a model of log y. So both
-// scales are searched again with the changes, and the evidence decides between the two searches. The changes must be better by
-// log(2n/0.005) nats each, since each is one of 2n that might have been there, and a change is as rare as in findShifts. This needs no
-// factor and no number of observations, and so it serves counts and short series, too.
+// A search without them chooses the scale of y so as to describe them: 40 values at 3 and 20 at 103 become a model of log y. So
+// both scales are searched again with the changes, and the evidence decides between the two searches. The changes must be better
+// by log(2n/0.005) nats each, since each is one of 2n that might have been there, and a change is as rare as in findShifts. This
+// needs no factor and no number of observations, and so it serves counts and short series, too.
 func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 	all := jumps(a.Series)
 	rare := math.Log(2 * float64(len(a.Series.X)) / shiftChance)
@@ -60,8 +60,8 @@ func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 	return a, nil
 }
 
-// jumps returns the clear changes of level of a series that has none yet, the clearest first: those with a distance of clearJump or
-// more, on the scale of y or on another that its values allow.
+// jumps returns the clear changes of level of a series that has none yet, the clearest first: those with a distance of clearJump
+// or more, on the scale of y or on another that its values allow.
 func jumps(s *series.Series) (all []series.Shift) {
 	least := beside
 	if len(s.X) < fewestScanned { // a few values at one level are not odd in a short series
@@ -100,8 +100,8 @@ func jumps(s *series.Series) (all []series.Shift) {
 	return all
 }
 
-// scalesOf returns the values on the scales that models may have: y, and its logarithm or its log odds between bounds; of counts the
-// root, about which they vary equally.
+// scalesOf returns the values on the scales that models may have: y, and its logarithm or its log odds between bounds; of counts
+// the root, about which they vary equally.
 func scalesOf(s *series.Series) [][]float64 {
 	of := func(f func(i int, y float64) float64) []float64 {
 		out := make([]float64, len(s.Y))

@@ -136,8 +136,8 @@ func drifting(s *series.Series, x []float64) Gaussian {
 	return g
 }
 
-// meanOfPast forecasts the mean of all observations, with their variance about it times 1 + 1/n: what has no memory, such as rain or
-// noise, has no better forecast.
+// meanOfPast forecasts the mean of all observations, with their variance about it times 1 + 1/n: what has no memory, such as rain
+// or noise, has no better forecast.
 func meanOfPast(s *series.Series, x []float64) Gaussian {
 	middle, square := stat.MeanVariance(s.Y, nil)
 	n := len(s.Y)

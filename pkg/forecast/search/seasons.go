@@ -29,8 +29,8 @@ const (
 	detectable = 24
 	// peaksTell is the number of even observations from which the peaks of a periodogram may be seasons.
 	peaksTell = 48
-	// mostFolded is the number of latest observations whose seasonal means are scored, at periods of up to longestFolded steps or, of
-	// many, of as many as take foldedAdditions: some 10 ms.
+	// mostFolded is the number of latest observations whose seasonal means are scored, at periods of up to longestFolded steps or,
+	// of many, of as many as take foldedAdditions: some 10 ms.
 	mostFolded, longestFolded, foldedAdditions = 6000, 1100, 2e6
 	// leastCycles is the number of cycles in which a season must repeat to be seen.
 	leastCycles = 3
@@ -39,15 +39,15 @@ const (
 	// clearlyShown is the gain in nats, by BIC, of a season that is shown. In 200 series each of white, red, wandering and
 	// heavy-tailed noise none or a few have as much (measure/search counts them).
 	clearlyShown = 6
-	// faintOdds is the advantage in nats of models without a season of the calendar that is faint: most daily series have a week, but
-	// noise of 24 days has one by its evidence in one of ten.
+	// faintOdds is the advantage in nats of models without a season of the calendar that is faint: most daily series have a week,
+	// but noise of 24 days has one by its evidence in one of ten.
 	faintOdds = 2
 	// mostShown is the number of seasons beside the calendar's that a series may show.
 	mostShown = 2
 )
 
-// seasonsOf returns the seasons that a search tries, in this order: the given ones, otherwise those of the calendar and those that
-// the series itself shows. A season that is clearer than those of the calendar comes first.
+// seasonsOf returns the seasons that a search tries, in this order: the given ones, otherwise those of the calendar and those
+// that the series itself shows. A season that is clearer than those of the calendar comes first.
 func seasonsOf(s *series.Series, o Options) (all []season) {
 	if o.NoSeason {
 		return nil
@@ -71,7 +71,8 @@ func seasonsOf(s *series.Series, o Options) (all []season) {
 // shownSeasons returns the seasons beside those of the calendar that an even series shows after its trend, its changes and its
 // regressors, the clearest first, and whether it is clearer than those of the calendar. A rough season of P steps has P − 1 free
 // means, and no single peak of a periodogram: seasonal means at every whole number of steps are scored by BIC (folded), until
-// what they leave shows none. Smooth seasons of any length are the clear peaks of the periodogram of the rest (auto.ClearPeriods).
+// what they leave shows none. Smooth seasons of any length are the clear peaks of the periodogram of the rest
+// (auto.ClearPeriods).
 func shownSeasons(s *series.Series, o Options, calendar []season) (all []season, clearer bool) {
 	if !s.Even || len(s.X) < detectable {
 		return nil, false
@@ -129,8 +130,8 @@ func shownSeasons(s *series.Series, o Options, calendar []season) (all []season,
 }
 
 // smoothPeriods returns the periods of waves: the clear peaks of a periodogram of the whole series, or of what its seasons leave,
-// and the highest peak if its wave is most of the series, since a few cycles are too few for a clear peak. A wave must also gain as
-// much as other seasons, in the observations and in what an AR(1) leaves of them.
+// and the highest peak if its wave is most of the series, since a few cycles are too few for a clear peak. A wave must also gain
+// as much as other seasons, in the observations and in what an AR(1) leaves of them.
 func smoothPeriods(s *series.Series, v *view) (periods []float64) {
 	if s.Errors != nil { // the periodogram has no weights
 		return nil
@@ -215,8 +216,8 @@ func detrendedViews(s *series.Series, o Options) (all []*view) {
 	return all
 }
 
-// weightsOf returns the inverse of the known variance of each observation, 1 on average. Errors that are not relative leave room for
-// as much noise as the median of them.
+// weightsOf returns the inverse of the known variance of each observation, 1 on average. Errors that are not relative leave room
+// for as much noise as the median of them.
 func weightsOf(s *series.Series) []float64 {
 	weight := make([]float64, len(s.X))
 	if s.Errors == nil {
@@ -319,8 +320,8 @@ type folded struct {
 func (f folded) steps() float64 { return float64(f.period) / float64(f.parts) }
 
 // clearest returns the season that is the clearest on one of the scales. A season must be seen in the observations and in what an
-// AR(1) leaves of them: its gain is the lower of both. Of multiples of one period, the shortest within 3 nats is meant, but before it
-// a season of the calendar: opening hours from 7 to 17 h look the same in 12 hours as in a day.
+// AR(1) leaves of them: its gain is the lower of both. Of multiples of one period, the shortest within 3 nats is meant, but
+// before it a season of the calendar: opening hours from 7 to 17 h look the same in 12 hours as in a day.
 func clearest(views []*view, calendar []int) (best folded) {
 	const close = 3 // nats
 	for _, v := range views {
@@ -428,8 +429,8 @@ func gainOf(n, total, explained, free float64) float64 {
 	return 0.5*n*math.Log(total/max(total-explained, least*total)) - 0.5*free*math.Log(n)
 }
 
-// inParts returns the part of the period that says as much with fewer coefficients: of a rhythm of 12.5 steps, which repeats after
-// 25, only every second harmonic of 25 is there.
+// inParts returns the part of the period that says as much with fewer coefficients: of a rhythm of 12.5 steps, which repeats
+// after 25, only every second harmonic of 25 is there.
 func (v *view) inParts(white *view, f folded) folded {
 	best := f
 	for _, parts := range divisors(f.period) {

@@ -6,11 +6,11 @@ import (
 )
 
 // withoutCopies returns the rows of a file that are not exact copies of earlier ones, by their index, and the number of copies: a
-// join or a file that was appended twice repeats rows, and each copy would count as one more observation without noise. s has the rows
-// in ascending order of x; order says which of the file they are, nil for all.
+// join or a file that was appended twice repeats rows, and each copy would count as one more observation without noise. s has the
+// rows in ascending order of x; order says which of the file they are, nil for all.
 //
-// Values that are measured several times at one x may also be equal. Rows count as copies if nine in ten of those that share their x
-// with an earlier one have its y, its error and its regressors, too, and if neighbours are not equal as often.
+// Values that are measured several times at one x may also be equal. Rows count as copies if nine in ten of those that share
+// their x with an earlier one have its y, its error and its regressors, too, and if neighbours are not equal as often.
 func withoutCopies(s dataset.Series, also dataset.CSVMore, order []int) (kept []int, copies int) {
 	const most, chance, fewest = 0.9, 0.5, 3
 	same := func(i, j int) bool {

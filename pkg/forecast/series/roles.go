@@ -21,10 +21,10 @@ func (s *Series) Bound(lo, hi float64) error {
 	return nil
 }
 
-// setBounds sets the bounds with the distance beyond them at which the log odds are infinite. A value at a bound has no log odds, and
-// one next to it may be odder there than it is: the distance is the one at which the values are likeliest to be normal, of those from
-// half the least distance of a value from a bound on, by factors of two. Where no value lies at a bound it is 0, unless another is
-// likelier by log n nats.
+// setBounds sets the bounds with the distance beyond them at which the log odds are infinite. A value at a bound has no log odds,
+// and one next to it may be odder there than it is: the distance is the one at which the values are likeliest to be normal, of
+// those from half the least distance of a value from a bound on, by factors of two. Where no value lies at a bound it is 0,
+// unless another is likelier by log n nats.
 func (s *Series) setBounds(b Bounds) {
 	at, next, whole := false, b.Hi-b.Lo, b.Hi-b.Lo
 	for _, y := range s.Y {
@@ -51,7 +51,8 @@ func (s *Series) setBounds(b Bounds) {
 	s.Bounds = &b
 }
 
-// normal is the log likelihood of independent values whose log odds are normal, with the likeliest mean and variance, up to a constant.
+// normal is the log likelihood of independent values whose log odds are normal, with the likeliest mean and variance, up to a
+// constant.
 func (b *Bounds) normal(y []float64) (nats float64) {
 	n := float64(len(y))
 	var sum, squares float64
