@@ -105,3 +105,36 @@ func ExampleStdErrLog() {
 	// Output:
 	// gppl: the information is singular in 2 of 3 directions: "variance", "lengthscale", "noise variance" not identified
 }
+
+// Printed, an information and the terms of what is lost are a few lines.
+func ExampleInformation_String() {
+	ctx := context.Background()
+	x := gppl.Scalars([]float64{0, 1, 2, 4, 7, 8})
+	info, err := fisher.New(ctx, gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1}, x)
+	if err != nil {
+		log.Fatal(err)
+	}
+	half, err := gppl.NewProjection(ctx, gppl.Spectral{}, x, 3, 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	loss, err := info.Loss(ctx, half)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(info)
+	fmt.Println(loss)
+	// Output:
+	// information of 6 observations of GP(SE(variance=1, lengthscale=3), noise variance=0.1)
+	//   log variance                  1.3445    -0.93753     0.27501
+	//   log lengthscale             -0.93753      3.8146    -0.91426
+	//   log noise variance           0.27501    -0.91426      1.1055
+	// first term, ½tr(K̄ΣK̄Σ)
+	//     0.086193     -0.2873     0.16975
+	//      -0.2873      1.0056    -0.65777
+	//      0.16975    -0.65777      1.0743
+	// second term, tr(K̄ΣK̄(A − Σ))
+	//     0.012814     0.08241   -0.012814
+	//      0.08241     0.67402    -0.08241
+	//    -0.012814    -0.08241    0.012814
+}

@@ -50,6 +50,26 @@ type Information struct {
 	data   *mat.SymDense       // I_Y
 }
 
+// String has the model and I_Y, a line for each parameter.
+func (i *Information) String() string {
+	return fmt.Sprintf("information of %d observations of %v\n%s", i.x.Len(), i.model, lines(i.data, i.params))
+}
+
+// lines prints a symmetric matrix, a line for each row, headed by its parameter if these are known.
+func lines(m *mat.SymDense, params []gppl.Param) string {
+	var b strings.Builder
+	for i := range m.SymmetricDim() {
+		if params != nil {
+			fmt.Fprintf(&b, "  %-24s", "log "+params[i].Name)
+		}
+		for j := range m.SymmetricDim() {
+			fmt.Fprintf(&b, " %11.5g", m.At(i, j))
+		}
+		b.WriteByte('\n')
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // New computes the information that observations at x carry about the parameters of m, at their current values. With a mean, it
 // is the information of the contrasts of y that do not depend on the flat coefficients (n minus their number), on which the
 // restricted likelihood is based. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would not
@@ -190,6 +210,12 @@ func (i *Information) explain(err error, omega blas64.General) error {
 // As Σ shrinks, Quadratic falls with its square and Cross in proportion to it, so that Cross becomes the larger.
 type Loss struct {
 	Quadratic, Cross *mat.SymDense
+}
+
+// String has both terms, a line for each row, in the order of Information.Params.
+func (l Loss) String() string {
+	return fmt.Sprintf("first term, ½tr(K̄ΣK̄Σ)\n%s\nsecond term, tr(K̄ΣK̄(A − Σ))\n%s", lines(l.Quadratic, nil),
+		lines(l.Cross, nil))
 }
 
 // Total returns ΔI, q×q.
