@@ -8,12 +8,24 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// parts splits a measurement in words into its sentences or, if it is one sentence, at semicolons.
-func parts(measured string) []string {
+// parts splits a measurement in words into its sentences or, if it is one sentence, at semicolons outside brackets.
+func parts(measured string) (all []string) {
 	if some := strings.Split(strings.TrimRight(measured, ". "), ". "); len(some) > 1 {
 		return some
 	}
-	return strings.Split(measured, "; ")
+	from, depth := 0, 0
+	for i, r := range measured {
+		switch {
+		case strings.ContainsRune("([", r):
+			depth++
+		case strings.ContainsRune(")]", r):
+			depth--
+		case depth == 0 && strings.HasPrefix(measured[i:], "; "):
+			all = append(all, measured[from:i])
+			from = i + len("; ")
+		}
+	}
+	return append(all, measured[from:])
 }
 
 // found is a table of the verdicts of the ledger on the rows ids: verdict, claim, and what was measured, a line for each of its
