@@ -193,13 +193,13 @@ type Standing struct {
 	Note         string // why nothing is compared
 }
 
-// sameNaive is the relative difference allowed between two MASE of seasonal naive for the same series: gluonts treats constant series
-// differently.
+// sameNaive is the relative difference allowed between two MASE of seasonal naive for the same series: gluonts treats constant
+// series differently.
 const sameNaive = 0.02
 
-// Standings compares the policy with published results by "MASE" or "WQL". Models whose publishers say that they were trained on the
-// test parts do not count. Seasonal naive checks that series and metric are the same: if its two MASE differ by more than 2 %, nothing
-// is compared.
+// Standings compares the policy with published results by "MASE" or "WQL". Models whose publishers say that they were trained on
+// the test parts do not count. Seasonal naive checks that series and metric are the same: if its two MASE differ by more than
+// 2 %, nothing is compared.
 func (r *Record) Standings(score string) (all []Standing, err error) {
 	of := map[string]func(Published) float64{
 		"MASE": func(p Published) float64 { return p.MASE }, "WQL": func(p Published) float64 { return p.WQL },

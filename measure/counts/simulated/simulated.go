@@ -1,5 +1,5 @@
-// Package simulated has the series of counts that notebook 15 shows and on which measure/counts trains other libraries, and draws such
-// series.
+// Package simulated has the series of counts that notebook 15 shows and on which measure/counts trains other libraries, and draws
+// such series.
 package simulated
 
 import (
@@ -28,8 +28,8 @@ type Series struct {
 // All is the number of events of the longest series, as it is measured.
 const All = 10000
 
-// Set returns five series of counts: Poisson counts at 300 irregular times, coal-mining disasters by year, weekly cases of an illness,
-// intermittent daily demand, and the given number of yes-or-no events. All but the second are simulated.
+// Set returns five series of counts: Poisson counts at 300 irregular times, coal-mining disasters by year, weekly cases of an
+// illness, intermittent daily demand, and the given number of yes-or-no events. All but the second are simulated.
 func Set(events int) ([]Series, error) {
 	coal, err := dataset.ReadCSV(strings.NewReader(data.Coal), dataset.CSVOptions{})
 	if err != nil {
