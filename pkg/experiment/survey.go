@@ -264,6 +264,8 @@ func (r record[T, R]) key() string { return r.Key }
 // records are the results of a survey.
 type records[T, R any] struct{ lines[record[T, R]] }
 
+var _ archive[int, int] = (*records[int, int])(nil) // staticcheck does not see that through type parameters
+
 // openRecords opens the file of a survey of the trials.
 func openRecords[T, R any](path string, trials []T) (*records[T, R], error) {
 	seen := map[string]int{}
@@ -291,6 +293,7 @@ func recordKey(trial any) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
+//lint:ignore U1000 archive has it
 func (s *records[T, R]) get(trial T) (result R, ok bool) {
 	key, err := recordKey(trial)
 	if err != nil {
@@ -300,6 +303,7 @@ func (s *records[T, R]) get(trial T) (result R, ok bool) {
 	return r.Result, ok
 }
 
+//lint:ignore U1000 archive has it
 func (s *records[T, R]) put(trial T, result R, _ int) (R, error) {
 	key, err := recordKey(trial)
 	if err != nil {
