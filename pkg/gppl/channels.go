@@ -134,9 +134,6 @@ func (m Model) CheckPlain(what string, d Data) error {
 	return m.checkViewless(what, d)
 }
 
-// takeSums names what computes from SumsData.
-const takeSums = "NewExact, NewResidual, NewPosterior, NewPeriodogram and SpectralColumns"
-
 // checkViewless returns an error if the model has channels, or the data have channels or exposures.
 func (m Model) checkViewless(what string, d Data) error {
 	if len(m.Channels) > 0 || d.isViewed() {

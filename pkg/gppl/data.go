@@ -82,6 +82,9 @@ func (d Data) WithExposures(lengths []float64) (Data, error) {
 	return d, d.Check()
 }
 
+// takeSums names what computes from SumsData.
+const takeSums = "NewExact, NewResidual, NewPosterior, NewPeriodogram and SpectralColumns"
+
 // Check returns an error, with the first bad index, unless the data are observations as NewData and the methods With… promise
 // them. All losses check them; those that take SumsData look at them first.
 func (d Data) Check() error {
