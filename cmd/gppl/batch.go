@@ -155,6 +155,11 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 		}
 		return r
 	}
+	if s := o.constant; s != nil {
+		r.Y, r.N, r.Kernel, r.Model = s.YName, len(s.Y), report.ConstantKernel, report.ConstantKernel
+		r.Notes = append([]string{report.Constant(s)}, r.Notes...)
+		return r
+	}
 	best := o.a.Candidates[0]
 	r.Y, r.N, r.Kernel, r.Model = o.a.Series.YName, len(o.a.Series.X), best.Kernel, best.Name()
 	r.NLL, r.Score, r.BIC = &best.NLL, &best.Score, &best.BIC

@@ -63,19 +63,21 @@ func TestBatchNotices(t *testing.T) {
 	}
 }
 
-// TestBatch fits two columns of two files and one that is constant: a row for each, and files for those that could be fitted.
+// TestBatch fits two columns of two files and one that is constant, of which there is a forecast and no model, and a file with too
+// few rows: a row for each, and files for those that could be fitted.
 func TestBatch(t *testing.T) {
 	dir := t.TempDir()
 	north, south := put(t, dir, "north.csv", shop(20)), put(t, dir, "south.csv", shop(40))
-	code, stdout, stderr := gppl("fit", north, south, "--y", "sales", "--y", "visits, all", "--y", "fixed", "--forecast", "3", "-q",
+	few := put(t, dir, "few.csv", shop(20)[:strings.Index(shop(20), "\n2020-03")])
+	code, stdout, stderr := gppl("fit", north, south, few, "--y", "sales", "--y", "visits, all", "--y", "fixed", "--forecast", "3", "-q",
 		"--kernel", "SE",
 		"--out", filepath.Join(dir, "new"), "--model", filepath.Join(dir, "{name}.model"), "--figure", filepath.Join(dir, "{name}.png"))
-	if code != exitFailed || !strings.Contains(stderr, "2 of 6 series failed") || !strings.Contains(stderr, "north-fixed: ") ||
-		!strings.Contains(stderr, "nothing to learn") {
+	if code != exitFailed || !strings.Contains(stderr, "3 of 9 series failed") || !strings.Contains(stderr, "few-sales: ") ||
+		!strings.Contains(stderr, "too few") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	table, err := rfc4180.NewReader(strings.NewReader(stdout)).ReadAll()
-	if err != nil || len(table) != 7 {
+	if err != nil || len(table) != 10 {
 		t.Fatalf("%d rows: %v\n%s", len(table), err, stdout)
 	}
 	of := map[string]map[string]string{}
@@ -87,8 +89,17 @@ func TestBatch(t *testing.T) {
 		of[r["name"]] = r
 	}
 	for _, shop := range []string{"north", "south"} {
-		if r := of[shop+"-fixed"]; !strings.Contains(r["error"], "y is 7 in all 36 rows") || r["verdict"] != "" || r["n"] != "" {
+		if r := of[shop+"-fixed"]; r["error"] != "" || r["kernel"] != "constant" || r["verdict"] != "" || r["n"] != "36" ||
+			!strings.Contains(r["notes"], "All 36 values of fixed are 7, and so is the forecast") ||
+			!strings.Contains(r["notes"], "no model to write") {
 			t.Errorf("%s: %v", shop, r)
+		}
+		constant := string(bytesOf(t, filepath.Join(dir, "new", shop+"-fixed.csv")))
+		if !strings.HasSuffix(constant, "\n2023-03,7,0,0,7,7\n") || strings.Count(constant, "\n") != 4 {
+			t.Errorf("%s", constant)
+		}
+		if png := bytesOf(t, filepath.Join(dir, shop+"-fixed.png")); !bytes.HasPrefix(png, []byte("\x89PNG")) {
+			t.Error("no PNG")
 		}
 		for _, y := range []string{"sales", "visits__all"} {
 			r := of[shop+"-"+y]

@@ -32,20 +32,25 @@ type task struct {
 
 // fitted holds the results of gppl fit for a series.
 type fitted struct {
-	a       *forecast.Analysis
-	f       *forecast.Forecast // nil if the regressors are not known ahead
-	r       *judge.Residuals
-	trust   *judge.Trust
-	levels  []float64    // of the bands in --out
-	program *viz.Program // of a report whose figure computes; nil for none
-	missing string       // why it has no such figure, though one was requested
-	written []string
-	notes   []string // which results are missing and why, for standard error
+	a *forecast.Analysis
+	// constant is a series whose values are all equal, which has no analysis, residuals or tests; nil for any other.
+	constant *series.Series
+	f        *forecast.Forecast // nil if the regressors are not known ahead
+	r        *judge.Residuals
+	trust    *judge.Trust
+	levels   []float64    // of the bands in --out
+	program  *viz.Program // of a report whose figure computes; nil for none
+	missing  string       // why it has no such figure, though one was requested
+	written  []string
+	notes    []string // which results are missing and why, for standard error
 }
 
 // fit reads, learns, tests, checks, forecasts and writes.
 func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	s, settings, err := prepare(ctx, c, t)
+	if constant := (*series.ConstantError)(nil); errors.As(err, &constant) {
+		return t.constant(ctx, c, constant)
+	}
 	if err != nil {
 		return out, err
 	}
@@ -96,6 +101,44 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		}
 	}
 	return out, out.write(ctx, t.files)
+}
+
+// constant forecasts a series whose values are all equal, of which there is no model to learn, test, save or describe on a page.
+// Of several series, one without these files has a note.
+func (t task) constant(ctx context.Context, c *cli.Command, constant *series.ConstantError) (out fitted, err error) {
+	out.constant = constant.Series
+	for _, flag := range []string{"report", "model", "components"} {
+		if t.files[flag] == "" {
+			continue
+		}
+		why := fmt.Sprintf("--%s: %s has one value in all %d rows, and no model to write: leave it out, or take --out or --figure",
+			flag, out.constant.YName, len(out.constant.Y))
+		if t.alone {
+			return out, usageError{errors.New(why)}
+		}
+		out.notes = append(out.notes, why)
+	}
+	steps, why, err := stepsAhead(c, out.constant)
+	if err != nil {
+		return out, err
+	}
+	if why != "" {
+		out.notes = append(out.notes, why)
+	}
+	if steps > 0 {
+		if out.f, err = forecast.Constant(out.constant, steps); err != nil {
+			return out, err
+		}
+	}
+	out.levels = levels(c)
+	files := map[string]string{"out": t.files["out"], "figure": t.files["figure"]}
+	out.written, err = writeOutputs(ctx, files, map[string]func(io.Writer) error{
+		"out": func(w io.Writer) error { return out.f.WriteCSV(w, out.constant.Axis, out.levels...) },
+		"figure": drawn(files["figure"], func() (*viz.Figure, error) {
+			return report.ConstantFigure(out.constant, out.f)
+		}),
+	})
+	return out, err
 }
 
 // loadProgram returns the program of live figures; a test takes another.
@@ -180,9 +223,14 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 		return err
 	}
 	failed := err
-	err = show(ctx, c, func() any { return report.Describe(o.a, o.f, o.r, o.trust, sumflags.Word) },
-		func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written, sumflags.Word) })
-	if err = cmp.Or(err, failed); err == nil && o.written == nil && !c.Bool("json") {
+	describe := func() any { return report.Describe(o.a, o.f, o.r, o.trust, sumflags.Word) }
+	text := func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written, sumflags.Word) }
+	if o.constant != nil {
+		describe = func() any { return report.DescribeConstant(o.constant, o.f, sumflags.Word) }
+		text = func(w io.Writer) error { return report.ConstantText(w, o.constant, o.f, o.written, sumflags.Word) }
+	}
+	err = show(ctx, c, describe, text)
+	if err = cmp.Or(err, failed); err == nil && o.written == nil && o.constant == nil && !c.Bool("json") {
 		fmt.Fprintln(c.Root().ErrWriter, "No file was written. --report FILE.html writes a page with figures, "+
 			"--figure FILE.svg a figure, --model FILE.json the model, --out FILE.csv the forecast.")
 	}

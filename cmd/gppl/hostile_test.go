@@ -183,7 +183,7 @@ var hostiles = []hostile{
 	{"x within 1e-300", "t,y\n" + rows(20, func(i int, y float64) string { return fmt.Sprintf("%de-300,%g\n", i, y) }), "",
 		[]string{"!x", "multiply"}},
 	{"y constant", "t,y\n" + rows(20, func(i int, _ float64) string { return fmt.Sprintf("%d,1e100\n", i) }), "",
-		[]string{"!nothing to learn"}},
+		[]string{"All 20 values of y are 1e+100, and so is the forecast"}},
 	{"all missing", "t,y\n" + rows(20, func(i int, _ float64) string { return fmt.Sprintf("%d,NA\n", i) }), "",
 		[]string{"!no rows with both x and y"}},
 

@@ -177,7 +177,8 @@ func TestInputsRefused(t *testing.T) {
 			[]string{"line 3", "2 January 2024 or 1 February 2024|1 February 2024 or 2 January 2024", "--time dmy", "--time mdy"}},
 		{"mixed dates", "date,y\n2024Q1,1\n2024Q2,2\nJul 2024,3\n", "", []string{"line 4", `"Jul 2024"`, "2000Q1", "31 Jan 2000", "one way"}},
 		{"two points", "t,y\n1,2\n2,3\n", "", []string{"2 observations are too few", "at least 5"}},
-		{"constant", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,5", i) }), "", []string{"y is 5 in all 20 rows"}},
+		{"a page of a constant", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,5", i) }), "--report page.html",
+			[]string{"--report", "y has one value in all 20 rows", "leave it out"}},
 		{"error bars of zero", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%2) }), "--y-error se",
 			[]string{"line 2", "se", "is 0", "smallest possible error"}},
 		{"relative errors without a column", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }),
@@ -342,5 +343,46 @@ func TestPredictOutOfRange(t *testing.T) {
 	if _, _, stderr := gppl("predict", model, "--at", "1e300"); !strings.Contains(stderr,
 		"a prediction at 1e+300 is too far away: x is up to 1e+140 in size") {
 		t.Error(stderr)
+	}
+}
+
+// TestConstant forecasts series with one value, 0 too: the value, and a sentence on what its band is not.
+func TestConstant(t *testing.T) {
+	dir := t.TempDir()
+	for _, value := range []string{"0", "-7.5"} {
+		path, out := put(t, dir, "constant.csv", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%s", i, value) })),
+			filepath.Join(dir, "out.csv")
+		stdout, _ := must(t, "fit", path, "--forecast", "2", "--levels", "50", "--out", out)
+		for _, want := range []string{"All 20 values of y are " + value + ", and so is the forecast.", "no noise", "written: " + out} {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%q is not in\n%s", want, stdout)
+			}
+		}
+		row := func(x string) string {
+			return strings.Join([]string{x, value, "0,0", value, value, value, value}, ",") + "\n"
+		}
+		if got := string(bytesOf(t, out)); !strings.HasSuffix(got, "upper_50\n"+row("20")+row("21")) {
+			t.Errorf("%s", got)
+		}
+		described := report.JSON{}
+		stdout, _ = must(t, "fit", path, "--forecast", "2", "--json")
+		if err := json.Unmarshal([]byte(stdout), &described); err != nil || described.N != 20 || described.Kernel != "constant" ||
+			len(described.Forecast) != 2 || fmt.Sprint(described.Forecast[1].Mean) != value || len(described.Warnings) != 1 {
+			t.Errorf("%v: %s", err, stdout)
+		}
+	}
+
+	panel := "id,t,y\n" + strings.TrimPrefix(made("", 60, func(i int) string {
+		return fmt.Sprintf("%c,%d,%d", 'a'+i%3, i/3, []int{7, i * i % 11, 0}[i%3])
+	}), "\n")
+	out := filepath.Join(dir, "out")
+	stdout, _ := must(t, "fit", put(t, dir, "panel.csv", panel), "--by", "id", "--kernel", "SE", "--origins", "0", "-q",
+		"--forecast", "1", "--out", out)
+	if strings.Count(stdout, "\n") != 4 || !strings.Contains(stdout, "All 20 values of y are 7,") ||
+		!strings.Contains(stdout, "All 20 values of y are 0,") {
+		t.Errorf("%s", stdout)
+	}
+	if got := string(bytesOf(t, filepath.Join(out, "panel-a.csv"))); !strings.HasSuffix(got, "\n20,7,0,0,7,7\n") {
+		t.Errorf("%s", got)
 	}
 }

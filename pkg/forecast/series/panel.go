@@ -2,6 +2,7 @@ package series
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -55,8 +56,12 @@ func ReadPanel(ctx context.Context, path string, o ReadOptions) ([]Member, error
 		part, partial := partOf(s, rep, rows.of[key], open.of[key])
 		member := Member{Key: strings.Split(key, keySeparator)}
 		member.Series, member.Err = of.series(fmt.Sprintf("%s, %s", shown, member.text(o.By)), part, partial)
-		if member.Series != nil {
-			member.Series.Source.Part = strings.Join(member.Key, ", ")
+		named, constant := member.Series, (*ConstantError)(nil)
+		if errors.As(member.Err, &constant) {
+			named = constant.Series
+		}
+		if named != nil {
+			named.Source.Part = strings.Join(member.Key, ", ")
 		}
 		members = append(members, member)
 	}

@@ -23,8 +23,8 @@ import (
 // says so. Rows that are exact copies of others count once, and Notes says how many there are.
 //
 // The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
-// there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
-// size; the range of x and the standard deviation of y must be above 1e-140.
+// there. At least five observations at three different x are needed, and a y that does not vary is a [ConstantError]. Numbers may
+// be up to 1e140 in size; the range of x and the standard deviation of y must be above 1e-140.
 //
 // A table of several series, in which the x repeat and a column tells the rows of an x apart, is an error that names the column,
 // unless ReadOptions.Pooled is set.
@@ -35,11 +35,13 @@ func Read(ctx context.Context, path string, o ReadOptions) (*Series, error) {
 		return nil, err
 	}
 	out, err := o.series(dataset.Shown(path), s, rep)
+	if err == nil || errors.As(err, new(*ConstantError)) {
+		if several := o.OneSeries(rep); several != nil {
+			return nil, fmt.Errorf("%s: %w", dataset.Shown(path), several)
+		}
+	}
 	if err != nil {
 		return nil, err
-	}
-	if err := o.OneSeries(rep); err != nil {
-		return nil, fmt.Errorf("%s: %w", dataset.Shown(path), err)
 	}
 	out.remarks = append(out.remarks, o.unused(rep)...)
 	return out, nil
@@ -101,11 +103,14 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 		s, out.Source.Copies = s.Select(kept), copies
 	}
-	if err := enough(s); err != nil {
-		if errors.As(err, new(constantError)) && o.Y == "" && len(rep.Columns) > 2 {
-			err = message("%v (y is the column %q; %v chooses another)", err, rep.Columns[rep.Y],
+	constant := (*ConstantError)(nil) // returned once the series is complete
+	if err := enough(s); errors.As(err, &constant) {
+		if o.Y == "" && len(rep.Columns) > 2 {
+			constant.other = message("y is the column %q; %v chooses another", rep.Columns[rep.Y],
 				dataset.Setting{Field: "Y", Value: "NAME"})
+			out.remarks = append(out.remarks, message("%v.", constant.other))
 		}
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := o.noTime(s, rep, out.Source.Unsorted); err != nil {
@@ -170,6 +175,10 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if out.Step < exact*rounding {
 		out.remarks = append(out.remarks, message("x is rounded to multiples of %s, which is coarse for observations %s apart: "+
 			"measure x from the first observation.", out.Axis.Length(rounding), out.Axis.Length(out.Step)))
+	}
+	if constant != nil {
+		constant.Series = out
+		return nil, fmt.Errorf("%s: %w", path, constant)
 	}
 	return out, nil
 }

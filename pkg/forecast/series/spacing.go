@@ -143,24 +143,15 @@ func enough(s dataset.Series) error {
 	case distinct < 3:
 		return fmt.Errorf("%d observations at %d different x are not a series "+
 			"(if the time is spread over several columns, combine them into one)", s.Len(), distinct)
-	case slices.Min(s.Y) == slices.Max(s.Y):
-		return constantError{s.Y[0], s.Len()}
-	}
-	if scaling := s.Scaling(); scaling.Scale < smallest {
-		return fmt.Errorf("y varies by only %.3g: multiply it by a power of ten", scaling.Scale)
 	}
 	if span := s.X[s.Len()-1] - s.X[0]; span < smallest {
 		return fmt.Errorf("x ranges over only %.3g: multiply it by a power of ten", span)
 	}
+	if slices.Min(s.Y) == slices.Max(s.Y) {
+		return &ConstantError{y: s.Y[0], rows: s.Len()}
+	}
+	if scaling := s.Scaling(); scaling.Scale < smallest {
+		return fmt.Errorf("y varies by only %.3g: multiply it by a power of ten", scaling.Scale)
+	}
 	return nil
-}
-
-// constantError is the error of a y that is the same in all rows.
-type constantError struct {
-	y    float64
-	rows int
-}
-
-func (e constantError) Error() string {
-	return fmt.Sprintf("y is %v in all %d rows: there is nothing to learn", e.y, e.rows)
 }
