@@ -386,3 +386,30 @@ func TestConstant(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestLocalTimes: times without a zone come back without one, in files and texts, also from a saved model; others end in Z.
+func TestLocalTimes(t *testing.T) {
+	dir := t.TempDir()
+	out, model := filepath.Join(dir, "out.csv"), filepath.Join(dir, "model.json")
+	for _, c := range [][3]string{ // the form, the zone, what is next
+		{"2006-01-02 15:04", "", "2024-01-02T12:00:00"}, {"2006-01-02T15:04:05", "", "2024-01-02T12:00:00"},
+		{"2 Jan 2006 3:04 PM", "", "2024-01-02T12:00:00"}, {"20060102T150405", "", "2024-01-02T12:00:00"},
+		{"2006-01-02T15:04:05", "Z", "2024-01-02T12:00:00Z"}, {"2006-01-02 15:04", " UTC", "2024-01-02T12:00:00Z"},
+		{"2006-01-02T15:04:05", "+02:00", "2024-01-02T10:00:00Z"}, {"2006-01-02 15:04:05", " -0300", "2024-01-02T15:00:00Z"},
+	} {
+		form, want := c[0]+c[1], c[2]
+		path := put(t, dir, "data.csv", made("t,y", 36, func(i int) string {
+			return fmt.Sprintf("%s%s,%g", time.Date(2024, 1, 1, i, 0, 0, 0, time.UTC).Format(c[0]), c[1], observed(i))
+		}))
+		stdout, _ := must(t, "fit", path, "--kernel", "SE", "--origins", "0", "--forecast", "1", "-q",
+			"--out", out, "--model", model, "--json")
+		file := string(bytesOf(t, out))
+		if !strings.Contains(file, "\n"+want+",") || !strings.Contains(stdout, `"x": "`+want+`"`) ||
+			strings.Contains(stdout, ":00Z") != strings.HasSuffix(want, "Z") {
+			t.Errorf("%s: %s%s", form, file, stdout)
+		}
+		if again, _ := must(t, "predict", model, "--forecast", "1"); again != file {
+			t.Errorf("%s: the model forecasts otherwise:\n%s%s", form, again, file)
+		}
+	}
+}

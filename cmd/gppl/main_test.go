@@ -279,7 +279,7 @@ func TestShortTimes(t *testing.T) {
 	code, text, stderr := gppl("fit", file, "--out", out, "--period", "none")
 	written, err := os.ReadFile(out)
 	if code != 0 || err != nil || strings.Contains(text, ":00Z") || !strings.Contains(text, "2020-01-04 18:00") ||
-		!strings.Contains(text, `--shifts "2020-01-04 13:00" gives`) || !strings.Contains(string(written), "2020-01-04T18:00:00Z,") {
+		!strings.Contains(text, `--shifts "2020-01-04 13:00" gives`) || !strings.Contains(string(written), "2020-01-04T18:00:00,") {
 		t.Errorf("exit %d, %v, %s: %s\n%s", code, err, stderr, text, written)
 	}
 }

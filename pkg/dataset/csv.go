@@ -52,6 +52,7 @@ type CSVReport struct {
 	Time         TimeFormat
 	Numbers      string   // which dates the numbers x stand for (CSVOptions.NumberDates); they stay numbers if Time says so
 	Period       string   // what each date names if it has no day: month, quarter or week
+	Local        bool     // the first date names no time zone: times are as clocks showed them, and read as if in UTC
 	ShortYears   bool     // years of two digits were met, and read as 1969 to 2068
 	Unit         string   // a currency sign or % that all y have
 	DecimalComma bool     // y was found to be written 1.025,10

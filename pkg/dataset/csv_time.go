@@ -78,6 +78,7 @@ type timeFinder struct {
 	example      string // the first cell, or the first date that may have the day or the month first
 	at           int    // its line
 	period       string // that the first cell names
+	local        bool   // the first cell is a date that names no time zone
 	ambiguous    bool   // the example may have the day or the month first
 	fiscal       bool   // all may be years of a fiscal calendar: 2001/02, 2002/03
 
@@ -90,6 +91,7 @@ type timeFinder struct {
 var (
 	yearAndTwo   = regexp.MustCompile(`^\d{4}[-/]\d\d$`)
 	monthAndYear = regexp.MustCompile(`^\d\d\.\d{4}$`)
+	zoned        = regexp.MustCompile(`(?i)\d(Z| ?UTC| ?GMT)$|:.*[+-]\d\d(:?\d\d)?$|T\d+[+-]\d\d(:?\d\d)?$`)
 	dateName     = regexp.MustCompile(`(?i)date|datum|fecha|\bdata\b|month|monat|\bday\b|\btag\b|zeit|time`)
 )
 
@@ -99,6 +101,7 @@ func newTimeFinder(opt CSVOptions, name string) *timeFinder {
 
 func (f *timeFinder) add(cell string, line int) {
 	fits, d := dateFits(cell)
+	local := fits != 0 && !zoned.MatchString(cell)
 	if fits == 0 {
 		if f.fits&TimeNumber.bit() == 0 || !f.numberFinder.add(cell, line) {
 			return
@@ -110,7 +113,7 @@ func (f *timeFinder) add(cell string, line int) {
 	}
 	f.fits &= fits
 	if f.example == "" {
-		f.example, f.at, f.period = cell, line, d.period
+		f.example, f.at, f.period, f.local = cell, line, d.period, local
 	}
 	f.fiscal = f.fiscal && yearAndTwo.MatchString(cell) && int(d.Month()) == (d.Year()+1)%100
 	if fits == dayOrMonth && !f.ambiguous {
@@ -277,7 +280,7 @@ func (t *table) prove(head []row, rest *rowReader) ([]row, error) {
 	add(t.rep.X, p)
 	t.unit = unixUnits[t.rep.Time].perSecond
 	if t.rep.Dates() {
-		t.rep.Period = x.period
+		t.rep.Period, t.rep.Local = x.period, x.local
 	}
 	pointed := x.count == 0 && strings.Contains(x.example, ".") // dates with points
 	file := ""

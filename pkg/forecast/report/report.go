@@ -298,8 +298,11 @@ func place(v float64) int { return int(math.Floor(math.Log10(v))) }
 // The lengths of a time in ISO form to its second and to its minute.
 const second, minute = len("2025-06-12T23:06:00"), len("2025-06-12T23:06")
 
-// isTime reports whether a text is a time in UTC in ISO form.
-func isTime(when string) bool { return len(when) == second+1 && when[10] == 'T' && when[second] == 'Z' }
+// isTime reports whether a text is a time in ISO form, in UTC or without a zone.
+func isTime(when string) bool {
+	when = strings.TrimSuffix(when, "Z")
+	return len(when) == second && when[10] == 'T'
+}
 
 // briefTime writes a time without the zone, and without seconds if they are zero: 2025-06-12 23:06 for 2025-06-12T23:06:00Z.
 // Others stay.
@@ -308,17 +311,17 @@ func briefTime(when string) string {
 		return when
 	}
 	end := second
-	if strings.HasSuffix(when, ":00Z") {
+	if strings.HasSuffix(when[:second], ":00") {
 		end = minute
 	}
 	return when[:10] + " " + when[11:end]
 }
 
-// utcTime is a time for which isTime holds.
-var utcTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+// isoTime is a time in ISO form; isTime holds for one of whole seconds.
+var isoTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?`)
 
 // briefTimes shortens the times in a sentence as briefTime does.
-func briefTimes(text string) string { return utcTime.ReplaceAllStringFunc(text, briefTime) }
+func briefTimes(text string) string { return isoTime.ReplaceAllStringFunc(text, briefTime) }
 
 // allBrief is briefTimes of each of some sentences.
 func allBrief(sentences []string) []string {

@@ -28,6 +28,8 @@ type Axis struct {
 	Day int `json:"day,omitempty"`
 	// Clock says that the dates have times of day, which are then written.
 	Clock bool `json:"clock,omitempty"`
+	// Local says that times were written without a time zone, and so are those of Text; otherwise they end in Z.
+	Local bool `json:"local,omitempty"`
 	// Period is what dates name instead of a day: "month", "quarter", "half-year", "week", "year" or "fiscal year", written 1987-04,
 	// 1995-Q1, 1995-H1, 2019-W07, 1995 or 1995/96; "" for days.
 	Period string `json:"period,omitempty"`
@@ -191,9 +193,14 @@ func (a Axis) Text(x float64) string {
 		}
 		return t.Format(time.DateOnly)
 	case a.Unit == "second" || a.Unit == "hour":
-		return t.Round(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
+		t = t.Round(time.Millisecond)
+	default:
+		t = t.Round(time.Second)
 	}
-	return t.Round(time.Second).Format(time.RFC3339)
+	if a.Local {
+		return t.Format("2006-01-02T15:04:05.999")
+	}
+	return t.Format("2006-01-02T15:04:05.999Z07:00")
 }
 
 // Told returns x as a table for a reader has it: the month for years that are months (Monthly), and otherwise Text.

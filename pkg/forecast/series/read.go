@@ -144,6 +144,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	} else {
 		out.Axis = DateAxis(cmp.Or(s.XName, "date"), s.X)
 		out.Axis.takePeriod(rep.Period, s.X)
+		out.Axis.Local = out.Axis.Clock && rep.Local
 		for i, x := range s.X {
 			out.X[i] = out.Axis.fromSeconds(x)
 		}
