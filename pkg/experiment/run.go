@@ -196,7 +196,9 @@ func (o Optimiser) settings() (gppl.Settings, error) {
 	if o.Iterations > 0 {
 		s.MaxEvaluations = 100 * o.Iterations
 	}
-	methods := map[string]func() optimize.Method{"Adam": gppl.AdamRate(o.Rate), "BFGS": gppl.BFGS, "L-BFGS": gppl.LBFGS}
+	methods := map[string]func() optimize.Method{
+		"Adam": gppl.AdamRate(o.Rate), "BFGS": gppl.BFGS, "L-BFGS": func() optimize.Method { return &optimize.LBFGS{} },
+	}
 	if s.Method = methods[o.Method]; s.Method == nil {
 		return s, fmt.Errorf("experiment: no optimiser %q", o.Method)
 	}

@@ -112,7 +112,7 @@ func bands(frequency, value []float64) (x, y []float64) {
 
 // SumsSpectrum draws the periodogram of the readings in s and what m expects of it.
 func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
-	p, err := gppl.NewPeriodogram(context.Background(), m, gppl.SumsData(s, 0))
+	p, err := m.Periodogram(context.Background(), gppl.SumsData(s, 0))
 	if err != nil {
 		return nil, err
 	}

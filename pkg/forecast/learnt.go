@@ -113,7 +113,7 @@ func (a *Analysis) Periodogram(ctx context.Context) (*gppl.Periodogram, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := gppl.NewPeriodogram(ctx, a.Result.Model, data)
+	p, err := a.Result.Model.Periodogram(ctx, data)
 	if err != nil {
 		return nil, err
 	}

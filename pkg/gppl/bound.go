@@ -6,6 +6,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/ends"
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
 )
 
 // A transform that levels off hides a gradient from the optimiser: at a bound the derivative in the raw parameter vanishes,
@@ -38,7 +39,7 @@ type bound struct {
 }
 
 // boundOf returns the limit that theta is close to, if there is one.
-func boundOf(p Param, t Transform, theta float64) (b bound, close bool) {
+func boundOf(p Param, t transform.Transform, theta float64) (b bound, close bool) {
 	lo, hi := ends.Of(t.Natural)
 	if !p.IsScale() {
 		width := hi - lo
@@ -181,7 +182,7 @@ func (b bound) side() string {
 }
 
 // warning says that a parameter is held at the bound.
-func (b bound) warning(p FittedParam, t Transform, unit string, f pull) string {
+func (b bound) warning(p FittedParam, t transform.Transform, unit string, f pull) string {
 	move := "decreasing"
 	if b.upper {
 		move = "increasing"

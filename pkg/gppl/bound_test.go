@@ -54,18 +54,18 @@ func (t ceiling) String() string { return "ceiling" }
 var bounds = []struct {
 	name  string
 	upper bool
-	at    func(bound float64) gppl.Transform
+	at    func(bound float64) transform.Transform
 }{
-	{"Softplus", false, func(b float64) gppl.Transform { return transform.Softplus{Floor: b} }},
-	{"Interval", false, func(b float64) gppl.Transform { return transform.Interval{Lo: b, Hi: 1000 * b} }},
-	{"Interval", true, func(b float64) gppl.Transform { return transform.Interval{Lo: b / 1000, Hi: b} }},
-	{"Interval from 0", true, func(b float64) gppl.Transform { return transform.Interval{Hi: b} }},
-	{"shifted", false, func(b float64) gppl.Transform { return shifted{b} }},
-	{"sigmoid", true, func(b float64) gppl.Transform { return sigmoid{b / 30, b} }},
-	{"sigmoid", false, func(b float64) gppl.Transform { return sigmoid{b, 30 * b} }},
-	{"arcus", false, func(b float64) gppl.Transform { return arcus{b, 9 * b} }},
-	{"arcus", true, func(b float64) gppl.Transform { return arcus{b / 9, b} }},
-	{"ceiling", true, func(b float64) gppl.Transform { return ceiling{b} }},
+	{"Softplus", false, func(b float64) transform.Transform { return transform.Softplus{Floor: b} }},
+	{"Interval", false, func(b float64) transform.Transform { return transform.Interval{Lo: b, Hi: 1000 * b} }},
+	{"Interval", true, func(b float64) transform.Transform { return transform.Interval{Lo: b / 1000, Hi: b} }},
+	{"Interval from 0", true, func(b float64) transform.Transform { return transform.Interval{Hi: b} }},
+	{"shifted", false, func(b float64) transform.Transform { return shifted{b} }},
+	{"sigmoid", true, func(b float64) transform.Transform { return sigmoid{b / 30, b} }},
+	{"sigmoid", false, func(b float64) transform.Transform { return sigmoid{b, 30 * b} }},
+	{"arcus", false, func(b float64) transform.Transform { return arcus{b, 9 * b} }},
+	{"arcus", true, func(b float64) transform.Transform { return arcus{b / 9, b} }},
+	{"ceiling", true, func(b float64) transform.Transform { return ceiling{b} }},
 }
 
 // TestBounds trains without a bound, and then with one so many standard errors above or below the optimum: where the optimum is
@@ -195,7 +195,7 @@ func TestBoundPlace(t *testing.T) {
 	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t).Params[place]
 	at, se := want.Value, want.StdErr()
 	for _, c := range []struct {
-		by     gppl.Transform
+		by     transform.Transform
 		start  float64
 		inside bool
 	}{
@@ -222,7 +222,7 @@ func TestBoundPlace(t *testing.T) {
 func TestBoundStuck(t *testing.T) {
 	d := drawn(t, 100, 1)
 	for _, c := range []struct {
-		by    gppl.Transform
+		by    transform.Transform
 		noise float64
 	}{
 		{transform.Interval{Lo: 0.01, Hi: 5}, 5 - 1e-12}, {sigmoid{0.01, 5}, 5 - 1e-12}, {transform.Interval{Lo: 1e-3, Hi: 5}, 1e-3 + 1e-15},

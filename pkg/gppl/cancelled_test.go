@@ -225,21 +225,21 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	}
 	d := testkit.Must(gppl.NewData(x, y))(tb)
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 0.1}
-	profile := gppl.NewProfile(testkit.Must(gppl.NewExact(tb.Context(), m, d))(tb))
+	exact := testkit.Must(gppl.NewExact(tb.Context(), m, d))(tb)
 	plane := gppl.Vectors(append(x.Coordinate(0), y...), 2)
 	// As many regressors as make a least-squares fit of them long.
-	names, with := make([]string, n/30), m
+	columns, with := make([]gppl.Mean, n/30), m
 	regressed := d
 	rnd := rand.New(rand.NewPCG(1, 8))
-	for j := range names {
+	for j := range columns {
 		column := make([]float64, n)
 		for i := range column {
 			column[i] = rnd.NormFloat64()
 		}
-		names[j] = fmt.Sprint("regressor ", j)
-		regressed.X = regressed.X.WithColumn(names[j], column)
+		regressor := gppl.Regressor{Name: fmt.Sprint("regressor ", j)}
+		columns[j], regressed.X = regressor, regressed.X.WithColumn(regressor.Name, column)
 	}
-	with.Mean = gppl.Regressors(names...)
+	with.Mean = gppl.AddMeans(columns...)
 	return []testkit.Call{
 		{Name: "Model.SubtractMean", Run: func(ctx context.Context) error {
 			_, err := with.SubtractMean(ctx, regressed)
@@ -256,8 +256,8 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 			_, err := gppl.NewExact(ctx, with, regressed)
 			return err
 		}},
-		{Name: "NewPeriodogram", Run: func(ctx context.Context) error {
-			_, err := gppl.NewPeriodogram(ctx, with, regressed)
+		{Name: "Model.Periodogram", Run: func(ctx context.Context) error {
+			_, err := with.Periodogram(ctx, regressed)
 			return err
 		}},
 		{Name: "KMeans", Run: func(ctx context.Context) error {
@@ -267,8 +267,9 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 		{Name: "Covariance", Run: func(ctx context.Context) error {
 			return gppl.Covariance(ctx, make([]float64, n*n), m.Kernel, x, x)
 		}},
-		{Name: "Profile.NLL", Run: func(ctx context.Context) error {
-			return profile.NLL(ctx, make([]float64, 3), make([]float64, 3), m, []float64{0.1, 0.2, 0.3}, false)
+		{Name: "QuadLogDet", Run: func(ctx context.Context) error {
+			_, err := exact.QuadLogDet(ctx, make([]float64, 3), make([]float64, 3), m, []float64{0.1, 0.2, 0.3}, false)
+			return err
 		}},
 	}
 }

@@ -139,14 +139,14 @@ func (m Model) offsetMean() Mean {
 	if len(m.Channels) == 0 {
 		return m.Mean
 	}
-	var names []string
+	var offsets []Mean
 	for _, c := range m.Channels {
-		names = append(names, c.OffsetOf())
+		offsets = append(offsets, Regressor{c.OffsetOf()})
 	}
 	if m.Mean != nil {
-		return AddMeans(Regressors(names...), m.Mean)
+		return AddMeans(AddMeans(offsets...), m.Mean)
 	}
-	return Regressors(names...)
+	return AddMeans(offsets...)
 }
 
 // paramsInUnits are the parameters, with coefficients trained in units that make what they add as large as y of their channel.

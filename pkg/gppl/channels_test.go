@@ -353,7 +353,7 @@ func TestInstruments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: c.model.Kernel, Noise: 0.2, Mean: gppl.Regressors("A", "B")},
+	other, err := gppl.NewExact(t.Context(), gppl.Model{Kernel: c.model.Kernel, Noise: 0.2, Mean: gppl.AddMeans(gppl.Regressor{Name: "A"}, gppl.Regressor{Name: "B"})},
 		gppl.Data{X: x, Y: c.data.Y})
 	if err != nil {
 		t.Fatal(err)
@@ -441,7 +441,7 @@ func TestChannelsMean(t *testing.T) {
 			y[i] += 0.5 * wave[i]
 		}
 	}
-	m := gppl.Model{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 5}, Mean: gppl.Regressors("orbit"),
+	m := gppl.Model{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 5}, Mean: gppl.Regressor{Name: "orbit"},
 		Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.01}, {Name: "B", Value: 1, Noise: 0.01}}}
 	d := gppl.Data{X: gppl.Scalars(x).WithColumn("orbit", wave), Y: y}
 	loss, err := gppl.NewExact(t.Context(), m, viewed(d, channel, nil))

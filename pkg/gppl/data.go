@@ -83,7 +83,7 @@ func (d Data) WithExposures(lengths []float64) (Data, error) {
 }
 
 // takeSums names what computes from SumsData.
-const takeSums = "NewExact, NewResidual, NewPosterior, NewPeriodogram and SpectralColumns"
+const takeSums = "NewExact, NewResidual, NewPosterior, Model.Periodogram and SpectralColumns"
 
 // Check returns an error, with the first bad index, unless the data are observations as NewData and the methods With… promise
 // them. All losses check them; those that take SumsData look at them first.

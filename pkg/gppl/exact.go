@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
@@ -55,8 +54,9 @@ type Exact struct {
 	engines []exactEngine
 	only    string // the one engine there is, see OnlyEngine; "" for all
 	chosen
-	calls  *parallel.Pool[exactCall]
-	viewed *viewed // the likelihood of channels or exposures, in place of the engines; nil without
+	calls    *parallel.Pool[exactCall]
+	profiles *parallel.Pool[profile]
+	viewed   *viewed // the likelihood of channels or exposures, in place of the engines; nil without
 }
 
 // exactCall is the working memory of one evaluation.
@@ -210,7 +210,7 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 // newExact returns the loss of n observations over the given range of inputs, with a mean of zero and without engines.
 func newExact(m Model, n int, o options, span float64) *Exact {
 	return &Exact{model: m, n: n, params: m.trained(), scale: scalingOf(m.Kernel), columns: 1, span: span, options: o,
-		calls: new(parallel.Pool[exactCall])}
+		calls: new(parallel.Pool[exactCall]), profiles: new(parallel.Pool[profile])}
 }
 
 // setEngines begins with engines that did nothing yet.
@@ -402,169 +402,97 @@ func (l *Exact) withoutEngine() (Loss, string) {
 	return &other, engine
 }
 
-// Profile is the exact likelihood of data, maximised over one common factor c of all variances; a search compares its starts by
-// it. With A = cB and Q = yᵀB⁻¹y,
-//
-//	NLL = Q/2c + ½log|B| + (n/2)·log 2πc,  least at c = Q/n.
-//
-// It takes several noise variances at the price of one covariance matrix. It is safe for concurrent use.
-type Profile struct {
-	exact       []*Exact
-	n           float64
-	work        parallel.Pool[[]profiled] // for each part
-	evaluations atomic.Int64
-}
-
-// profiled is the working memory for one part of the data.
-type profiled struct {
-	data         Data
-	cov, work    *dense.Lower
-	white        []float64
-	rows         observed.Noise
-	diagonal     []float64
-	quad, logdet []float64 // at each noise variance
-}
-
-// NewProfile returns the profile of one likelihood, or of the sum of several of one family of models on parts of the data. It
-// ignores their means. It panics if there is none, or if one has channels or exposures.
-func NewProfile(exact ...*Exact) *Profile {
-	if len(exact) == 0 {
-		panic("gppl: NewProfile of no likelihoods")
+// QuadLogDet sets quad to yᵀB⁻¹y and logdet to log|B| with the kernel of m and each of the noise variances, B = K + noise·I, at the
+// price of one covariance matrix: what a search needs to compare starts at the best common factor of all variances. Where they
+// cannot be computed both are +Inf. It takes n² covariances and n³/3 flops for each noise variance; for a Markov kernel on the
+// line O(n), by the likelihoods at one and at four times the variances, for which B has to be linear in them: no known errors.
+// Unless apart is true, only the sum of the two is right, which takes one of these. It returns the number of likelihoods that it
+// computed, and ignores the mean. It panics if lengths differ, and for channels, exposures and sums.
+func (l *Exact) QuadLogDet(
+	ctx context.Context, quad, logdet []float64, m Model, noises []float64, apart bool,
+) (evaluations int, err error) {
+	defer parallel.Stopped(&err)
+	switch {
+	case len(quad) != len(noises) || len(logdet) != len(noises):
+		panic(fmt.Sprintf("gppl: QuadLogDet: len(quad) = %d, len(logdet) = %d, want len(noises) = %d",
+			len(quad), len(logdet), len(noises)))
+	case l.viewed != nil || l.known != nil:
+		panic("gppl: QuadLogDet: " + l.String())
 	}
-	for _, l := range exact {
-		if l.viewed != nil {
-			panic("gppl: NewProfile: " + l.String())
+	if l.linear(m.Kernel) {
+		theta := m.Values()
+		for i, noise := range noises {
+			parallel.Look(ctx)
+			quad[i], logdet[i] = l.quadOfScales(ctx, theta, noise, apart)
 		}
+		return 2 * len(noises), ctx.Err()
 	}
-	p := &Profile{exact: exact}
-	for _, l := range exact {
-		p.n += float64(l.data.Len())
-	}
-	return p
-}
-
-// profileds returns working memory for each part of the data.
-func (p *Profile) profileds() *[]profiled {
-	parts := p.work.Get()
-	if *parts == nil {
-		for _, l := range p.exact {
-			n := l.data.Len()
-			*parts = append(*parts, profiled{l.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n),
-				l.data.rowNoise(), nil, nil, nil})
-		}
-	}
-	return parts
+	p := l.profiles.Get()
+	p.set(ctx, l, quad, logdet, m.Kernel, noises)
+	l.profiles.Put(p)
+	return len(noises), ctx.Err()
 }
 
 // linear reports whether the exact likelihood of a kernel takes O(n).
-func (p *Profile) linear(k Kernel) bool {
+func (l *Exact) linear(k Kernel) bool {
 	state := stateSpace{calm: true}
-	return p.exact[0].data.X.Dim() == 1 && state.expand(k, 0) && state.summable()
+	return l.data.X.Dim() == 1 && state.expand(k, 0) && state.summable()
 }
 
-// NLL sets nll to the negative log likelihoods, in nats, with the kernel of m and each of the noise variances, and factors to the
-// common factor of all variances, the noise included, that each is taken at: Q/n if free is true, otherwise 1. A likelihood that
-// cannot be computed is +Inf. free requires a kernel that is linear in its variances and no known errors: otherwise no common
-// factor scales A. It panics if lengths differ. It takes O(n) for a Markov kernel, and otherwise n² covariances and, for each
-// noise variance, n³/3 flops.
-func (p *Profile) NLL(ctx context.Context, nll, factors []float64, m Model, noises []float64, free bool) (err error) {
-	defer parallel.Stopped(&err)
-	if len(nll) != len(noises) || len(factors) != len(noises) {
-		panic(fmt.Sprintf("gppl: Profile.NLL: len(nll) = %d, len(factors) = %d, want len(noises) = %d",
-			len(nll), len(factors), len(noises)))
-	}
-	p.evaluations.Add(int64(len(noises)))
-	quad, logdet := make([]float64, len(noises)), make([]float64, len(noises))
-	if theta := m.Values(); p.linear(m.Kernel) {
-		p.evaluations.Add(int64(len(noises)))
-		for i, noise := range noises {
-			parallel.Look(ctx)
-			quad[i], logdet[i] = p.filter(ctx, theta, noise, free)
-		}
-	} else {
-		work := p.profileds()
-		parts := *work
-		parallel.Within(ctx, len(parts), func(i int) { parts[i].set(ctx, m.Kernel, noises) })
-		for i := range parts {
-			dense.Add(quad, parts[i].quad)
-			dense.Add(logdet, parts[i].logdet)
-		}
-		p.work.Put(work)
-	}
-	for i := range noises {
-		factors[i] = 1
-		if free {
-			factors[i] = quad[i] / p.n
-		}
-		nll[i] = 0.5 * (quad[i]/factors[i] + logdet[i] + p.n*math.Log(factors[i]) + p.n*log2Pi)
-		if !(factors[i] > 0) || math.IsNaN(nll[i]) {
-			nll[i] = math.Inf(1)
-		}
-	}
-	return ctx.Err()
-}
-
-// Evaluations returns how many likelihoods were computed so far.
-func (p *Profile) Evaluations() int { return int(p.evaluations.Load()) }
-
-// value returns the sum of the likelihoods at theta.
-func (p *Profile) value(ctx context.Context, theta []float64) (sum float64, err error) {
-	for _, l := range p.exact {
-		v, err := l.ValueGrad(ctx, nil, theta)
-		if err != nil {
-			return 0, err
-		}
-		sum += v
-	}
-	return sum, nil
-}
-
-// filter returns Q and log|B| from the likelihoods at one and at four times the variances. If these are not free, Q is twice the
-// likelihood without its constant, and log|B| is 0.
-func (p *Profile) filter(ctx context.Context, theta []float64, noise float64, free bool) (quad, logdet float64) {
-	last := len(theta) - 1
+// quadOfScales returns Q and log|B| from the likelihoods at one and at four times the variances. Unless they are needed apart, Q is
+// twice the likelihood without its constant, and log|B| is 0.
+func (l *Exact) quadOfScales(ctx context.Context, theta []float64, noise float64, apart bool) (quad, logdet float64) {
+	last, n := len(theta)-1, float64(l.n)
 	theta[last] = noise
-	once, err := p.value(ctx, theta)
+	once, err := l.ValueGrad(ctx, nil, theta)
 	if err != nil {
 		return math.Inf(1), math.Inf(1)
 	}
-	if !free {
-		return 2*once - p.n*log2Pi, 0
+	if !apart {
+		return 2*once - n*log2Pi, 0
 	}
 	const factor = 4
 	four := slices.Clone(theta)
-	params := p.exact[0].Params()
 	for i := range four {
-		if params[i].Unit == UnitY2 {
+		if l.params[i].Unit == UnitY2 {
 			four[i] *= factor
 		}
 	}
-	other, err := p.value(ctx, four)
+	other, err := l.ValueGrad(ctx, nil, four)
 	if err != nil {
 		return math.Inf(1), math.Inf(1)
 	}
-	quad = 2 * (once - other + 0.5*p.n*math.Log(factor)) / (1 - 1.0/factor)
-	return quad, 2*once - p.n*log2Pi - quad
+	quad = 2 * (once - other + 0.5*n*math.Log(factor)) / (1 - 1.0/factor)
+	return quad, 2*once - n*log2Pi - quad
 }
 
-// set sets Q and log|B| of one part of the data for each noise variance.
-func (p *profiled) set(ctx context.Context, k Kernel, noises []float64) {
+// profile is the working memory of QuadLogDet.
+type profile struct {
+	cov, work *dense.Lower
+	white     []float64
+	diagonal  []float64
+}
+
+// set sets Q and log|B| at each noise variance.
+func (p *profile) set(ctx context.Context, l *Exact, quad, logdet []float64, k Kernel, noises []float64) {
+	if p.cov == nil {
+		p.cov, p.work, p.white = dense.NewLower(l.n), dense.NewLower(l.n), make([]float64, l.n)
+	}
 	p.cov.Ctx, p.work.Ctx = ctx, ctx
-	p.quad, p.logdet = dense.Resize(p.quad, len(noises)), dense.Resize(p.logdet, len(noises))
-	fillGram(p.cov, p.data.X, k, 0)
+	fillGram(p.cov, l.data.X, k, 0)
 	for i, noise := range noises {
 		noise += capability.Nugget(k)
 		p.cov.EachTile(func(r, c int, tile blas64.General) { copy(p.work.At(r, c).Data, tile.Data) })
-		p.work.AddDiagonal(p.rows.OnDiagonal(noise))
-		p.diagonal = p.rows.Add(p.work, p.diagonal, p.data.Len(), noise)
+		p.work.AddDiagonal(l.rows.OnDiagonal(noise))
+		p.diagonal = l.rows.Add(p.work, p.diagonal, l.n, noise)
 		if p.work.Cholesky() != nil {
-			p.quad[i], p.logdet[i] = math.Inf(1), math.Inf(1)
+			quad[i], logdet[i] = math.Inf(1), math.Inf(1)
 			continue
 		}
-		copy(p.white, p.data.Y)
+		copy(p.white, l.data.Y)
 		p.work.SolveL(dense.AsColumn(p.white))
-		p.quad[i] = blas64.Dot(dense.Vec(p.white), dense.Vec(p.white))
-		p.logdet[i] = p.work.LogDet()
+		quad[i] = blas64.Dot(dense.Vec(p.white), dense.Vec(p.white))
+		logdet[i] = p.work.LogDet()
 	}
 }
 

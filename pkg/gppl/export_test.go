@@ -1,10 +1,14 @@
 package gppl
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
+
+// Engines returns the names of all engines, of any loss, the dense one first.
+func Engines() []string { return slices.Clone(engineNames) }
 
 // SumsWaves returns the waves of a projected likelihood from sums, for tests that project
 // the observations themselves.

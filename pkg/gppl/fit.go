@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
 
 	"gonum.org/v1/gonum/floats"
@@ -65,8 +66,8 @@ type Progress struct {
 	Elapsed       time.Duration
 }
 
-// LBFGS returns a fresh optimize.LBFGS for Settings.Method.
-func LBFGS() optimize.Method { return &optimize.LBFGS{} }
+// lbfgs returns the default method.
+func lbfgs() optimize.Method { return &optimize.LBFGS{} }
 
 // BFGS returns a fresh optimize.BFGS for Settings.Method.
 func BFGS() optimize.Method { return &optimize.BFGS{} }
@@ -170,9 +171,9 @@ type objective struct {
 	loss     Loss
 	settings Settings
 	params   []Param
-	through  []Transform // of each parameter, to the raw value that training moves
-	trained  []int       // indices of the parameters that are not fixed
-	start    []float64   // raw
+	through  []transform.Transform // of each parameter, to the raw value that training moves
+	trained  []int                 // indices of the parameters that are not fixed
+	start    []float64             // raw
 	gradTol  float64
 	guidable bool                 // the method is the default, and there are few parameters
 	scored   bool                 // training ends by the gradient in units of standard errors
@@ -239,7 +240,7 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 	o.u, o.grad = make([]float64, len(o.start)), make([]float64, len(o.start))
 	o.gradTol = cmp.Or(s.GradientTolerance, 1e-4)
 	if o.settings.Method == nil {
-		o.settings.Method = LBFGS
+		o.settings.Method = lbfgs
 		o.guidable = len(o.start) <= maxNewton
 		o.scored = o.guidable && s.GradientTolerance == 0 && s.Stop == nil
 	}
@@ -314,7 +315,7 @@ func (o *objective) count(theta []float64) float64 {
 	if o.settings.EvaluationSeconds <= 0 {
 		return 1
 	}
-	return max(1, Seconds(o.loss, theta)/o.settings.EvaluationSeconds)
+	return max(1, capability.Seconds(o.loss, theta)/o.settings.EvaluationSeconds)
 }
 
 func (o *objective) limit() float64 { return float64(cmp.Or(o.settings.MaxEvaluations, 1000)) }

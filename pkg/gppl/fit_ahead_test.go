@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
 
 // TestFitProcessors: the evaluations for the curvature run at once on several processors, and the result has the bits that it has
@@ -32,7 +33,7 @@ func TestFitProcessors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := gppl.Seconds(loss, m.Values()); !(s > 0 && s < 0.1) {
+			if s := capability.Seconds(loss, m.Values()); !(s > 0 && s < 0.1) {
 				t.Fatalf("%v: an evaluation is predicted to take %v s, so that none would run beside another", k, s)
 			}
 			r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
@@ -103,7 +104,7 @@ const aheadSeconds = 0.1
 // evaluateAhead evaluates the loss, on all processors, at the points that numeric.Hessian will ask for at u, except the last:
 // what the loss reports of its last evaluation then does not depend on which of them ended last.
 func (o *objective) evaluateAhead(u []float64) {
-	if s := Seconds(o.loss, o.theta); !(s > 0 && s < aheadSeconds) {
+	if s := capability.Seconds(o.loss, o.theta); !(s > 0 && s < aheadSeconds) {
 		return
 	}
 	for j, i := range o.trained {

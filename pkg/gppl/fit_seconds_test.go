@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
 
 // recording is a flat prior that records where it is evaluated.
@@ -30,7 +32,7 @@ func TestEvaluationSeconds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unit := Seconds(exact, m.Values()) / 10
+	unit := capability.Seconds(exact, m.Values()) / 10
 	train := func(s Settings) (r *Result, spent float64) {
 		var seen []float64
 		loss, err := NewMAP(exact, ParamPrior{Name: "lengthscale", Prior: recording{&seen}})
@@ -41,7 +43,7 @@ func TestEvaluationSeconds(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, l := range seen {
-			spent += max(1, Seconds(exact, []float64{1, l, 0.1})/unit)
+			spent += max(1, capability.Seconds(exact, []float64{1, l, 0.1})/unit)
 		}
 		return r, spent
 	}

@@ -134,7 +134,7 @@ func TestJitter(t *testing.T) {
 }
 
 func TestTransforms(t *testing.T) {
-	for _, tr := range []gppl.Transform{transform.Log{}, transform.Softplus{}, transform.Softplus{Floor: 1e-6}, transform.Cycles{Span: 20},
+	for _, tr := range []transform.Transform{transform.Log{}, transform.Softplus{}, transform.Softplus{Floor: 1e-6}, transform.Cycles{Span: 20},
 		transform.Free{}} {
 		for _, u := range []float64{-30, -5, -1e-3, 0, 0.7, 4, 40} {
 			theta := tr.Natural(u)
@@ -160,7 +160,7 @@ func TestTransforms(t *testing.T) {
 
 // TestTransformJSON writes and reads a model with each of the transforms.
 func TestTransformJSON(t *testing.T) {
-	for _, tr := range []gppl.Transform{transform.Log{}, transform.Softplus{Floor: 1e-6}, transform.Cycles{Span: 20}, transform.Fixed{}} {
+	for _, tr := range []transform.Transform{transform.Log{}, transform.Softplus{Floor: 1e-6}, transform.Cycles{Span: 20}, transform.Fixed{}} {
 		m := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}, Noise: 0.1}.WithTransform("period", tr)
 		text, err := json.Marshal(store.Model{Model: m})
 		var read store.Model

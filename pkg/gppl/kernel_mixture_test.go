@@ -49,7 +49,7 @@ func TestSpectralMixtureStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
-	m := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: gppl.NewSpectralMixture(2), Noise: 1}, d))(t)
+	m := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: gppl.Add(gppl.SpectralMixture{1, 1, 1}, gppl.SpectralMixture{1, 1, 1}), Noise: 1}, d))(t)
 	check := func(m gppl.Model, tol float64) {
 		t.Helper()
 		var periods []float64

@@ -1,9 +1,7 @@
 package gppl
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 
@@ -223,21 +221,13 @@ var (
 
 // SpectralMixture is one component of the spectral mixture kernel (Wilson and Adams 2013, eq. 12), v·exp(−r²/2l²)·cos(2πr/p): a
 // sinusoid of period p that drifts over the lengthscale l. Its spectral density is a Gaussian centred at the frequency 1/p with
-// standard deviation 1/(2πl), plus its mirror image. The kernel of several components is their sum, NewSpectralMixture. In d = 1
+// standard deviation 1/(2πl), plus its mirror image. The kernel of several components is their sum, whose
+// periods auto.StartFrom takes from the periodogram. In d = 1
 // it is positive definite; for d > 1, where it takes the Euclidean distance, it need not be.
 //
 // It is not a Spectrum: the gridded engine would need the square root of its density, whose
 // Fourier transform does not decay like a Gaussian.
 type SpectralMixture struct{ Variance, Lengthscale, Period float64 }
-
-// NewSpectralMixture returns the spectral mixture kernel of q components, all parameters 1.
-// auto.StartFrom takes their periods from the periodogram. It panics if q < 1.
-func NewSpectralMixture(q int) Sum {
-	if q < 1 {
-		panic(fmt.Sprintf("gppl: NewSpectralMixture: q = %d, want at least 1", q))
-	}
-	return Add(slices.Repeat([]Kernel{SpectralMixture{1, 1, 1}}, q)...)
-}
 
 func (k SpectralMixture) Params() []Param {
 	return append(varianceAndLengthscale(k.Variance, k.Lengthscale), periodParam(k.Period))

@@ -22,6 +22,8 @@ import (
 //	Posterior(ctx context.Context, theta []float64) (*Posterior, error) // the process given its data
 //	Cost(theta []float64) (engine string, seconds float64)            // a prediction, without an evaluation
 //	Information(ctx context.Context, theta []float64) (*mat.SymDense, error) // see Informed
+//	Priors() []ParamPrior                                             // of its parameters, part of the value
+//	LogPrior(theta []float64) float64                                 // their log density
 //
 // A Loss is safe for concurrent use. Its answers do not depend on earlier calls, beyond the promised tolerance. It uses all
 // processors by itself, and keeps sums over the data and working memory between calls.
@@ -40,14 +42,6 @@ type Loss interface {
 	Report() LossReport
 	// String names the loss with its sizes.
 	fmt.Stringer
-}
-
-// Seconds returns the seconds of a value and gradient at theta that the Cost of the loss predicts, 0 if it has no such method.
-func Seconds(loss Loss, theta []float64) (seconds float64) {
-	if l, ok := loss.(costing); ok {
-		_, seconds = l.Cost(theta)
-	}
-	return seconds
 }
 
 var (

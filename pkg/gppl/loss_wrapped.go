@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
 
 	"gonum.org/v1/gonum/floats"
@@ -94,8 +95,11 @@ func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 	return m, nil
 }
 
-// Priors returns the prior of each parameter that has one, by name.
+// Priors returns the prior of each parameter that has one, by name, after the priors of the loss that it was given, if that has any.
 func (m *MAP) Priors() (priors []ParamPrior) {
+	if within, ok := m.loss.(believing); ok {
+		priors = within.Priors()
+	}
 	for i, p := range m.loss.Params() {
 		if m.priors[i] != nil {
 			priors = append(priors, ParamPrior{p.Name, p.Role, m.priors[i]})
@@ -104,8 +108,11 @@ func (m *MAP) Priors() (priors []ParamPrior) {
 	return priors
 }
 
-// LogPrior returns Σ log p_j(θ_j), −Inf outside the support.
+// LogPrior returns Σ log p_j(θ_j) over Priors, −Inf outside the support.
 func (m *MAP) LogPrior(theta []float64) (sum float64) {
+	if within, ok := m.loss.(believing); ok {
+		sum = within.LogPrior(theta)
+	}
 	for i, p := range m.priors {
 		if p != nil {
 			v, _ := p.LogDensity(theta[i])
@@ -164,16 +171,10 @@ func (m *MAP) withoutEngine() (Loss, string) {
 
 func (m *MAP) within(theta []float64) (Loss, []float64) { return m.loss, theta }
 
-// PriorsAt returns the log prior density of a loss at theta, and its priors: those of NewMAP, also where it is tied; 0 and nil
-// without.
-func PriorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
-	if w, ok := l.(wrapping); ok {
-		log, priors = PriorsAt(w.within(theta))
-	}
-	if m, ok := l.(*MAP); ok {
-		log, priors = log+m.LogPrior(theta), append(priors, m.Priors()...)
-	}
-	return log, priors
+// believing is a loss with priors.
+type believing interface {
+	Priors() []ParamPrior
+	LogPrior(theta []float64) float64
 }
 
 // Tied is a loss in which some parameters share one value: the first of each group is trained, and the others take its value.
@@ -279,6 +280,23 @@ func (t *Tied) withoutEngine() (Loss, string) {
 		return nil, ""
 	}
 	return &Tied{loss: other, params: t.params, leader: t.leader}, engine
+}
+
+// Priors returns the priors of the loss whose parameters are tied, if it has any.
+func (t *Tied) Priors() []ParamPrior {
+	if within, ok := t.loss.(believing); ok {
+		return within.Priors()
+	}
+	return nil
+}
+
+// LogPrior returns the log density of Priors at theta, with tied parameters set; 0 without priors.
+func (t *Tied) LogPrior(theta []float64) float64 {
+	if within, ok := t.loss.(believing); ok {
+		_, theta = t.within(theta)
+		return within.LogPrior(theta)
+	}
+	return 0
 }
 
 // leaders returns, for each parameter of a loss, the index of the one whose value it
@@ -414,7 +432,7 @@ func (p *Panel) ValueGrad(ctx context.Context, grad, theta []float64) (value flo
 // Cost is the sum of what the losses predict, as if one ran after the other.
 func (p *Panel) Cost(theta []float64) (engine string, seconds float64) {
 	for _, l := range p.losses {
-		seconds += Seconds(l, theta)
+		seconds += capability.Seconds(l, theta)
 	}
 	return "", seconds
 }

@@ -233,15 +233,6 @@ func (m Kink) Basis(x Inputs) (*mat.Dense, error) {
 // at every input of a prediction. Its values are not scaled. x may have any dimension.
 type Regressor struct{ Name string }
 
-// Regressors returns the sum of the columns of the given names, at least one.
-func Regressors(names ...string) MeanSum {
-	var means []Mean
-	for _, name := range names {
-		means = append(means, Regressor{name})
-	}
-	return AddMeans(means...)
-}
-
 func (m Regressor) Columns() []Column { return flats(m.Name) }
 func (m Regressor) Check() error {
 	if m.Name == "" {

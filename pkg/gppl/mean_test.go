@@ -25,7 +25,7 @@ func means(x gppl.Inputs) []gppl.Mean {
 		gppl.Step{At: 4.5},
 		gppl.Kink{At: 0.1},
 		gppl.Regressor{Name: "wind"},
-		gppl.Regressors("wind", "rain"),
+		gppl.AddMeans(gppl.Regressor{Name: "wind"}, gppl.Regressor{Name: "rain"}),
 		gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.Step{At: 1}), Variances: []float64{4, math.Inf(1)}},
 		gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, x), gppl.GaussianBeta{Of: gppl.Fourier{Period: 1.5, Harmonics: 3},
 			Variances: []float64{2}},

@@ -25,8 +25,8 @@ type Model struct {
 	Mean     Mean      // h and the prior of β; nil for a mean of zero
 	Channels []Channel // how each channel of the data sees f, and its noise, which takes the place of Noise; nil: y sees f
 
-	transforms []Transform // one per parameter; nil for each parameter's own
-	unknown    []string    // names given to WithTransform or Fix that are no parameter's
+	transforms []transform.Transform // one per parameter; nil for each parameter's own
+	unknown    []string              // names given to WithTransform or Fix that are no parameter's
 }
 
 // PaperModel returns k as the paper starts training it: every raw parameter at log 1, so that every kernel parameter is 1 and the
@@ -74,7 +74,7 @@ func (m Model) WithParams(theta []float64) Model {
 
 // WithTransform returns the same model with the named parameter trained through t. If there is no such parameter, the model
 // remembers the name, and Check returns an error that names it, as do all losses, posteriors and trainings.
-func (m Model) WithTransform(name string, t Transform) Model {
+func (m Model) WithTransform(name string, t transform.Transform) Model {
 	var params []Param
 	if m.Kernel != nil {
 		params = m.Params()
@@ -84,7 +84,7 @@ func (m Model) WithTransform(name string, t Transform) Model {
 		m.unknown = append(slices.Clip(m.unknown), name)
 		return m
 	}
-	ts := make([]Transform, len(params))
+	ts := make([]transform.Transform, len(params))
 	copy(ts, m.transforms)
 	ts[i] = t
 	m.transforms = ts

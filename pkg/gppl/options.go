@@ -10,7 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
-// The names of the engines, for WithEngine: untyped constants, equal to the strings in LossReport.Engine and in Explain.
+// The names of the engines, for WithEngine: untyped constants, equal to the strings in LossReport.Engine and in Explain. A loss
+// refuses those that it does not have, as it refuses kernels: to compare engines, skip each Refusal.
 const (
 	// EngineDense takes any kernel in any dimension: symmetric tiles.
 	EngineDense = "dense"
@@ -65,10 +66,7 @@ func WithSeconds(most float64) Option { return func(o *options) { o.Seconds = mo
 // forPosterior says that the loss is evaluated once, to condition on the data.
 func forPosterior(o *options) { o.posterior = true }
 
-// Engines returns the names of all engines, of any loss, the dense one first. A loss refuses those that it does not have, as it
-// refuses kernels: to compare engines by WithEngine, skip each Refusal.
-func Engines() []string { return slices.Clone(engineNames) }
-
+// engineNames are all engines, of any loss, the dense one first.
 var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz,
 	EngineMixed, EngineInterpolated}
 

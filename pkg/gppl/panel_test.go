@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
@@ -60,7 +61,7 @@ func TestPanel(t *testing.T) {
 		!strings.Contains(r.Engine, gppl.EngineStateSpace) {
 		t.Errorf("report %+v", r)
 	}
-	if got, want := gppl.Seconds(p, theta), gppl.Seconds(losses[0], theta); !(got > 3*want) {
+	if got, want := capability.Seconds(p, theta), capability.Seconds(losses[0], theta); !(got > 3*want) {
 		t.Errorf("%v s for the panel, %v s for its first series", got, want)
 	}
 }

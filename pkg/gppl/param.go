@@ -15,7 +15,7 @@ import (
 type Param struct {
 	Name      string
 	Value     float64
-	Transform Transform
+	Transform transform.Transform
 	Unit      string
 	Role      Role
 }
@@ -56,29 +56,8 @@ func (r Role) String() string {
 	return names[r]
 }
 
-// A Transform maps an unconstrained raw value u, which the optimiser moves, to
-// the natural value θ. A nil Transform stands for Log.
-type Transform interface {
-	// Natural returns θ(u).
-	Natural(u float64) float64
-	// Raw returns u(θ); it is ±Inf or NaN where θ is out of range.
-	Raw(theta float64) float64
-	// Slope returns dθ/du at u.
-	Slope(u float64) float64
-	fmt.Stringer
-}
-
-var (
-	_ Transform = transform.Log{}
-	_ Transform = transform.Softplus{}
-	_ Transform = transform.Interval{}
-	_ Transform = transform.Cycles{}
-	_ Transform = transform.Fixed{}
-	_ Transform = transform.Free{}
-)
-
 // transformOf returns the transform of p, Log where none is given.
-func transformOf(p Param) Transform {
+func transformOf(p Param) transform.Transform {
 	if p.Transform == nil {
 		return transform.Log{}
 	}
@@ -137,14 +116,14 @@ func Values(params []Param) []float64 {
 // places on the axis of x (change points, inducing inputs), which are counted in the shortest lengthscale or period that the
 // parameters have. A step of one is then as large for them as it is for a logarithm, and a change of the unit of x changes
 // nothing: neither the path of the optimiser nor where its gradient is small.
-func RawTransforms(params []Param) []Transform {
+func RawTransforms(params []Param) []transform.Transform {
 	shortest := math.Inf(1)
 	for _, p := range params {
 		if p.Unit == UnitX && p.IsScale() && p.Value > 0 {
 			shortest = min(shortest, p.Value)
 		}
 	}
-	all := make([]Transform, len(params))
+	all := make([]transform.Transform, len(params))
 	for i, p := range params {
 		if all[i] = transformOf(p); all[i] == (transform.Free{}) && p.Unit == UnitX && !math.IsInf(shortest, 1) {
 			all[i] = transform.Units(shortest)

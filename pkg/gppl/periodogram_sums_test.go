@@ -52,7 +52,7 @@ func TestSumsPeriodogram(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := Model{Kernel: c.kernel, Noise: 0.3}
-		p, err := NewPeriodogram(t.Context(), m, SumsData(s, 0))
+		p, err := m.Periodogram(t.Context(), SumsData(s, 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestSumsPeriodogram(t *testing.T) {
 		}
 		t.Logf("%v: %d frequencies up to %v", c.kernel, len(p.Frequency), p.Frequency[len(p.Frequency)-1])
 		var refusal *Refusal
-		if _, err := NewPeriodogram(t.Context(), Model{Kernel: Laplace{1, 1}, Noise: 0.1}, SumsData(s, 0)); !errors.As(err, &refusal) {
+		if _, err := (Model{Kernel: Laplace{1, 1}, Noise: 0.1}).Periodogram(t.Context(), SumsData(s, 0)); !errors.As(err, &refusal) {
 			t.Errorf("Laplace: %v", err)
 		}
 	}

@@ -33,7 +33,7 @@ func TestPeriodogram(t *testing.T) {
 	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{Variance: 1.2, Lengthscale: 4, Period: 2, PeriodicLengthscale: 1},
 		gppl.Laplace{Variance: 0.4, Lengthscale: 1}, gppl.White{Variance: 0.2}), Noise: 0.1}
-	p := testkit.Must(gppl.NewPeriodogram(t.Context(), m, d))(t)
+	p := testkit.Must(m.Periodogram(t.Context(), d))(t)
 	if math.Abs(p.Noise-0.3) > 1e-12 {
 		t.Errorf("noise %v, want 0.3", p.Noise)
 	}
@@ -113,7 +113,7 @@ func TestPeriodogramMean(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
-		p := testkit.Must(gppl.NewPeriodogram(t.Context(), m, d))(t)
+		p := testkit.Must(m.Periodogram(t.Context(), d))(t)
 		for j := range p.Data {
 			ratio = append(ratio, p.Data[j]/p.Expected[j])
 		}
@@ -133,11 +133,11 @@ func TestPeriodogramErrors(t *testing.T) {
 		"one time":  {X: gppl.Scalars([]float64{1, 1, 1, 1}), Y: []float64{1, 2, 3, 4}},
 		"the plane": {X: gppl.Vectors([]float64{1, 2, 3, 4, 5, 6, 7, 8}, 2), Y: []float64{1, 2, 3, 4}},
 	} {
-		if p, err := gppl.NewPeriodogram(t.Context(), m, d); err == nil {
+		if p, err := m.Periodogram(t.Context(), d); err == nil {
 			t.Errorf("%s: %v", name, p)
 		}
 	}
-	if _, err := gppl.NewPeriodogram(t.Context(), gppl.Model{Noise: 1}, gppl.Data{}); err == nil {
+	if _, err := (gppl.Model{Noise: 1}).Periodogram(t.Context(), gppl.Data{}); err == nil {
 		t.Error("no kernel: no error")
 	}
 }
@@ -156,7 +156,7 @@ func BenchmarkPeriodogram(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := gppl.NewPeriodogram(b.Context(), gppl.PaperModel(gppl.SE{}), d); err != nil {
+				if _, err := gppl.PaperModel(gppl.SE{}).Periodogram(b.Context(), d); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -181,7 +181,7 @@ func TestPeriodogramKnownErrors(t *testing.T) {
 		"errors":          {testkit.Must(d.WithErrors(known))(t), 0.1, 0.35},
 		"relative errors": {testkit.Must(d.WithRelativeErrors(known))(t), 0.4, 0.1},
 	} {
-		got, plain := testkit.Must(gppl.NewPeriodogram(t.Context(), m(c.noise), c.data))(t), testkit.Must(gppl.NewPeriodogram(t.Context(), m(c.want), d))(t)
+		got, plain := testkit.Must(m(c.noise).Periodogram(t.Context(), c.data))(t), testkit.Must(m(c.want).Periodogram(t.Context(), d))(t)
 		for j, want := range plain.Expected {
 			if math.Abs(got.Expected[j]-want) > 1e-12*want || math.Abs(got.Noise-c.want) > 1e-12 {
 				t.Fatalf("%s: at %v %v is expected with noise %v, want %v with %v",

@@ -151,7 +151,7 @@ func TestMAPOfNoise(t *testing.T) {
 	}
 	const a, b = 20.0, 8.0
 	want := (b + square/2) / (a + 1 + 25)
-	for _, transform := range []gppl.Transform{transform.Log{}, transform.Softplus{}} {
+	for _, transform := range []transform.Transform{transform.Log{}, transform.Softplus{}} {
 		exact := testkit.Must(gppl.NewExact(t.Context(), m.WithTransform(gppl.NoiseName, transform), data))(t)
 		loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: prior.InverseGamma{Shape: a, Scale: b}}))(t)
 		r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)

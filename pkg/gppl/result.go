@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
 
 	"gonum.org/v1/gonum/floats"
@@ -67,10 +68,6 @@ type FittedParam struct {
 	// StdErrPlace is the standard error of θ itself, for a parameter of any sign; 0 if it is not known.
 	StdErrPlace float64
 }
-
-// Unidentified is the standard error of log θ beyond which the curvature of the loss, by differences of rounded gradients,
-// tells nothing of it: a factor of e^10 either way. FittedParam.StdErrLog is then +Inf.
-const Unidentified = 10
 
 // StdErr returns the standard error of θ itself, +Inf if it is not identified and NaN if that is not known: about θ·StdErrLog or,
 // for a parameter of any sign, the one from the curvature of the loss in θ. For the location of a
@@ -133,7 +130,9 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	}
 	stuck := o.bounded(r, win)
 	r.Inducing = append(r.Inducing, win.Theta[hyper:]...)
-	r.LogPrior, r.Priors = PriorsAt(o.loss, win.Theta)
+	if l, ok := o.loss.(believing); ok {
+		r.LogPrior, r.Priors = l.LogPrior(win.Theta), l.Priors()
+	}
 	o.curvature(r, win)
 	if stuck != "" && r.Status == Converged {
 		r.Status, r.Reason = Stalled, stuck
@@ -260,7 +259,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 		}
 		se := math.Sqrt(cov.At(a, a))
 		if o.params[i].IsScale() {
-			if r.Params[i].StdErrLog = se * o.units[a]; r.Params[i].StdErrLog > Unidentified {
+			if r.Params[i].StdErrLog = se * o.units[a]; r.Params[i].StdErrLog > fisher.Unidentified {
 				r.Params[i].StdErrLog = math.Inf(1)
 			}
 		} else {

@@ -234,7 +234,7 @@ type Periodogram struct {
 	Noise     float64   // the expectation of white noise, at every frequency: σ², known errors and the nugget
 }
 
-// NewPeriodogram returns the periodogram of d less its trend (Detrend) and what the columns of m.Mean explain, with Hann's window
+// Periodogram returns the periodogram of d less its trend (Detrend) and what the columns of m.Mean explain, with Hann's window
 // w,
 //
 //	I(ξ) = |uᵀMy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·x_i),   M = I − QQᵀ,
@@ -249,7 +249,7 @@ type Periodogram struct {
 // spacing, a 32nd up to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at least three distinct
 // times. For sums (SumsData) only the weighted mean is removed, and the frequencies are those of their circle, in O(M log M)
 // whatever n is; it is a Refusal if they do not resolve m.
-func NewPeriodogram(ctx context.Context, m Model, d Data) (of *Periodogram, err error) {
+func (m Model) Periodogram(ctx context.Context, d Data) (of *Periodogram, err error) {
 	defer parallel.Stopped(&err)
 	if err := cmp.Or(m.checkViewless("a periodogram", d), m.Check()); err != nil {
 		return nil, err
@@ -316,7 +316,7 @@ func meanRemoved(ctx context.Context, m Mean, d Data) (q [][]float64, y []float6
 	return q, y, nil
 }
 
-// newSumsPeriodogram compares the observations in s with their expectation under m, like NewPeriodogram, but subtracts only their
+// newSumsPeriodogram compares the observations in s with their expectation under m, like Periodogram, but subtracts only their
 // (weighted) mean ȳ, no trend. At the frequencies ξ = j/Period of s, from 1/range to half the mean sampling rate or to the
 // highest that s resolves,
 //

@@ -22,7 +22,7 @@ import (
 )
 
 // SumsData returns the observations in s, less the constant centre (Header().Centre, or Mean()), as data: what NewExact,
-// NewResidual, NewPosterior, NewPeriodogram and SpectralColumns compute from them takes a time that does not depend on how many
+// NewResidual, NewPosterior, Periodogram and SpectralColumns compute from them takes a time that does not depend on how many
 // there are. With weights, the noise variance of an observation is σ²/w. A Model.Mean may be an Intercept, for the restricted
 // likelihood, whatever the centre. Later changes of s have no effect on a loss.
 //

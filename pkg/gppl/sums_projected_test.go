@@ -285,7 +285,7 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v, want %q", c.kernel, err, c.want)
 		}
-		if _, err := gppl.NewPeriodogram(t.Context(), m, gppl.SumsData(s, 0)); strings.Contains(c.want, "spectrum") && !errors.As(err, &refusal) {
+		if _, err := m.Periodogram(t.Context(), gppl.SumsData(s, 0)); strings.Contains(c.want, "spectrum") && !errors.As(err, &refusal) {
 			t.Errorf("%v: the periodogram: %v, want a refusal", c.kernel, err)
 		}
 	}

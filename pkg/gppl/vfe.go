@@ -124,7 +124,7 @@ func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts
 	}
 	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.trained(), scale: scalingOf(m.Kernel), span: extent(d.X)}
 	l.hyper = len(l.params)
-	var moved Transform = transform.Free{}
+	var moved transform.Transform = transform.Free{}
 	if opt.FixInducing {
 		moved = transform.Fixed{}
 	}

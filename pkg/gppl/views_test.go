@@ -183,7 +183,7 @@ func TestNoViewsElsewhere(t *testing.T) {
 			"PL":             second(gppl.NewProjected(ctx, m, d, p)),
 			"residual":       second(gppl.NewResidual(ctx, m, d, p)),
 			"VFE":            second(gppl.NewVFE(ctx, m, d, d.X.Slice(0, 2), gppl.VFEOptions{})),
-			"periodogram":    second(gppl.NewPeriodogram(ctx, m, d)),
+			"periodogram":    second(m.Periodogram(ctx, d)),
 			"auto":           second(auto.Fit(ctx, m, d, auto.Settings{})),
 			"starts":         second(auto.FindStarts(ctx, m, d, auto.Settings{})),
 			"robust":         second(observe.FitRobust(ctx, m, d, observe.RobustSettings{})),

@@ -14,7 +14,7 @@ import (
 // about g²/2 nats. θ is at least least: leastNoise for the noise, 0 for other parameters.
 type scaledLog struct{ s, least float64 }
 
-var _ gppl.Transform = scaledLog{}
+var _ transform.Transform = scaledLog{}
 
 func (t scaledLog) Natural(u float64) float64 { return max(math.Exp(t.s*u), t.least) }
 func (t scaledLog) Raw(theta float64) float64 { return math.Log(theta) / t.s }

@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
 
 // proposed is a proposal of a candidate.
@@ -213,7 +214,7 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !found.laplace
 	t.describe(r, v.Data.Len())
 	t.Evaluations += r.Evaluations
-	t.cost = float64(r.Evaluations+evidenceEvaluations) * gppl.Seconds(loss, r.Model.Values())
+	t.cost = float64(r.Evaluations+evidenceEvaluations) * capability.Seconds(loss, r.Model.Values())
 	t.Seconds += time.Since(began).Seconds()
 	return nil
 }

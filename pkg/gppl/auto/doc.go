@@ -11,7 +11,7 @@
 //  1. Scales: every octave of lengthscales from the spacing of x to its range, and the periods that a periodogram shows, with
 //     their doubles, halves and combs of harmonics. At irregular x that is a Lomb–Scargle periodogram with a floating mean
 //     (Zechmeister and Kürster 2009), which shows periods below the mean spacing.
-//  2. Screening: the profile likelihood (gppl.Profile) of up to 240 kernels at these scales, each with several noise variances.
+//  2. Screening: the profile likelihood of up to 240 kernels at these scales, each with several noise variances.
 //  3. Training: the best of each scale for a few evaluations, the best of those for more (successive halving).
 //  4. Changes of the best: other scales, neighbouring periods, terms that trade places or come back, less noise. Those that come
 //     near are trained.

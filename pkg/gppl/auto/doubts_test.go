@@ -126,7 +126,7 @@ func TestFitAutoBounds(t *testing.T) {
 	variance, noise := free.Params[0].Value, free.Params[2]
 	for _, c := range []struct {
 		name   string
-		by     gppl.Transform
+		by     transform.Transform
 		inside bool
 	}{
 		{gppl.NoiseName, transform.Softplus{Floor: 0.8 * noise.Value}, true},

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
+	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -28,7 +29,7 @@ import (
 func filled(t *testing.T, v reflect.Value, name string) {
 	t.Helper()
 	switch v.Interface().(type) {
-	case gppl.Model, gppl.Transform, *mat.Dense:
+	case gppl.Model, transform.Transform, *mat.Dense:
 		if v.IsZero() {
 			t.Fatalf("%s must be given", name)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
 
 // Starts is where a training of a model should begin, and what was searched to know that.
@@ -197,14 +198,14 @@ func (a *fitting) shortlist(likelihood func(context.Context, gppl.Model, gppl.Da
 	}
 	models := append(slices.Clone(a.next), append(slices.Clone(a.starts), a.given...)...)
 	if unit <= 0 {
-		unit = gppl.Seconds(a.loss, models[0].Values())
+		unit = capability.Seconds(a.loss, models[0].Values())
 	}
 	if few := partOf(a.data); few.Len() < a.data.Len() && len(a.next) == 0 {
 		part, err := likelihood(a.ctx, models[0], few)
 		if err != nil {
 			return err
 		}
-		takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * gppl.Seconds(part, models[0].Values()) / unit
+		takes := float64(firstSteps*len(models)+secondSteps*fullTrainings) * capability.Seconds(part, models[0].Values()) / unit
 		if takes < 0.5*left {
 			a.next, a.settings.Fit.MaxEvaluations, a.settings.Fit.NoStandardErrors, a.sure = models, secondSteps, true, nil
 			a.settings.Fit.EvaluationSeconds = 0
@@ -217,7 +218,7 @@ func (a *fitting) shortlist(likelihood func(context.Context, gppl.Model, gppl.Da
 	a.next, a.sure = models[:1], nil
 	count := 0.
 	for _, m := range models {
-		count += max(1, gppl.Seconds(a.loss, m.Values())/unit)
+		count += max(1, capability.Seconds(a.loss, m.Values())/unit)
 	}
 	if left > 2*count {
 		a.next = []gppl.Model{models[a.lowest(models)]}

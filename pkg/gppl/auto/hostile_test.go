@@ -98,8 +98,8 @@ func TestHostileData(t *testing.T) {
 			}
 			return ""
 		})
-		try("NewPeriodogram", func() string {
-			p, err := gppl.NewPeriodogram(t.Context(), m, d)
+		try("Periodogram", func() string {
+			p, err := m.Periodogram(t.Context(), d)
 			if err != nil {
 				return ""
 			}

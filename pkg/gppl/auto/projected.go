@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	algebra "github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
 )
 
 // signalRatio is what is left of the signal, relative to the noise, at the frequencies beyond the projections: a tenth leaves
@@ -122,7 +123,7 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 		if len(a.priors) > 0 {
 			break // those of the posterior, from the training
 		}
-		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > gppl.Unidentified {
+		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > algebra.Unidentified {
 			r.Params[i].StdErrLog = math.Inf(1)
 		}
 	}

@@ -117,7 +117,7 @@ func atEnd(p gppl.Param) bool {
 
 // limit returns m with its periods trained within the shortest and the longest, but for those that have a transform of their own.
 func (s scales) limit(m gppl.Model) gppl.Model {
-	var within gppl.Transform = interval{s.shortest, s.longest}
+	var within transform.Transform = interval{s.shortest, s.longest}
 	if s.irregular != nil {
 		within = transform.Cycles{Span: s.longest}
 	}

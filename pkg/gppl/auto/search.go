@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -90,7 +91,7 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 	}
 	s := &searcher{
 		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, anew: anew,
-		priors: a.priors, compared: gppl.NewProfile(compared.parts...), scales: scales, search: &a.result.Search,
+		priors: a.priors, compared: &profile{parts: compared.parts, n: float64(compared.n)}, scales: scales, search: &a.result.Search,
 		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
 		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
@@ -442,7 +443,7 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 	for range 3 {
 		best := a.result.Result
 		found := best.Model.Params()[i].Value
-		if each := a.settings.Fit.EvaluationSeconds; each > 0 && gppl.Seconds(all, best.Model.Values()) > firstSteps*each {
+		if each := a.settings.Fit.EvaluationSeconds; each > 0 && capability.Seconds(all, best.Model.Values()) > firstSteps*each {
 			return append(doubts, fmt.Sprintf("whether another period explains the times as well as %s was not checked: evaluations"+
 				" there would exceed the time limit", params[i].Name))
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 	"github.com/projected-likelihood/gppl/pkg/gppl/prior"
 	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
 
@@ -225,7 +226,7 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	if err != nil || a.apart(m, best.Model) < same {
 		return false
 	}
-	if gppl.Seconds(likelihood, m.Values()) > slower*gppl.Seconds(likelihood, best.Model.Values()) {
+	if capability.Seconds(likelihood, m.Values()) > slower*capability.Seconds(likelihood, best.Model.Values()) {
 		return false
 	}
 	if a.spare != nil { // an evaluation of all far from the best may take many harmonics
@@ -320,7 +321,7 @@ func Likelihood(ctx context.Context, m gppl.Model, d gppl.Data, seconds float64,
 // given seconds and ten times as long as at m, also by the engine that takes over where another fails (gppl.WithSeconds).
 func Within[L limited[L]](likelihood L, m gppl.Model, seconds float64) L {
 	const slower = 10
-	return likelihood.WithinSeconds(max(seconds, slower*gppl.Seconds(likelihood, m.Values())))
+	return likelihood.WithinSeconds(max(seconds, slower*capability.Seconds(likelihood, m.Values())))
 }
 
 // limited is gppl.Exact or gppl.Projected.
@@ -466,7 +467,7 @@ func startAround(m gppl.Model, by float64, rnd *rand.Rand) gppl.Model {
 	params, theta := m.Params(), m.Values()
 	for i, p := range params {
 		if !p.IsFixed() {
-			t := cmp.Or[gppl.Transform](p.Transform, transform.Log{})
+			t := cmp.Or[transform.Transform](p.Transform, transform.Log{})
 			theta[i] = t.Natural(t.Raw(p.Value) + by*rnd.NormFloat64())
 		}
 	}

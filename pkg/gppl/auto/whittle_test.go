@@ -205,7 +205,7 @@ func TestLobes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &searcher{
-		ctx: context.Background(), model: m, params: m.Params(), loss: loss, compared: gppl.NewProfile(loss.parts...),
+		ctx: context.Background(), model: m, params: m.Params(), loss: loss, compared: &profile{parts: loss.parts, n: float64(loss.n)},
 		scales: newScales(t.Context(), d, true), search: &Search{},
 		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}

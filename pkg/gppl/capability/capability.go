@@ -144,3 +144,17 @@ type Placed interface {
 	// is in the parameter itself, not in its log.
 	ContractAt(grad, w, a, b, r []float64)
 }
+
+// Seconds returns the seconds of a value and gradient at theta that a loss predicts by its method
+//
+//	Cost(theta []float64) (engine string, seconds float64)
+//
+// and 0 if it has none.
+func Seconds(loss any, theta []float64) (seconds float64) {
+	if l, ok := loss.(interface {
+		Cost(theta []float64) (engine string, seconds float64)
+	}); ok {
+		_, seconds = l.Cost(theta)
+	}
+	return seconds
+}

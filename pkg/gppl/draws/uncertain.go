@@ -182,11 +182,11 @@ func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
 type target struct {
 	loss     gppl.Loss
 	params   []gppl.Param
-	through  []gppl.Transform // of each parameter, to the raw value u
-	free     []int            // indices of the parameters that are drawn
-	best     []float64        // natural values of all
-	raw      []float64        // of those that are drawn
-	jacobian []bool           // whether dθ/du counts
+	through  []transform.Transform // of each parameter, to the raw value u
+	free     []int                 // indices of the parameters that are drawn
+	best     []float64             // natural values of all
+	raw      []float64             // of those that are drawn
+	jacobian []bool                // whether dθ/du counts
 }
 
 func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
@@ -204,7 +204,10 @@ func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
 			t.through[i] = transform.Units(1e-3 / numeric.GradientStep * se)
 		}
 	}
-	_, priors := gppl.PriorsAt(loss, theta)
+	var priors []gppl.ParamPrior
+	if l, ok := loss.(interface{ Priors() []gppl.ParamPrior }); ok {
+		priors = l.Priors()
+	}
 	for i, p := range t.params {
 		if p.IsFixed() || p.Role == gppl.RoleInput {
 			continue

@@ -13,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
 
 // CheckEngine checks that the named engine, forced, agrees with the dense one over a standard set of kernels, lengthscales, noise
@@ -82,7 +83,7 @@ func (c EngineCase) compare(ctx context.Context, engine string) error {
 	if err != nil {
 		return err
 	}
-	if seconds := gppl.Seconds(loss, c.Model.Values()); seconds > longest() && !math.IsInf(seconds, 1) {
+	if seconds := capability.Seconds(loss, c.Model.Values()); seconds > longest() && !math.IsInf(seconds, 1) {
 		return fmt.Errorf("%w: %.2g s", errLong, seconds)
 	}
 	value, grad, err := valueGradLog(ctx, loss)

@@ -11,7 +11,7 @@ import (
 
 // TestChannelsStored: a model of channels comes back as it was, with what is fixed.
 func TestChannelsStored(t *testing.T) {
-	m := gppl.Model{Kernel: gppl.SHO{Variance: 1, Period: 5, Quality: 2}, Mean: gppl.Regressors("orbit"), Channels: []gppl.Channel{
+	m := gppl.Model{Kernel: gppl.SHO{Variance: 1, Period: 5, Quality: 2}, Mean: gppl.Regressor{Name: "orbit"}, Channels: []gppl.Channel{
 		{Name: "index", Value: 1, Noise: 0.1}, {Name: "velocity", Value: -0.4, Slope: 2, Noise: 0.2}}}.Fix("value of index", "slope of index")
 	b, err := json.Marshal(store.Model{Model: m})
 	if err != nil {

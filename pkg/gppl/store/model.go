@@ -19,7 +19,7 @@ type transformJSON struct {
 	Hi    float64 `json:"hi,omitempty"`
 }
 
-func encodeTransform(t gppl.Transform) (transformJSON, error) {
+func encodeTransform(t transform.Transform) (transformJSON, error) {
 	switch t := t.(type) {
 	case nil:
 		return transformJSON{Kind: "log"}, nil
@@ -35,7 +35,7 @@ func encodeTransform(t gppl.Transform) (transformJSON, error) {
 	return transformJSON{}, fmt.Errorf("gppl: transform %v (%T) cannot be saved", t, t)
 }
 
-func decodeTransform(j transformJSON) (gppl.Transform, error) {
+func decodeTransform(j transformJSON) (transform.Transform, error) {
 	switch j.Kind {
 	case "softplus":
 		if !(j.Floor >= 0) || math.IsInf(j.Floor, 0) {
@@ -53,7 +53,7 @@ func decodeTransform(j transformJSON) (gppl.Transform, error) {
 		}
 		return transform.Interval{Lo: j.Lo, Hi: j.Hi}, nil
 	}
-	for _, plain := range []gppl.Transform{transform.Log{}, transform.Fixed{}, transform.Free{}} {
+	for _, plain := range []transform.Transform{transform.Log{}, transform.Fixed{}, transform.Free{}} {
 		if plain.String() == j.Kind {
 			return plain, nil
 		}

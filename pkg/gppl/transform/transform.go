@@ -1,10 +1,30 @@
-// Package transform has the maps between the raw values that training moves and the natural values of parameters: each is a
-// gppl.Transform.
+// Package transform has the maps between the raw values that training moves and the natural values of parameters.
 package transform
 
 import (
 	"fmt"
 	"math"
+)
+
+// A Transform maps an unconstrained raw value u, which the optimiser moves, to the natural value θ. A nil Transform of a gppl.Param
+// stands for Log.
+type Transform interface {
+	// Natural returns θ(u).
+	Natural(u float64) float64
+	// Raw returns u(θ); it is ±Inf or NaN where θ is out of range.
+	Raw(theta float64) float64
+	// Slope returns dθ/du at u.
+	Slope(u float64) float64
+	fmt.Stringer
+}
+
+var (
+	_ Transform = Log{}
+	_ Transform = Softplus{}
+	_ Transform = Interval{}
+	_ Transform = Cycles{}
+	_ Transform = Fixed{}
+	_ Transform = Free{}
 )
 
 // Log is θ = exp(u), the transform of a positive scale: the default.

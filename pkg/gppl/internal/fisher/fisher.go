@@ -20,6 +20,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
+// Unidentified is the standard error of log θ beyond which the curvature of a loss, by differences of rounded gradients, tells
+// nothing of θ: a factor of e^10 either way. It is then reported as +Inf.
+const Unidentified = 10
+
 // Information is that of n observations about q parameters. It does not change, and is safe for concurrent use.
 type Information struct {
 	A      blas64.General   // n×n

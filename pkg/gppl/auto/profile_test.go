@@ -1,4 +1,4 @@
-package gppl_test
+package auto
 
 import (
 	"math"
@@ -43,7 +43,7 @@ func TestProfile(t *testing.T) {
 
 func checkProfile(t *testing.T, m gppl.Model, parts []*gppl.Exact) {
 	t.Helper()
-	p := gppl.NewProfile(parts...)
+	p := profile{parts: parts, n: 22}
 	noises, nll, factors := []float64{0.01, 0.3}, make([]float64, 2), make([]float64, 2)
 	for _, free := range []bool{true, false} {
 		if err := p.NLL(t.Context(), nll, factors, m, noises, free); err != nil {
