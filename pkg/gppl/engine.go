@@ -18,8 +18,8 @@ import (
 // concurrent use.
 type exactEngine interface {
 	name() string
-	// forecast predicts the cost and error of a value and gradient.
-	forecast(m *compiled) choice.Forecast
+	// estimate predicts the cost and error of a value and gradient.
+	estimate(m *compiled) choice.Estimate
 	// factor factorises A. The model must not change before the factor is released.
 	factor(m *compiled) (exactFactor, error)
 }
@@ -40,7 +40,7 @@ type exactFactor interface {
 	logDet() float64
 	// gram sets g, c×c, to CᵀA⁻¹C.
 	gram(g blas64.General)
-	// uncertainty bounds the error of the value beyond the forecast, after gram, where r is the R of the gradient.
+	// uncertainty bounds the error of the value beyond the estimate, after gram, where r is the R of the gradient.
 	uncertainty(r blas64.General) float64
 	// gradient sets grad to the derivatives of
 	//
@@ -66,8 +66,8 @@ type residualFactor interface {
 // not change, beyond what it keeps to save time, and is safe for concurrent use.
 type projectedEngine interface {
 	name() string
-	// forecast predicts the cost and error of S₀ and its contraction. It changes nothing.
-	forecast(m *compiledTerm) choice.Forecast
+	// estimate predicts the cost and error of S₀ and its contraction. It changes nothing.
+	estimate(m *compiledTerm) choice.Estimate
 	// gram computes S₀, and with derivatives what contract needs. The term must not change before the answer is released.
 	gram(m *compiledTerm, derivatives bool) (projectedGram, error)
 }

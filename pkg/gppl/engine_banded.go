@@ -141,14 +141,14 @@ func newBandedExact(l *observed.Line) *bandedExact { return &bandedExact{line: l
 func (e *bandedExact) name() string { return EngineBanded }
 func (*bandedExact) takesPlaced()   {}
 
-func (e *bandedExact) forecast(m *compiled) choice.Forecast {
+func (e *bandedExact) estimate(m *compiled) choice.Estimate {
 	b := band{line: e.line}
 	width, bytes, ok := b.size(m.kernel)
 	if !ok {
 		return choice.Cannot(noReach)
 	}
 	n := float64(len(e.line.T))
-	return choice.Forecast{
+	return choice.Estimate{
 		Seconds: n*width*(3*width/choice.FlopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
 		Bytes:   bytes,
 		Err:     n * bandedRounding(m.variance, e.line.Noise.Least(m.noise)),

@@ -107,7 +107,7 @@ type answers struct {
 
 // answersOf asks one factor for all but the posterior, and another for that.
 func answersOf(e exactEngine, m *compiled, c int, r blas64.General, at Inputs) (a answers, err error) {
-	if why := e.forecast(m).Reason; why.Given() {
+	if why := e.estimate(m).Reason; why.Given() {
 		return a, fmt.Errorf("%s: %v", e.name(), why)
 	}
 	f, err := e.factor(m)
@@ -281,7 +281,7 @@ func TestSteadyStateAllocations(t *testing.T) {
 				r.Data[i] = 1
 			}
 			evaluate := func() {
-				e.forecast(m)
+				e.estimate(m)
 				f, err := e.factor(m)
 				if err != nil {
 					t.Fatal(err)

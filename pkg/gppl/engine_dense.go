@@ -32,10 +32,10 @@ func newDenseExact(x Inputs, columns blas64.General, rows observed.Noise) *dense
 func (e *denseExact) name() string { return EngineDense }
 func (*denseExact) takesPlaced()   {}
 
-func (e *denseExact) forecast(m *compiled) choice.Forecast {
+func (e *denseExact) estimate(m *compiled) choice.Estimate {
 	n := float64(e.x.Len())
 	atOnce := min(2, float64(dense.Blocks(e.x.Len()))) // a single tile keeps one processor busy
-	return choice.Forecast{
+	return choice.Estimate{
 		Seconds: (n*n*n/choice.FlopRate + n*n*pairSeconds) / atOnce,
 		Bytes:   16 * triangle(e.x.Len()),
 		Err:     n * rounding(m.variance, e.rows.Least(m.noise)),

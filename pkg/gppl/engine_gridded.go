@@ -54,7 +54,7 @@ const tooSteep = "the variance is %.2g times the noise's: its derivatives would 
 
 const noDensity = "no formula of its spectral density is known, or it is no single term"
 
-func (e *griddedExact) forecast(m *compiled) choice.Forecast {
+func (e *griddedExact) estimate(m *compiled) choice.Estimate {
 	if why := e.Refuses(); why != "" {
 		return choice.Cannot(why)
 	}
@@ -73,20 +73,20 @@ func (e *griddedExact) forecast(m *compiled) choice.Forecast {
 		frequencies *= c.Period / period
 		switch need := math.Ceil(frequencies) + gridded.Spare; {
 		case need > float64(c.Highest):
-			return choice.Forecast{Reason: choice.Because(c.Beyond, need/c.Period)}
+			return choice.Estimate{Reason: choice.Because(c.Beyond, need/c.Period)}
 		case period > c.Period*(1+1e-12):
 			return choice.Cannot(c.Resolves)
 		}
 	}
 	grid := 2 * frequencies
 	if !(grid < maxGrid) {
-		return choice.Forecast{Reason: choice.Because("it would take a grid of %.2g points", grid)}
+		return choice.Estimate{Reason: choice.Because("it would take a grid of %.2g points", grid)}
 	}
 	v, noise := m.variance, e.Averaged(m.noise)
 	if v > griddedContrast*noise {
-		return choice.Forecast{Reason: choice.Because(tooSteep, v/noise)}
+		return choice.Estimate{Reason: choice.Because(tooSteep, v/noise)}
 	}
-	return choice.Forecast{
+	return choice.Estimate{
 		Bytes:   griddedBytes * grid,
 		Seconds: grid*gridded.Seconds + 2e-4,
 		Setup:   e.Pass(600e-9) + frequencies*4e-6,

@@ -232,7 +232,7 @@ func expensive(l Loss, engine string, theta []float64) bool {
 		k := l.model.Kernel.WithParams(theta[:last])
 		for _, e := range l.engines {
 			if e.name() == engine {
-				f := e.forecast(compiledAt(k, noise))
+				f := e.estimate(compiledAt(k, noise))
 				return f.Seconds+f.Setup > limit
 			}
 		}
@@ -254,7 +254,7 @@ func expensive(l Loss, engine string, theta []float64) bool {
 				f := t.Candidates[j]
 				if in, ok := e.(*interpolated); ok {
 					var s choice.Selection
-					in.base.forecast(&s, &t.compiledTerm)
+					in.base.estimate(&s, &t.compiledTerm)
 					b := in.base.best(&s)
 					f.Seconds, f.Setup = f.Seconds+nodes*b.Seconds, 3*b.Setup
 				}
@@ -680,7 +680,7 @@ func TestSecondsLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	used := forecastOf(free).Cost()
+	used := estimateOf(free).Cost()
 	same, err := NewExact(t.Context(), m, d, WithSeconds(1.01*used))
 	if err != nil {
 		t.Fatal(err)

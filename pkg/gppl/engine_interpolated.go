@@ -46,11 +46,11 @@ func newInterpolated(kernel Kernel, base *projectedTerm) *interpolated {
 
 func (e *interpolated) name() string { return EngineInterpolated }
 
-func (e *interpolated) forecast(m *compiledTerm) choice.Forecast {
+func (e *interpolated) estimate(m *compiledTerm) choice.Estimate {
 	v, l := m.kernel.(capability.Scaled).Scale()
 	u := math.Log(l)
 	ask := e.asks.Get()
-	e.base.forecast(ask, m)
+	e.base.estimate(ask, m)
 	best := e.base.best(ask)
 	e.asks.Put(ask)
 	if best.Reason.Given() {
@@ -61,7 +61,7 @@ func (e *interpolated) forecast(m *compiledTerm) choice.Forecast {
 		size = e.mass
 	}
 	entries := 0.5 * float64(e.k) * float64(e.k+1)
-	f := choice.Forecast{
+	f := choice.Estimate{
 		Bytes:   8*2*nodes*entries + best.Bytes,
 		Seconds: 4*nodes*entries/4e9/2 + 2e-6,
 		Err:     best.Err + float64(e.k)*chebyshev.Error*v*size/m.noise,
@@ -92,7 +92,7 @@ func (e *interpolated) unit(dst []float64, at *termCall, k Kernel, u, noise floa
 	theta := [2]float64{1, 1}
 	theta[e.lengthAt] = math.Exp(u)
 	at.set(k.WithParams(theta[:]), 0, len(theta), noise, 1)
-	at.forecast(&at.Selection, &at.compiledTerm)
+	at.estimate(&at.Selection, &at.compiledTerm)
 	if err := at.compute(false); err != nil {
 		return err
 	}

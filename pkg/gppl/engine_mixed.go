@@ -42,7 +42,7 @@ type mixedExact struct {
 	tolerance float64       // nats per observation
 	tight     bool          // for a posterior
 	memory    float64       // bytes that predictions far from the data may take
-	probes    []exactEngine // that may factorise B, for their forecasts
+	probes    []exactEngine // that may factorise B, for their estimates
 	grid      *griddedExact // likewise
 	factors   parallel.Pool[mixedFactor]
 	rests     parallel.Pool[mixedBase]
@@ -83,7 +83,7 @@ const mixedContrast = 1e14
 
 const noWaves = "a term of the kernel is no sum of few waves"
 
-func (e *mixedExact) forecast(m *compiled) choice.Forecast {
+func (e *mixedExact) estimate(m *compiled) choice.Estimate {
 	if !m.hasSignal() {
 		return choice.Cannot(noSignal)
 	}
@@ -91,11 +91,11 @@ func (e *mixedExact) forecast(m *compiled) choice.Forecast {
 		return choice.Cannot("all inputs coincide")
 	}
 	if contrast := m.variance / e.line.Noise.Least(m.noise); contrast*float64(len(e.line.T)) > mixedContrast {
-		return choice.Forecast{Reason: choice.Because(tooSteep, contrast)}
+		return choice.Estimate{Reason: choice.Because(tooSteep, contrast)}
 	}
 	d := e.divisions.Get()
 	e.divide(d, m, e.eps(m))
-	var f choice.Forecast
+	var f choice.Estimate
 	switch {
 	case d.p == 0:
 		f = choice.Cannot(noWaves)
@@ -113,12 +113,12 @@ func (e *mixedExact) forecast(m *compiled) choice.Forecast {
 	return f
 }
 
-// predictBased is the forecast with a base of other terms.
-func (e *mixedExact) predictBased(m *compiled, d *division) choice.Forecast {
+// predictBased is the estimate with a base of other terms.
+func (e *mixedExact) predictBased(m *compiled, d *division) choice.Estimate {
 	f := choice.Cannot(noWaves)
 	b := e.rests.Get()
 	if err := b.compile(m, d.rest); err == nil {
-		_, f = e.baseForecast(b, d)
+		_, f = e.baseEstimate(b, d)
 	}
 	e.rests.Put(b)
 	if f.Reason.Given() {
@@ -131,11 +131,11 @@ func (e *mixedExact) predictBased(m *compiled, d *division) choice.Forecast {
 	return f
 }
 
-// predict is the forecast where B is the noise alone.
-func (e *mixedExact) predict(m *compiled, d *division) choice.Forecast {
+// predict is the estimate where B is the noise alone.
+func (e *mixedExact) predict(m *compiled, d *division) choice.Estimate {
 	n, least, p := float64(len(e.line.T)), e.line.Noise.Least(m.noise), d.p
 	direct, sums := e.costs(d)
-	f := choice.Forecast{
+	f := choice.Estimate{
 		Bytes:   16*triangle(int(p)) + mixed.Bytes(n, p+d.moving),
 		Seconds: direct,
 		Err:     n*rounding(m.variance, least) + e.left(m),

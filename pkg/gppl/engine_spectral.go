@@ -58,7 +58,7 @@ func (e *spectralExact) eps(k *decay, noise float64) float64 {
 	return min(0.01*e.tolerance, max(least, loose))
 }
 
-func (e *spectralExact) forecast(m *compiled) choice.Forecast {
+func (e *spectralExact) estimate(m *compiled) choice.Estimate {
 	if !m.hasSignal() {
 		return choice.Cannot(noSignal)
 	}
@@ -81,20 +81,20 @@ func (e *spectralExact) forecast(m *compiled) choice.Forecast {
 	return f
 }
 
-// predict is the forecast for a kernel of variance v that has a signal.
-func (e *spectralExact) predict(k *decay, v, noise float64) choice.Forecast {
+// predict is the estimate for a kernel of variance v that has a signal.
+func (e *spectralExact) predict(k *decay, v, noise float64) choice.Estimate {
 	n := float64(e.N)
 	eps := e.eps(k, noise)
 	noise = e.Averaged(noise)
 	m, windowed, why := e.Frequencies(k, eps)
 	if why.Given() {
-		return choice.Forecast{Reason: why}
+		return choice.Estimate{Reason: why}
 	}
 	p := 2*m - 1
 	if p > spectral.MostFeatures {
 		return spectral.TooMany(m)
 	}
-	f := choice.Forecast{
+	f := choice.Estimate{
 		Bytes:   16 * triangle(int(p)),
 		Seconds: spectral.Seconds(p) + 1e-4,
 		Setup:   e.Pass(300e-9) + m*1e-6,

@@ -53,7 +53,7 @@ func (e *stateSpaceExact) name() string { return EngineStateSpace }
 // notMatern is why the projected likelihood, whose sums along the series are for Matérn terms, does not take a kernel.
 const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
 
-func (e *stateSpaceExact) forecast(m *compiled) choice.Forecast {
+func (e *stateSpaceExact) estimate(m *compiled) choice.Estimate {
 	room := e.rooms.Get()
 	defer e.rooms.Put(room)
 	state, ok := e.state(room, m)
@@ -77,9 +77,9 @@ func (e *stateSpaceExact) lost(m *compiled) float64 {
 	return harmonicsLost(e.tolerance, m.variance, e.line.Noise.Least(m.noise))
 }
 
-// sweep returns how a model is factorised, and its forecast. Sums of Matérn processes are summed unless pairs are faster, as they
+// sweep returns how a model is factorised, and its estimate. Sums of Matérn processes are summed unless pairs are faster, as they
 // are from two Matérn 3/2 on, and their bound leaves pairsSpare of the tolerance.
-func (e *stateSpaceExact) sweep(l *stateSpace, m *compiled) (choice.Forecast, statespace.Sweep) {
+func (e *stateSpaceExact) sweep(l *stateSpace, m *compiled) (choice.Estimate, statespace.Sweep) {
 	n, least := float64(len(e.line.T)), e.line.Noise.Least(m.noise)
 	f := e.byPairs(l, m, n, least)
 	if l.summable() {
@@ -90,18 +90,18 @@ func (e *stateSpaceExact) sweep(l *stateSpace, m *compiled) (choice.Forecast, st
 	return f, statespace.ByPairs
 }
 
-// bySum is the forecast for statespace.BySum.
-func (e *stateSpaceExact) bySum(l *stateSpace, m *compiled, n, least float64) choice.Forecast {
+// bySum is the estimate for statespace.BySum.
+func (e *stateSpaceExact) bySum(l *stateSpace, m *compiled, n, least float64) choice.Estimate {
 	d, _ := l.size()
-	return choice.Forecast{
+	return choice.Estimate{
 		Bytes:   8 * n * (d*d + 2 + 3*float64(len(l.blocks)) + e.columnNumbers(d)), // see statespace.Filter
 		Seconds: n * (entrySeconds * d * d),
 		Err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
 	}
 }
 
-// byPairs is the forecast for statespace.ByPairs.
-func (e *stateSpaceExact) byPairs(l *stateSpace, m *compiled, n, least float64) choice.Forecast {
+// byPairs is the estimate for statespace.ByPairs.
+func (e *stateSpaceExact) byPairs(l *stateSpace, m *compiled, n, least float64) choice.Estimate {
 	d, numbers := l.size()
 	steps, base, each := 0.0, anySeconds, twoPairSeconds
 	matern := l.summable()
@@ -115,7 +115,7 @@ func (e *stateSpaceExact) byPairs(l *stateSpace, m *compiled, n, least float64) 
 	if matern && each == twoPairSeconds {
 		base, each = maternSeconds, maternPairSeconds
 	}
-	return choice.Forecast{
+	return choice.Estimate{
 		Bytes:   8 * n * (numbers + 2*d + 2 + steps + e.columnNumbers(d)),
 		Seconds: n * (base + each*numbers),
 		Err:     n*0x1p-50*(1+m.variance/least) + l.bound(n, least),

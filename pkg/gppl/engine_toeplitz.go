@@ -37,7 +37,7 @@ type toeplitzExact struct {
 	columns   blas64.General // Cᵀ, c×n, at the places, 0 where missing
 	rhs       *toeplitz.Columns
 	lag       []float64     // d·step
-	sampled   toeplitz.Lags // those that a forecast looks at
+	sampled   toeplitz.Lags // those that an estimate looks at
 	factors   parallel.Pool[toeplitzFactor]
 }
 
@@ -70,7 +70,7 @@ func (e *toeplitzExact) name() string { return EngineToeplitz }
 // bytes is the memory of a factor, the engine's own included.
 func (e *toeplitzExact) bytes() float64 { return toeplitz.Bytes(e.grid.N, len(e.grid.Missing)) }
 
-func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
+func (e *toeplitzExact) estimate(c *compiled) choice.Estimate {
 	switch {
 	case !e.ok:
 		return choice.Cannot("the inputs have no constant step")
@@ -80,7 +80,7 @@ func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 		return choice.Cannot(noSignal)
 	}
 	if e.idle {
-		if f := (choice.Forecast{Bytes: e.bytes()}); f.Bytes > e.limit {
+		if f := (choice.Estimate{Bytes: e.bytes()}); f.Bytes > e.limit {
 			return f.Within(e.limit)
 		}
 		return choice.Cannot("another engine is forced")
@@ -93,7 +93,7 @@ func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 	}
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
-	f := choice.Forecast{Bytes: e.bytes(), Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing)), Moved: n * moved}
+	f := choice.Estimate{Bytes: e.bytes(), Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing)), Moved: n * moved}
 	f.Err = n/c.noise*0x1p-52*norm + f.Moved
 	return f
 }
@@ -185,7 +185,7 @@ func (f *toeplitzFactor) gram(g blas64.General) {
 }
 
 // uncertainty is what the value errs by for the change of A that the computed
-// factor belongs to: as for the forecast, but with what is known now.
+// factor belongs to: as for the estimate, but with what is known now.
 func (f *toeplitzFactor) uncertainty(r blas64.General) float64 {
 	f.squares = dense.Resize(f.squares, f.Alpha.Rows)
 	for j := range f.squares {

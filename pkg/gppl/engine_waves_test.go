@@ -31,12 +31,12 @@ func trendColumns(d Data) blas64.General {
 func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kernel, noise float64, rnd *rand.Rand) bool {
 	t.Helper()
 	m := compiledAt(k, noise)
-	forecast := e.forecast(m)
-	if forecast.Reason.Given() {
+	estimate := e.estimate(m)
+	if estimate.Reason.Given() {
 		return false
 	}
 	reference := newDenseExact(d.X, c, observed.Noise{})
-	err := forecast.Err + reference.forecast(m).Err + float64(d.Len())*phases(k, extent(d.X), noise, 1)
+	err := estimate.Err + reference.estimate(m).Err + float64(d.Len())*phases(k, extent(d.X), noise, 1)
 	got, e1 := e.factor(m)
 	want, e2 := reference.factor(m)
 	if e1 != nil || e2 != nil {

@@ -289,7 +289,7 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 	if err := c.compile(l.model.Kernel, theta); err != nil {
 		return 0, nil, err
 	}
-	l.forecast(c)
+	l.estimate(c)
 	var jitter float64
 	err = l.chooser.Evaluate(&c.Selection, func(i int) (o choice.Outcome, err error) {
 		if f != nil {
@@ -320,8 +320,8 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 	return c.value, f, nil
 }
 
-// forecast collects the forecasts of all engines for the compiled model.
-func (l *Exact) forecast(c *exactCall) {
+// estimate collects the estimates of all engines for the compiled model.
+func (l *Exact) estimate(c *exactCall) {
 	l.chooser.Begin(&c.Selection)
 	blur := float64(l.n) * phases(c.kernel, l.span, l.rows.Least(c.noise), 1)
 	for i, e := range l.engines {
@@ -329,12 +329,12 @@ func (l *Exact) forecast(c *exactCall) {
 			c.Candidates[i] = choice.Cannot(notPlaced)
 			continue
 		}
-		c.Candidates[i] = l.chooser.Limited(e.forecast(&c.compiled))
+		c.Candidates[i] = l.chooser.Limited(e.estimate(&c.compiled))
 		c.Candidates[i].Err += blur
 	}
 }
 
-// assemble computes the value and, unless grad is nil, its derivatives in logs. expected is the error bound of the forecast.
+// assemble computes the value and, unless grad is nil, its derivatives in logs. expected is the error bound of the estimate.
 func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exactCall) (choice.Outcome, error) {
 	n, cols := float64(l.n), l.columns
 	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
@@ -369,7 +369,7 @@ func (l *Exact) Cost(theta []float64) (engine string, seconds float64) {
 	c := l.calls.Get()
 	engine, seconds = "", math.Inf(1)
 	if err := c.compile(l.model.Kernel, l.rows.Positive(theta, len(l.params)-1)); err == nil {
-		l.forecast(c)
+		l.estimate(c)
 		if i := l.chooser.Next(&c.Selection); i >= 0 {
 			engine, seconds = l.chooser.Names[i], c.Candidates[i].Cost()
 		}

@@ -21,7 +21,7 @@ func compiledAt(k Kernel, noise float64) *compiled {
 // logs unless grad is nil; visit, unless nil, sees the factor.
 func nllBy(e exactEngine, grad []float64, k Kernel, noise float64, n int, visit func(f exactFactor)) (value float64, err error) {
 	m := compiledAt(k, noise)
-	e.forecast(m)
+	e.estimate(m)
 	f, err := e.factor(m)
 	if err != nil {
 		return 0, err

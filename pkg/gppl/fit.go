@@ -308,7 +308,7 @@ func (o *objective) compute(u []float64) {
 }
 
 // errTooLong is the error of an evaluation that was left out.
-var errTooLong = errors.New("an evaluation would take longer than the limit leaves, by the forecast")
+var errTooLong = errors.New("an evaluation would take longer than the limit leaves, by the estimate")
 
 // count returns what an evaluation at theta counts as in MaxEvaluations, and limit how much each start may take.
 func (o *objective) count(theta []float64) float64 {

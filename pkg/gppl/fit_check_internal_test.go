@@ -22,7 +22,7 @@ func (e spoilt) factor(m *compiled) (exactFactor, error) {
 	return spoiltFactor{f}, nil
 }
 
-func (e spoilt) forecast(*compiled) choice.Forecast { return choice.Forecast{} } // always the cheapest
+func (e spoilt) estimate(*compiled) choice.Estimate { return choice.Estimate{} } // always the cheapest
 
 type spoiltFactor struct{ exactFactor }
 

@@ -50,7 +50,7 @@ func TestEvaluationSeconds(t *testing.T) {
 	const limit = 300
 	plain, most := train(Settings{MaxEvaluations: limit, NoStandardErrors: true})
 	bounded, spent := train(Settings{MaxEvaluations: limit, EvaluationSeconds: unit, NoStandardErrors: true})
-	t.Logf("without forecasts %d evaluations count as %.0f, with them %d as %.0f",
+	t.Logf("without estimates %d evaluations count as %.0f, with them %d as %.0f",
 		plain.Evaluations, most, bounded.Evaluations, spent)
 	if most < 2*limit {
 		t.Errorf("%d evaluations of at most %d count as %.0f: these data test nothing", plain.Evaluations, limit, most)

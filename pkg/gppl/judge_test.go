@@ -54,7 +54,7 @@ const (
 	jittered verdict = "jittered" // it says that it is of another model
 	refused  verdict = "refused"  // the engine does not take the kernel
 	failed   verdict = "failed"   // an error, which is no wrong answer
-	skipped  verdict = "skipped"  // it would take too long, by its own forecast
+	skipped  verdict = "skipped"  // it would take too long, by its own estimate
 	notANum  verdict = "NaN"
 	panicked verdict = "panic"
 	hung     verdict = "hang"
@@ -192,7 +192,7 @@ func evaluateNow(build func() (explained, error), before []float64) (e evaluatio
 	return e
 }
 
-// tooLong is the forecast, in seconds, beyond which an engine is not forced on
+// tooLong is the estimate, in seconds, beyond which an engine is not forced on
 // this case: four times what densely takes, and some. Every twentieth case has
 // seconds, so that engines are also seen where they do not belong.
 func (c *randomCase) tooLong() float64 {
@@ -203,12 +203,12 @@ func (c *randomCase) tooLong() float64 {
 	return 0.03 + 4*n*n*n/2e10
 }
 
-var forecastLine = regexp.MustCompile(`(\w+) +([\d.e+-]+) (µs|ms|s) an evaluation(?: after ([\d.e+-]+) (µs|ms|s) of set-up)?`)
+var estimateLine = regexp.MustCompile(`(\w+) +([\d.e+-]+) (µs|ms|s) an evaluation(?: after ([\d.e+-]+) (µs|ms|s) of set-up)?`)
 
-// forecastSeconds reads from what Explain says how long an engine would take, 0
+// estimateSeconds reads from what Explain says how long an engine would take, 0
 // where it says nothing.
-func forecastSeconds(explain, engine string) (seconds float64) {
-	for _, m := range forecastLine.FindAllStringSubmatch(explain, -1) {
+func estimateSeconds(explain, engine string) (seconds float64) {
+	for _, m := range estimateLine.FindAllStringSubmatch(explain, -1) {
 		if m[1] == engine {
 			seconds += unitSeconds(m[2], m[3]) + unitSeconds(m[4], m[5])
 		}
@@ -240,7 +240,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 		for _, engine := range append([]string{""}, gppl.Engines()...) { // the choice first, for what it explains
 			var e evaluation
 			nodes := engine == gppl.EngineInterpolated && len(x) >= 1500 // thirty of them, of n²k each
-			if nodes || engine != "" && forecastSeconds(explain, engine) > c.tooLong() {
+			if nodes || engine != "" && estimateSeconds(explain, engine) > c.tooLong() {
 				e.verdict = skipped
 			} else {
 				var opts []gppl.Option

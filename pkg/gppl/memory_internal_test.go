@@ -85,8 +85,8 @@ func linspace(lo, hi float64, n int) []float64 {
 	return x
 }
 
-// forecastOf returns the forecast of the engine that made the last evaluation.
-func forecastOf(l Loss) choice.Forecast {
+// estimateOf returns the estimate of the engine that made the last evaluation.
+func estimateOf(l Loss) choice.Estimate {
 	var c *choice.Chooser
 	switch l := l.(type) {
 	case *Exact:
@@ -99,8 +99,8 @@ func forecastOf(l Loss) choice.Forecast {
 	return c.Last().Candidates[c.Last().Chosen]
 }
 
-// TestForecastBytes compares the forecast of memory of every engine with what a first evaluation allocates.
-func TestForecastBytes(t *testing.T) {
+// TestEstimateBytes compares the estimate of memory of every engine with what a first evaluation allocates.
+func TestEstimateBytes(t *testing.T) {
 	for i, c := range memoryCases {
 		if testkit.Quick() && i%3 != 1 {
 			continue
@@ -114,12 +114,12 @@ func TestForecastBytes(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
-		allocated, forecast := float64(after.TotalAlloc-before.TotalAlloc), forecastOf(l).Bytes
-		t.Logf("%v: %s, forecast %s", c, text.Bytes(allocated), text.Bytes(forecast))
-		// What is forgotten at once counts as allocated too; a window's frequencies are forecast with a margin of three.
+		allocated, estimate := float64(after.TotalAlloc-before.TotalAlloc), estimateOf(l).Bytes
+		t.Logf("%v: %s, estimate %s", c, text.Bytes(allocated), text.Bytes(estimate))
+		// What is forgotten at once counts as allocated too; a window's frequencies are estimated with a margin of three.
 		const most, least = 1.5, 1. / 3.5
-		if ratio := allocated / forecast; !(ratio < most && ratio > least) {
-			t.Errorf("%v allocates %s, the forecast is %s", c, text.Bytes(allocated), text.Bytes(forecast))
+		if ratio := allocated / estimate; !(ratio < most && ratio > least) {
+			t.Errorf("%v allocates %s, the estimate is %s", c, text.Bytes(allocated), text.Bytes(estimate))
 		}
 	}
 }
@@ -151,7 +151,7 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
-		needs := forecastOf(l).Bytes
+		needs := estimateOf(l).Bytes
 		enough, _ := c.loss(t, WithMemory(1.01*needs))
 		if _, err := enough.ValueGrad(t.Context(), nil, theta); err != nil {
 			t.Errorf("%v, with enough: %v", c, err)
@@ -197,8 +197,8 @@ func TestMemoryLimitChooses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit := 0.99 * forecastOf(free).Bytes
-		if !slices.ContainsFunc(free.chooser.Last().Candidates, func(f choice.Forecast) bool {
+		limit := 0.99 * estimateOf(free).Bytes
+		if !slices.ContainsFunc(free.chooser.Last().Candidates, func(f choice.Estimate) bool {
 			return !f.Reason.Given() && f.Bytes <= limit && f.Err <= free.chooser.Limit
 		}) {
 			continue

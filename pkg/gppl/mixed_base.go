@@ -71,12 +71,12 @@ func (b *mixedBase) compile(m *compiled, of []basePart) error {
 	return err
 }
 
-// baseForecast returns which engine is to factorise the base, and what it takes with the columns of a division beside.
-func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f choice.Forecast) {
-	which, f = gridBase, e.gridForecast(b, d)
+// baseEstimate returns which engine is to factorise the base, and what it takes with the columns of a division beside.
+func (e *mixedExact) baseEstimate(b *mixedBase, d *division) (which int, f choice.Estimate) {
+	which, f = gridBase, e.gridEstimate(b, d)
 	p, n, c := d.p, float64(len(e.line.T)), d.p+d.moving+float64(e.line.Columns.Cols)
 	for i, probe := range e.probes {
-		g := probe.forecast(&b.model)
+		g := probe.estimate(&b.model)
 		if g.Reason.Given() {
 			continue
 		}
@@ -215,13 +215,13 @@ func (e *mixedExact) gridTerm(m *compiled) (term int) {
 	return term
 }
 
-// gridForecast is the forecast for a base on a grid.
-func (e *mixedExact) gridForecast(b *mixedBase, d *division) choice.Forecast {
+// gridEstimate is the estimate for a base on a grid.
+func (e *mixedExact) gridEstimate(b *mixedBase, d *division) choice.Estimate {
 	if d.grid < 0 {
 		return choice.Cannot(noWaves)
 	}
 	k := d.rest[0].kernel
-	f := e.grid.forecast(&b.model)
+	f := e.grid.estimate(&b.model)
 	if f.Reason.Given() {
 		return f
 	}

@@ -176,7 +176,7 @@ func (p *basedPosterior) factorBase(m *compiled, l *observed.Line) (exactFactor,
 	for i, of := range bases {
 		if e := of(l); i == p.which {
 			engines = append([]exactEngine{e}, engines...)
-		} else if !e.forecast(m).Reason.Given() {
+		} else if !e.estimate(m).Reason.Given() {
 			engines = append(engines, e)
 		}
 	}
@@ -186,7 +186,7 @@ func (p *basedPosterior) factorBase(m *compiled, l *observed.Line) (exactFactor,
 		}
 	}
 	e := newDenseExact(Scalars(l.T), l.Columns, l.Noise)
-	if needed := e.forecast(m).Bytes; needed > p.engine.memory {
+	if needed := e.estimate(m).Bytes; needed > p.engine.memory {
 		return nil, &MemoryError{What: "a prediction so far from the data", Needed: needed, Limit: p.engine.memory}
 	}
 	return e.factor(m)

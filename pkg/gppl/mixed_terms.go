@@ -51,7 +51,7 @@ func (f *mixedFactor) expand() error {
 		}
 	}
 	if len(f.division.rest) > 0 {
-		f.which, _ = e.baseForecast(&f.base, &f.division)
+		f.which, _ = e.baseEstimate(&f.base, &f.division)
 	}
 	if grid := len(f.division.rest) > 0 && f.which == gridBase; grid || f.span == l.Span && e.summed(&f.division) {
 		if err := f.setCircle(); err != nil {

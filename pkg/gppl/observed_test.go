@@ -34,7 +34,7 @@ func TestFixedCircle(t *testing.T) {
 		for _, k := range []Kernel{SE{1, 50}, SE{1, 14}, SE{1, 3}, SE{1, 400}, RQ{1, 100, 1}, Periodic{1, 1, 300}} {
 			for _, e := range []exactEngine{newSpectralExact(o, options{tolerance: defaultTolerance}), newGriddedExact(o)} {
 				m := compiledAt(k, 0.1)
-				f := e.forecast(m)
+				f := e.estimate(m)
 				if f.Reason.Given() {
 					var refused *Refusal
 					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).CircleFor(decay{k}, 1e-12); err != nil &&
@@ -59,7 +59,7 @@ func TestFixedCircle(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				bound := f.Err + dense.forecast(m).Err + extra
+				bound := f.Err + dense.estimate(m).Err + extra
 				if off := math.Abs(value + 0.5*o.LogWeights() - want); off > bound {
 					t.Errorf("%s of %v: off by %.2g, promised %.2g", e.name(), k, off, bound)
 				}

@@ -53,7 +53,7 @@ func WithEngine(name string) Option { return func(o *options) { o.Engine = name 
 // to it.
 func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
 
-// WithMemory sets how many bytes an evaluation may take by an engine's own forecast, beside the data. The default is 12 GB. An
+// WithMemory sets how many bytes an evaluation may take by an engine's own estimate, beside the data. The default is 12 GB. An
 // engine that would take more is not chosen, and Explain says so; if none is left, the error wraps a MemoryError, before anything
 // is allocated. Engines agree within the tolerance, so a limit changes no answer by more than that.
 func WithMemory(bytes float64) Option { return func(o *options) { o.Memory = bytes } }
@@ -95,7 +95,7 @@ func optionsOf(opts []Option) (options, error) {
 // defaultTolerance is in nats per observation or projection.
 const defaultTolerance = 1e-8
 
-// MemoryError is the error of work that was refused before it began, since its forecast of memory is above a limit.
+// MemoryError is the error of work that was refused before it began, since its estimate of memory is above a limit.
 type MemoryError struct {
 	What          string  // that would take it: "the dense engine"
 	Needed, Limit float64 // bytes

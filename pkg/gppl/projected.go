@@ -243,7 +243,7 @@ func (l *Projected) evaluateIn(c *projectedCall, grad, theta []float64) (float64
 	return value, checkAnswer(l.params, value, grad, theta)
 }
 
-// begin compiles the kernel at theta and collects the engines' forecasts for each of its terms.
+// begin compiles the kernel at theta and collects the engines' estimates for each of its terms.
 func (l *Projected) begin(c *projectedCall, theta []float64) error {
 	if c.loss == nil {
 		c.init(l)
@@ -267,11 +267,11 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 	return nil
 }
 
-// ask collects the forecasts for a term, of the parameters from offset to end.
+// ask collects the estimates for a term, of the parameters from offset to end.
 func (c *projectedCall) ask(t *termCall, k Kernel, offset, end int) {
 	t.set(k, offset, end, c.noise*c.loss.data.Least+c.loss.known, c.loss.data.Cond)
 	t.ctx = c.ctx
-	t.forecast(&t.Selection, &t.compiledTerm)
+	t.estimate(&t.Selection, &t.compiledTerm)
 }
 
 // init makes the working memory.
@@ -360,7 +360,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	return value, nil, nil
 }
 
-// promise records and returns what the value may err by: what the forecasts of the terms say
+// promise records and returns what the value may err by: what the estimates of the terms say
 // for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
 // what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
 func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {

@@ -23,9 +23,9 @@ type denseProjected struct {
 
 func (e *denseProjected) name() string { return EngineDense }
 
-func (e *denseProjected) forecast(m *compiledTerm) choice.Forecast {
+func (e *denseProjected) estimate(m *compiledTerm) choice.Estimate {
 	n, kk := float64(e.directions.N), float64(e.directions.K)
-	return choice.Forecast{
+	return choice.Estimate{
 		Seconds: (2*n*n*kk/choice.FlopRate + n*n*pairSeconds) / 2,
 		Setup:   e.directions.Forming(),
 		Bytes:   e.directions.Formed() + 8*parallel.Lanes*kk*(kk+dense.Tile),
@@ -184,21 +184,21 @@ func newProjectedTerm(k Kernel, x Inputs, d projected.Directions, o options, eng
 // callBytes are those of a projectedCall, over k².
 const callBytes = 12 * 8
 
-// forecast collects the forecasts of all engines for m.
-func (t *projectedTerm) forecast(s *choice.Selection, m *compiledTerm) {
+// estimate collects the estimates of all engines for m.
+func (t *projectedTerm) estimate(s *choice.Selection, m *compiledTerm) {
 	t.chooser.Begin(s)
 	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(t.mass)) + t.directionError
 	blur += float64(t.k) * gramRounding(m.cond-1, 1) // what engines allow for is the signal
 	for i, e := range t.engines {
-		f := e.forecast(m)
+		f := e.estimate(m)
 		f.Bytes += callBytes * float64(t.k*t.k)
 		s.Candidates[i] = t.chooser.Limited(f)
 		s.Candidates[i].Err += blur
 	}
 }
 
-// best returns the forecast of the best engine that has not failed.
-func (t *projectedTerm) best(s *choice.Selection) choice.Forecast {
+// best returns the estimate of the best engine that has not failed.
+func (t *projectedTerm) best(s *choice.Selection) choice.Estimate {
 	if i := t.chooser.Next(s); i >= 0 {
 		return s.Candidates[i]
 	}
@@ -245,7 +245,7 @@ func (t *termCall) release() {
 	}
 }
 
-// informInterpolated tells the interpolated engine, whose forecasts depend on where evaluations were made, of this one.
+// informInterpolated tells the interpolated engine, whose estimates depend on where evaluations were made, of this one.
 func (t *termCall) informInterpolated() {
 	for _, e := range t.engines {
 		if e, ok := e.(*interpolated); ok {

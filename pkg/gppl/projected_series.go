@@ -42,14 +42,14 @@ type bandedProjected struct {
 
 func (e *bandedProjected) name() string { return EngineBanded }
 
-func (e *bandedProjected) forecast(m *compiledTerm) choice.Forecast {
+func (e *bandedProjected) estimate(m *compiledTerm) choice.Estimate {
 	b := band{line: e.directions.line}
 	width, bytes, ok := b.size(m.kernel)
 	if !ok {
 		return choice.Cannot(noReach)
 	}
 	n, kk := float64(e.directions.N), float64(e.directions.K)
-	return choice.Forecast{
+	return choice.Estimate{
 		Seconds: (n*width*(6*kk/choice.FlopRate+pairSeconds) + 4*n*kk*kk/choice.FlopRate) / 2,
 		Setup:   e.directions.Forming(),
 		Bytes:   bytes + e.directions.Formed() + 8*n*kk,
@@ -126,13 +126,13 @@ type stateSpaceProjected struct {
 
 func (e *stateSpaceProjected) name() string { return EngineStateSpace }
 
-func (e *stateSpaceProjected) forecast(m *compiledTerm) choice.Forecast {
+func (e *stateSpaceProjected) estimate(m *compiledTerm) choice.Estimate {
 	if !m.isMatern {
 		return choice.Cannot(notMatern)
 	}
 	n, kk := float64(e.directions.N), float64(e.directions.K)
 	c := float64(len(m.state.blocks))
-	return choice.Forecast{
+	return choice.Estimate{
 		Seconds: c * n * kk * (4*kk/choice.FlopRate + 3e-9) / 2,
 		Setup:   e.directions.Forming(),
 		Bytes:   e.directions.Formed() + 8*kk*kk*(2*c+1),

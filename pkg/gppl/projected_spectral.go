@@ -49,14 +49,14 @@ func (e *spectralProjected) eps(m *compiledTerm) float64 {
 	return max(spectralEps(e.nats, e.mass, m.variance, m.noise), e.features.Least(&m.series))
 }
 
-func (e *spectralProjected) forecast(m *compiledTerm) choice.Forecast {
+func (e *spectralProjected) estimate(m *compiledTerm) choice.Estimate {
 	n, kk := e.mass, float64(e.k)
 	eps := e.eps(m)
 	count, why := e.features.Frequencies(&m.series, eps)
 	if why.Given() {
-		return choice.Forecast{Reason: why}
+		return choice.Estimate{Reason: why}
 	}
-	return choice.Forecast{
+	return choice.Estimate{
 		Seconds: 8*count*kk*kk/(2*choice.FlopRate) + count*100e-9,
 		Setup:   e.features.Seconds(&m.series, eps, count),
 		Bytes:   6*16*count*kk + e.features.Formed(), // the features, with room to grow, and two products of them with weights

@@ -87,9 +87,9 @@ func directionsOf(p *Projection, x Inputs, o options) projected.Directions {
 // matrix is Omega.
 func (p *Projection) matrix() blas64.General { return p.formed(context.Background()).RawMatrix() }
 
-// forecastWaves returns the seconds that k directions by waves take for n inputs, with
+// estimateWaves returns the seconds that k directions by waves take for n inputs, with
 // their products with m frequencies of a kernel's series, of twice the range at most.
-func forecastWaves(n, k, m int) float64 {
+func estimateWaves(n, k, m int) float64 {
 	kk := float64(k)
 	sums := fourier.Predict(n, 1, 0, projected.Lattice/2*m+wave(k-1)+1, fourier.Tolerance).Seconds
 	return 3*sums/2 + float64(m)*kk*(kk/choice.FlopRate+2e-9) // moments twice, and the sums of y

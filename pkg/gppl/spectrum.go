@@ -161,7 +161,7 @@ func (m Model) SpectralCost(x Inputs, columns int) float64 {
 	if why.Given() {
 		return math.Inf(1)
 	}
-	setup := forecastWaves(x.Len(), columns, int(terms))
+	setup := estimateWaves(x.Len(), columns, int(terms))
 	if columns > commonWaves {
 		setup = 8*n*k*k/(2*choice.FlopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, fourier.Tolerance).Seconds/2
 	}

@@ -81,8 +81,8 @@ type vfeWork struct {
 // keeps to save time, and is safe for concurrent use.
 type vfeEngine interface {
 	name() string
-	// forecast predicts the cost and error of an evaluation, with K_uu factorised in w.
-	forecast(w *vfeWork) choice.Forecast
+	// estimate predicts the cost and error of an evaluation, with K_uu factorised in w.
+	estimate(w *vfeWork) choice.Estimate
 	// project sets PhiPhi = ΦᵀΦ and C = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)
 	// inexact is the error of an entry of K_xu, relative to the variance, beyond what K_uu has as well.
@@ -219,7 +219,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 	if err == nil {
 		blur := float64(l.data.Len()) * phases(w.kernel, l.span, w.least, 1)
 		for i, e := range l.engines {
-			w.Candidates[i] = l.chooser.Limited(e.forecast(w))
+			w.Candidates[i] = l.chooser.Limited(e.estimate(w))
 			w.Candidates[i].Err += blur
 		}
 		err = l.chooser.Evaluate(&w.Selection,
@@ -232,7 +232,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 	return nil
 }
 
-// attempt evaluates by one engine. expected is the error bound of its forecast.
+// attempt evaluates by one engine. expected is the error bound of its estimate.
 func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []float64) (o choice.Outcome, err error) {
 	w.rows.Set(&l.rows, l.columns, l.cc, w.noise)
 	w.Unit = w.rows.Unit

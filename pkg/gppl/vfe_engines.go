@@ -48,9 +48,9 @@ func (e *denseVFE) name() string { return EngineDense }
 
 func (e *denseVFE) inexact() float64 { return 0 }
 
-func (e *denseVFE) forecast(w *vfeWork) choice.Forecast {
+func (e *denseVFE) estimate(w *vfeWork) choice.Estimate {
 	n, m := float64(e.x.Len()), float64(e.m)
-	return choice.Forecast{
+	return choice.Estimate{
 		Bytes:   8 * (n*m + parallel.Lanes*m*(m+2*dense.Tile)),
 		Seconds: n * m * (6*m/choice.FlopRate + 2*pairSeconds) / 2,
 		Err:     n * rounding(w.variance, w.least),
@@ -215,11 +215,11 @@ const vfeEps = 1e-13
 func (e *spectralVFE) name() string     { return EngineSpectral }
 func (e *spectralVFE) inexact() float64 { return vfeEps }
 
-func (e *spectralVFE) forecast(w *vfeWork) choice.Forecast {
+func (e *spectralVFE) estimate(w *vfeWork) choice.Estimate {
 	if !w.hasSignal() {
 		return choice.Cannot(noSignal)
 	}
-	f := e.exact.forecast(&w.compiled)
+	f := e.exact.estimate(&w.compiled)
 	if f.Reason.Given() {
 		return f
 	}
@@ -228,7 +228,7 @@ func (e *spectralVFE) forecast(w *vfeWork) choice.Forecast {
 	}
 	frequencies, _, why := e.exact.Frequencies(&w.series, vfeEps) // more than the exact likelihood needs
 	if why.Given() {
-		return choice.Forecast{Reason: why}
+		return choice.Estimate{Reason: why}
 	}
 	p, m := 2*frequencies-1, float64(w.z.Len())
 	if p > spectral.MostFeatures {
@@ -236,7 +236,7 @@ func (e *spectralVFE) forecast(w *vfeWork) choice.Forecast {
 	}
 	n, v := float64(e.exact.N), w.variance
 	if condition := v * w.worst; condition*vfeEps > 1 {
-		return choice.Forecast{Reason: choice.Because("the inducing inputs nearly coincide: their covariance has condition %.1g",
+		return choice.Estimate{Reason: choice.Because("the inducing inputs nearly coincide: their covariance has condition %.1g",
 			condition)}
 	}
 	f.Err = vfeRounding * n * (2*vfeEps*v/w.least*math.Sqrt(v*w.worst) + rounding(v, w.least))

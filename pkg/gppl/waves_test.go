@@ -305,7 +305,7 @@ func TestMixedSums(t *testing.T) {
 		evaluate := func(favour float64) (det float64, g blas64.General, grad []float64, err error) {
 			e := newMixedExact(series, options{tolerance: defaultTolerance})
 			e.favour = favour
-			promise += e.forecast(m).Err
+			promise += e.estimate(m).Err
 			f, err := e.factor(m)
 			if err != nil {
 				return 0, g, nil, err

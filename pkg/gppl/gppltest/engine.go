@@ -61,7 +61,7 @@ type EngineCase struct {
 	Proj  *gppl.Projection // nil: the exact NLL
 }
 
-// longest returns the seconds that an evaluation of a case may take by the engine's own forecast.
+// longest returns the seconds that an evaluation of a case may take by the engine's own estimate.
 func longest() float64 {
 	if testkit.Quick() {
 		return 0.05

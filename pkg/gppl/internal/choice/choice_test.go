@@ -26,7 +26,7 @@ func chooser(l choice.Limits) *choice.Chooser {
 // begun has an exact engine that is slow, one that is fast after a set-up, and a faster one whose error is above the limit.
 func begun(c *choice.Chooser, s *choice.Selection) {
 	c.Begin(s)
-	for i, f := range []choice.Forecast{{Seconds: 1, Bytes: 100, Err: 1e-9}, {Seconds: 0.1, Setup: 3, Bytes: 1000, Err: 1e-8},
+	for i, f := range []choice.Estimate{{Seconds: 1, Bytes: 100, Err: 1e-9}, {Seconds: 0.1, Setup: 3, Bytes: 1000, Err: 1e-8},
 		{Seconds: 0.01, Bytes: 10, Err: 1e-4}} {
 		s.Candidates[i] = c.Limited(f)
 	}
@@ -211,7 +211,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestForecast(t *testing.T) {
+func TestEstimate(t *testing.T) {
 	if f := choice.Cannot("no"); !f.Reason.Given() || f.Within(0).Reason.String() != "no" {
 		t.Errorf("a reason is replaced: %v", f.Within(0).Reason)
 	}
@@ -225,8 +225,8 @@ func TestForecast(t *testing.T) {
 		}
 	}
 	// What comes of another A grows with the form, what rounding leaves with the size of what cancels.
-	if got := (choice.Forecast{Err: 5, Moved: 3}).Completed(100, 20, 10); got != 2*19+3*3 {
-		t.Errorf("a moved forecast: %v", got)
+	if got := (choice.Estimate{Err: 5, Moved: 3}).Completed(100, 20, 10); got != 2*19+3*3 {
+		t.Errorf("a moved estimate: %v", got)
 	}
 	if choice.Summation(-1000, 10) != choice.Summation(1, 1000) {
 		t.Error("a sum is rounded by its value or by its terms, whichever is more")

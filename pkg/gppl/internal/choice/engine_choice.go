@@ -26,7 +26,7 @@ type Chooser struct {
 
 // Selection is the choice for one evaluation.
 type Selection struct {
-	Candidates []Forecast
+	Candidates []Estimate
 	Failed     uint // engines that were tried in vain
 	Chosen     int
 	Fallbacks  int
@@ -47,7 +47,7 @@ func (c *Chooser) Fresh() *Chooser {
 	return d
 }
 
-// Begin prepares a selection among the forecasts that are then to be set.
+// Begin prepares a selection among the estimates that are then to be set.
 func (c *Chooser) Begin(s *Selection) {
 	s.Candidates = slices.Grow(s.Candidates[:0], len(c.Names))[:len(c.Names)]
 	s.Failed, s.Chosen, s.Fallbacks, s.LastErr, s.Nats, s.Allowed = 0, -1, 0, nil, 0, 0
@@ -75,13 +75,13 @@ func (c *Chooser) Next(s *Selection) int {
 	return best
 }
 
-// Outcome holds what is known only after an evaluation, not from its forecast.
+// Outcome holds what is known only after an evaluation, not from its estimate.
 type Outcome struct {
 	Value  float64
 	Terms  float64 // of the likelihood: observations or projections
 	Form   float64 // yᵀA⁻¹y
 	Size   float64 // the forms that cancel in it, and in what the mean adds (see spread)
-	Extra  float64 // what the value may err by beyond the forecast
+	Extra  float64 // what the value may err by beyond the estimate
 	Shared float64 // the part of it that any engine would have
 }
 
@@ -120,7 +120,7 @@ func (c *Chooser) Evaluate(s *Selection, attempt func(i int) (Outcome, error)) e
 	}
 }
 
-// promise sets what the value may err by, given the quadratic form yᵀA⁻¹y of it. A Forecast is made for a form of one per term,
+// promise sets what the value may err by, given the quadratic form yᵀA⁻¹y of it. An Estimate is made for a form of one per term,
 // as the model expects; the form itself errs in proportion, by a relative perturbation of A, as do those of the columns of a
 // mean. The tolerance is per term or, where the form is larger than their number, relative to it: y is then off the model's
 // scale.
@@ -144,14 +144,14 @@ func (c *Chooser) better(s *Selection, o Outcome) bool {
 	return i >= 0 && 8*(s.Candidates[i].Completed(o.Size, o.Form, o.Terms)+o.Shared) < s.Nats
 }
 
-// Completed returns a forecast's error bound once the quadratic form yᵀA⁻¹y is known. The forecast err assumes a form of one per
+// Completed returns an estimate's error bound once the quadratic form yᵀA⁻¹y is known. The estimate err assumes a form of one per
 // term, the expectation under the model: half of err is the error of log|A|, half that of the form, which grows with the form
 // itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2, is four times that growth: where y is far from the model's
 // scale, 2.2 times was measured, for a y that alternates.
 func Completed(err, form, terms float64) float64 { return err * max(1, 2*form/terms-1) }
 
-// Completed is the error bound of a forecast once the form, and the size of what cancels in it, are known.
-func (f Forecast) Completed(size, form, terms float64) float64 {
+// Completed is the error bound of an estimate once the form, and the size of what cancels in it, are known.
+func (f Estimate) Completed(size, form, terms float64) float64 {
 	return Completed(f.Err-f.Moved, size, terms) + Completed(f.Moved, form, terms)
 }
 
@@ -218,7 +218,7 @@ func (c *Chooser) short(s *Selection) (least *Shortage) {
 }
 
 // why says why a candidate was not taken.
-func (f Forecast) why() string {
+func (f Estimate) why() string {
 	if f.Reason.Given() {
 		return f.Reason.String()
 	}

@@ -69,7 +69,7 @@ func (d Directions) Matrix() blas64.General {
 	return d.Waves.Matrix()
 }
 
-// Forming returns the seconds that Matrix is expected to take, for a forecast.
+// Forming returns the seconds that Matrix is expected to take, for an estimate.
 func (d Directions) Forming() float64 {
 	if d.Waves == nil {
 		return 0

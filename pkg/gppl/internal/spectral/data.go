@@ -26,8 +26,8 @@ const (
 )
 
 // TooMany refuses a number of frequencies.
-func TooMany(frequencies float64) choice.Forecast {
-	return choice.Forecast{Reason: choice.Because("it would take about %.2g frequencies", frequencies)}
+func TooMany(frequencies float64) choice.Estimate {
+	return choice.Estimate{Reason: choice.Because("it would take about %.2g frequencies", frequencies)}
 }
 
 // Seconds is the time of value and gradient with p features.

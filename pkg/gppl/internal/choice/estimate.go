@@ -1,4 +1,4 @@
-// Package choice chooses among engines that compute the same: the cheapest that keeps a tolerance, by their forecasts of an
+// Package choice chooses among engines that compute the same: the cheapest that keeps a tolerance, by their estimates of an
 // evaluation.
 package choice
 
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Forecast is what an engine expects of one evaluation of value and gradient.
-type Forecast struct {
+// Estimate is what an engine expects of one evaluation of value and gradient.
+type Estimate struct {
 	Reason  Reason  // why the engine cannot do it, if it cannot
 	Seconds float64 // of work, predicted
 	Setup   float64 // seconds still to be paid once
@@ -41,11 +41,11 @@ func (r Reason) String() string {
 // Because returns a reason whose format has room for a value.
 func Because(format string, value float64) Reason { return Reason{format, value} }
 
-// Cannot is the forecast of an engine that does not take a kernel.
-func Cannot(why string) Forecast { return Forecast{Reason: Reason{Format: why}} }
+// Cannot is the estimate of an engine that does not take a kernel.
+func Cannot(why string) Estimate { return Estimate{Reason: Reason{Format: why}} }
 
-// Within is the forecast under a limit of memory, in bytes: above it, the engine cannot do it.
-func (f Forecast) Within(limit float64) Forecast {
+// Within is the estimate under a limit of memory, in bytes: above it, the engine cannot do it.
+func (f Estimate) Within(limit float64) Estimate {
 	if !f.Reason.Given() && f.Bytes > limit {
 		f.Reason = Because("it would take %.3g GB", f.Bytes/1e9)
 	}
@@ -57,7 +57,7 @@ func (f Forecast) Within(limit float64) Forecast {
 const EvaluationsAhead = 30
 
 // Cost is the time by which engines are compared.
-func (f Forecast) Cost() float64 { return f.Seconds + f.Setup/EvaluationsAhead }
+func (f Estimate) Cost() float64 { return f.Seconds + f.Setup/EvaluationsAhead }
 
 // DefaultMemory is the Memory of Limits unless a user gives another.
 const DefaultMemory = 12 << 30
@@ -69,8 +69,8 @@ type Limits struct {
 	Seconds float64 // that an evaluation may be predicted to take
 }
 
-// Limited is the forecast under the limits of memory and time.
-func (o *Limits) Limited(f Forecast) Forecast {
+// Limited is the estimate under the limits of memory and time.
+func (o *Limits) Limited(f Estimate) Estimate {
 	if f = f.Within(o.Memory); !f.Reason.Given() && f.Cost() > o.Seconds {
 		f.Reason = Because("it would take %.3g s", f.Cost())
 	}
