@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 
-	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -28,10 +28,12 @@ type Part struct {
 }
 
 // Value converts a value of the modelled quantity to y: itself, or the inverse of the logarithm or of the log odds.
-func (p Part) Value(z float64) float64 { return component{warp: p.warp, mean: z}.quantile(0) }
-
-// Scale returns the scale on which the part is Gaussian, such as the logarithm; nil for y itself.
-func (p Part) Scale() series.Warp { return p.warp }
+func (p Part) Value(z float64) float64 {
+	if p.warp != nil {
+		return p.warp.Inverse(z)
+	}
+	return z
+}
 
 // parts returns the forecasts of all members.
 func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
@@ -96,26 +98,26 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 	return noise + e*e
 }
 
-// quantiles returns the quantile at level p of the mixture at each x, of f if latent is set, otherwise of new observations.
-func quantiles(parts []Part, p float64, latent bool) []float64 {
-	return quantilesWithin(context.Background(), parts, p, latent)
+// Mixture returns the distributions of new observations: the average of the parts, each Gaussian on its scale. It panics for counts.
+func (f *Forecast) Mixture() *draws.Mixture {
+	if f.Counts != nil {
+		panic("forecast: Mixture of counts")
+	}
+	return mixtureOf(f.Parts, false)
 }
 
-// quantilesWithin is quantiles until ctx ends (parallel.Look).
-func quantilesWithin(ctx context.Context, parts []Part, p float64, latent bool) []float64 {
-	z := numeric.NormalQuantile(p)
-	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
-	for i := range out {
-		parallel.Look(ctx)
-		lo, hi := math.Inf(1), math.Inf(-1)
-		m.set(parts, i, latent)
-		for _, c := range m {
-			at := c.quantile(z)
-			lo, hi = min(lo, at), max(hi, at)
+// mixtureOf returns the average of the parts, of f if latent is set, otherwise of new observations.
+func mixtureOf(parts []Part, latent bool) *draws.Mixture {
+	m := new(draws.Mixture)
+	for _, p := range parts {
+		variances := p.NoisyVar
+		if latent {
+			variances = p.LatentVar
 		}
-		out[i] = m.quantile(p, lo, hi)
+		m.Weights, m.Means, m.Variances = append(m.Weights, p.Weight), append(m.Means, p.Mean), append(m.Variances, variances)
+		m.Scales = append(m.Scales, p.warp)
 	}
-	return out
+	return m
 }
 
 // PlainGaussian reports whether the forecast is a Gaussian of y: one part, not of the logarithm.
@@ -132,22 +134,18 @@ func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (
 	f = &Forecast{X: x, When: when, Parts: parts}
 	if PlainGaussian(parts) {
 		f.Mean, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
-	} else {
-		f.Mean = quantilesWithin(ctx, parts, 0.5, false)
-		f.LatentVar, f.NoisyVar = spread(ctx, parts, true), spread(ctx, parts, false)
+		return f.banded(ctx)
+	}
+	if f.Mean, err = f.Quantile(ctx, 0.5); err != nil {
+		return nil, err
+	}
+	if f.LatentVar, err = spread(ctx, mixtureOf(parts, true)); err != nil {
+		return nil, err
+	}
+	if f.NoisyVar, err = spread(ctx, mixtureOf(parts, false)); err != nil {
+		return nil, err
 	}
 	return f.banded(ctx)
-}
-
-// LogDensity returns the log density of a new observation at each x, at y.
-func (f *Forecast) LogDensity(y []float64) []float64 {
-	out, m := make([]float64, len(y)), make(mixture, len(f.Parts))
-	for i := range out {
-		m.set(f.Parts, i, false)
-		_, density := m.distribution(y[i])
-		out[i] = math.Log(density)
-	}
-	return out
 }
 
 // banded sets the ends of the 95 % band.
@@ -161,73 +159,17 @@ func (f *Forecast) banded(ctx context.Context) (banded *Forecast, err error) {
 	return f, nil
 }
 
-func spread(ctx context.Context, parts []Part, latent bool) []float64 {
-	lo, hi := quantilesWithin(ctx, parts, OneBelow, latent), quantilesWithin(ctx, parts, 1-OneBelow, latent)
-	variances := make([]float64, len(lo))
-	for i := range variances {
-		variances[i] = 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i])
+// spread returns the squares of half the distances between the quantiles at 15.9 and 84.1 %.
+func spread(ctx context.Context, m *draws.Mixture) (variances []float64, err error) {
+	lo, err := m.Quantile(ctx, OneBelow)
+	if err != nil {
+		return nil, err
 	}
-	return variances
-}
-
-// mixture is the distribution of one forecast value: Gaussians of y, or of log y.
-type mixture []component
-
-// set sets the mixture to that of the parts at the i-th x, of f if latent is set.
-func (m mixture) set(parts []Part, i int, latent bool) {
-	for j, q := range parts {
-		v := q.NoisyVar[i]
-		if latent {
-			v = q.LatentVar[i]
-		}
-		m[j] = component{q.Weight, q.warp, q.Mean[i], math.Sqrt(v)}
+	variances, err = m.Quantile(ctx, 1-OneBelow)
+	for i, hi := range variances {
+		variances[i] = 0.25 * (hi - lo[i]) * (hi - lo[i])
 	}
-}
-
-type component struct {
-	weight   float64
-	warp     series.Warp // nil for y
-	mean, sd float64
-}
-
-// quantile returns the quantile that corresponds to the standard normal quantile z.
-func (c component) quantile(z float64) float64 {
-	v := c.mean + z*c.sd
-	if c.warp != nil {
-		v = c.warp.Inverse(v)
-	}
-	return v
-}
-
-// distribution returns the probability of a value below v, and its derivative, the density at v.
-func (m mixture) distribution(v float64) (below, density float64) {
-	var g, steep float64 // g(v) and g′(v), of the one warp that the models of a series share
-	for _, c := range m {
-		at, slope := v, 1.0
-		if c.warp != nil {
-			if steep == 0 {
-				g, steep = c.warp.Forward(v), math.Exp(c.warp.LogSlope(v))
-			}
-			if at, slope = g, steep; !numeric.IsFinite(at) {
-				if v > c.warp.Inverse(0) {
-					below += c.weight
-				}
-				continue
-			}
-		}
-		u := (at - c.mean) / c.sd
-		if at == c.mean {
-			u = 0 // also with no deviation
-		}
-		below += c.weight * 0.5 * math.Erfc(-u/math.Sqrt2)
-		density += c.weight * slope * math.Exp(-0.5*u*u) / (c.sd * math.Sqrt(2*math.Pi))
-	}
-	return below, density
-}
-
-// quantile returns the quantile at level p, which lies in [lo, hi].
-func (m mixture) quantile(p, lo, hi float64) float64 {
-	return numeric.Quantile(p, lo, hi, m.distribution)
+	return variances, err
 }
 
 // spreadNoise returns a part once for each Gaussian of Student-t noise with the given squared scale; the variance at the j-th

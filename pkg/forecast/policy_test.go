@@ -113,7 +113,7 @@ func TestPolicyShort(t *testing.T) {
 
 func TestQuantile(t *testing.T) {
 	parts := []Part{{Weight: 1, warp: (&series.Series{}).Warp(), Mean: []float64{2}, LatentVar: []float64{0.01}, NoisyVar: []float64{0.25}}}
-	if q := quantiles(parts, 0.975, false)[0]; math.Abs(math.Log(q)-2-Quantile95*0.5) > 1e-9 {
+	if q := testkit.Must(mixtureOf(parts, false).Quantile(t.Context(), 0.975))(t)[0]; math.Abs(math.Log(q)-2-Quantile95*0.5) > 1e-9 {
 		t.Errorf("the quantile of a log-normal is exp %v", math.Log(q))
 	}
 	// Half at −1 and half at 1, narrow: the median of a mixture that is shifted a little lies where its larger part ends.
@@ -121,7 +121,7 @@ func TestQuantile(t *testing.T) {
 		{Weight: 0.5, Mean: []float64{-1}, LatentVar: []float64{1}, NoisyVar: []float64{1}},
 		{Weight: 0.5, Mean: []float64{1}, LatentVar: []float64{1}, NoisyVar: []float64{1}},
 	}
-	if q := quantiles(two, 0.5, false)[0]; math.Abs(q) > 1e-9 {
+	if q := testkit.Must(mixtureOf(two, false).Quantile(t.Context(), 0.5))(t)[0]; math.Abs(q) > 1e-9 {
 		t.Errorf("the median of a symmetric mixture is %v", q)
 	}
 }

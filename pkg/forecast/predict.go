@@ -114,32 +114,21 @@ func (f *Forecast) Quantile(ctx context.Context, p float64) (quantiles []float64
 	if f.Counts != nil {
 		return f.Counts.Quantile(ctx, p)
 	}
-	if !PlainGaussian(f.Parts) {
-		return quantilesWithin(ctx, f.Parts, p, false), nil
-	}
-	return gaussianQuantile(f.Mean, f.NoisyVar, p), nil
+	return f.Mixture().Quantile(ctx, p)
 }
 
-// gaussianQuantile returns μ + σ·Φ⁻¹(p) for each of some values.
-func gaussianQuantile(mu, variance []float64, p float64) []float64 {
-	z := numeric.NormalQuantile(p)
-	q := make([]float64, len(mu))
-	for i, m := range mu {
-		q[i] = m + z*math.Sqrt(variance[i])
-	}
-	return q
-}
-
-// LatentBand returns the ends of the 95 % band of f at each x: the quantiles of the mixture if the forecast is not a plain
-// Gaussian. It panics for counts, whose f is not on the scale of y.
-func (f *Forecast) LatentBand() (lo, hi []float64) {
-	switch {
-	case f.Counts != nil:
+// LatentBand returns the ends of the 95 % band of f at each x, until ctx ends. It panics for counts, whose f is not on the scale of
+// y.
+func (f *Forecast) LatentBand(ctx context.Context) (lo, hi []float64, err error) {
+	if f.Counts != nil {
 		panic("forecast: LatentBand of counts")
-	case PlainGaussian(f.Parts):
-		return gaussianQuantile(f.Mean, f.LatentVar, 0.025), gaussianQuantile(f.Mean, f.LatentVar, 0.975)
 	}
-	return quantiles(f.Parts, 0.025, true), quantiles(f.Parts, 0.975, true)
+	m := mixtureOf(f.Parts, true)
+	if lo, err = m.Quantile(ctx, 0.025); err != nil {
+		return nil, nil, err
+	}
+	hi, err = m.Quantile(ctx, 0.975)
+	return lo, hi, err
 }
 
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new

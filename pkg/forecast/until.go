@@ -61,7 +61,11 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	}
 	curve := now.Mean[0] // of counts
 	if now.Counts == nil {
-		curve = quantiles(now.Parts, 0.5, true)[0]
+		median, err := mixtureOf(now.Parts, true).Quantile(ctx, 0.5)
+		if err != nil {
+			return nil, err
+		}
+		curve = median[0]
 	}
 	c := &Crossing{Level: level, Rising: curve < level, X: x, When: a.Series.Axis.Texts(x), By: make([]float64, len(x)),
 		Seed: seed, Draws: max(leastDraws, min(mostDraws, int(drawnNumbers)/len(x)))}

@@ -179,15 +179,14 @@ func (r *Arrivals) standardise() {
 		}
 		return
 	}
-	m := make(mixture, len(f.Parts))
+	belows, aboves := f.Mixture().Tails(r.Y)
 	for i, y := range r.Y {
-		m.set(f.Parts, i, false)
-		if len(m) == 1 { // exact far out too
-			r.Z[i] = m[0].standard(y)
+		if len(f.Parts) == 1 { // exact far out too
+			r.Z[i] = f.Parts[0].standard(i, y)
 			r.P[i] = math.Erfc(math.Abs(r.Z[i]) / math.Sqrt2)
 			continue
 		}
-		below, above := m.tails(y)
+		below, above := belows[i], aboves[i]
 		if r.P[i] = 2 * min(below, above); below < above {
 			r.Z[i] = normalRank(below)
 		} else {
@@ -199,21 +198,12 @@ func (r *Arrivals) standardise() {
 // normalRank returns the normal quantile of a rank, which is kept away from 0 and 1.
 func normalRank(p float64) float64 { return numeric.NormalQuantile(min(max(p, 1e-15), 1-1e-15)) }
 
-// tails returns the probabilities of values below and above v, each to full relative accuracy.
-func (m mixture) tails(v float64) (below, above float64) {
-	for _, c := range m {
-		z := c.standard(v) / math.Sqrt2
-		below, above = below+0.5*c.weight*math.Erfc(-z), above+0.5*c.weight*math.Erfc(z)
+// standard returns how many standard deviations y, on the scale of the part, is above the i-th mean.
+func (p Part) standard(i int, y float64) float64 {
+	if p.warp != nil {
+		y = p.warp.Forward(y)
 	}
-	return below, above
-}
-
-// standard returns how many standard deviations v, on the scale of the model, is above the mean.
-func (c component) standard(v float64) float64 {
-	if c.warp != nil {
-		v = c.warp.Forward(v)
-	}
-	return (v - c.mean) / c.sd
+	return (y - p.Mean[i]) / math.Sqrt(p.NoisyVar[i])
 }
 
 // WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the

@@ -402,9 +402,9 @@ func (l *Exact) withoutEngine() (Loss, string) {
 	return &other, engine
 }
 
-// QuadLogDet sets quad to yᵀB⁻¹y and logdet to log|B| with the kernel of m and each of the noise variances, B = K + noise·I, at the
-// price of one covariance matrix: what a search needs to compare starts at the best common factor of all variances. Where they
-// cannot be computed both are +Inf. It takes n² covariances and n³/3 flops for each noise variance; for a Markov kernel on the
+// QuadLogDet sets quad to yᵀB⁻¹y and logdet to log|B| with the kernel of m and each of the noise variances, B = K + noise·I, at
+// the price of one covariance matrix: what a search needs to compare starts at the best common factor of all variances. Where
+// they cannot be computed both are +Inf. It takes n² covariances and n³/3 flops for each noise variance; for a Markov kernel on the
 // line O(n), by the likelihoods at one and at four times the variances, for which B has to be linear in them: no known errors.
 // Unless apart is true, only the sum of the two is right, which takes one of these. It returns the number of likelihoods that it
 // computed, and ignores the mean. It panics if lengths differ, and for channels, exposures and sums.
@@ -439,8 +439,8 @@ func (l *Exact) linear(k Kernel) bool {
 	return l.data.X.Dim() == 1 && state.expand(k, 0) && state.summable()
 }
 
-// quadOfScales returns Q and log|B| from the likelihoods at one and at four times the variances. Unless they are needed apart, Q is
-// twice the likelihood without its constant, and log|B| is 0.
+// quadOfScales returns Q and log|B| from the likelihoods at one and at four times the variances. Unless they are needed apart, Q
+// is twice the likelihood without its constant, and log|B| is 0.
 func (l *Exact) quadOfScales(ctx context.Context, theta []float64, noise float64, apart bool) (quad, logdet float64) {
 	last, n := len(theta)-1, float64(l.n)
 	theta[last] = noise

@@ -96,21 +96,11 @@ func (p predicted) Quantile(level float64) []float64 {
 	return quantiles
 }
 
-func (p predicted) LogDensity(y []float64) []float64 { return p.mixture().LogDensity(y) }
+// LogDensity returns the log density of each at y, in nats.
+func (p predicted) LogDensity(y []float64) []float64 { return mixture{p.f.Mixture()}.LogDensity(y) }
 
 // CRPS returns the continuous ranked probability score of each at y.
-func (p predicted) CRPS(y []float64) []float64 { return p.mixture().CRPS(y) }
-
-// mixture returns the parts.
-func (p predicted) mixture() Predictive {
-	m := new(draws.Mixture)
-	for _, part := range p.f.Parts {
-		m.Weights = append(m.Weights, part.Weight)
-		m.Means, m.Variances = append(m.Means, part.Mean), append(m.Variances, part.NoisyVar)
-		m.Scales = append(m.Scales, part.Scale())
-	}
-	return PredictiveMixture(m)
-}
+func (p predicted) CRPS(y []float64) []float64 { return mixture{p.f.Mixture()}.CRPS(y) }
 
 // predictedCounts is a forecast of counts as a Predictive.
 type predictedCounts struct{ *observe.Counts }

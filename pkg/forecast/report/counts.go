@@ -44,13 +44,13 @@ func events(s *series.Series) bool {
 }
 
 // prediction is the posterior as a figure draws it: for counts, the expected count and the band of a new one, in whole numbers.
-func prediction(f *forecast.Forecast) viz.Prediction {
-	p := viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
+func prediction(ctx context.Context, f *forecast.Forecast) (p viz.Prediction, err error) {
+	p = viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
 	if f.Counts == nil { // for counts, a band of f would not be on their scale
 		p.LatentVar = f.LatentVar
-		p.LatentLower, p.LatentUpper = f.LatentBand()
+		p.LatentLower, p.LatentUpper, err = f.LatentBand(ctx)
 	}
-	return p
+	return p, err
 }
 
 // columns are the numbers of a prediction at each x.
@@ -73,11 +73,19 @@ func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (
 			between = append(between, v)
 		}
 	}
-	others, err := a.Predict(context.Background(), between)
+	ctx := context.Background()
+	others, err := a.Predict(ctx, between)
 	if err != nil {
 		return drawn, err
 	}
-	ahead, past := prediction(f), prediction(others)
+	ahead, err := prediction(ctx, f)
+	if err != nil {
+		return drawn, err
+	}
+	past, err := prediction(ctx, others)
+	if err != nil {
+		return drawn, err
+	}
 	drawn = viz.Prediction{Name: past.Name, X: x}
 	here, there := columns(&ahead), columns(&past)
 	for i, to := range columns(&drawn) {

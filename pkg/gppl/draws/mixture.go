@@ -149,22 +149,43 @@ func (m *Mixture) Quantile(ctx context.Context, p float64) ([]float64, error) {
 	})
 }
 
+// place is a value on the scales of the components, one after another: most share one.
+type place struct {
+	v     float64
+	of    Scale   // the last scale that is not nil
+	at    float64 // g(v) on it; ±Inf outside the domain
+	slope float64 // g′(v); 0 outside the domain
+}
+
+// on returns g(v) and g′(v) on the scale of a component.
+func (p *place) on(s Scale) (at, slope float64) {
+	if s == nil {
+		return p.v, 1
+	}
+	if s != p.of {
+		p.move(s)
+	}
+	return p.at, p.slope
+}
+
+// move sets the last scale.
+func (p *place) move(s Scale) {
+	p.of, p.at, p.slope = s, s.Forward(p.v), 0
+	switch {
+	case numeric.IsFinite(p.at):
+		p.slope = math.Exp(s.LogSlope(p.v))
+	case math.IsNaN(p.at) && p.v < s.Inverse(0):
+		p.at = math.Inf(-1)
+	case math.IsNaN(p.at):
+		p.at = math.Inf(1)
+	}
+}
+
 // below returns the probability of at most v.
 func (m *Mixture) below(v float64, mu, sd []float64) (p float64) {
-	var last Scale
-	at := v
+	here := place{v: v}
 	for c, w := range m.Weights {
-		if s := m.scale(c); s != last { // most have one scale
-			if last, at = s, v; s != nil {
-				if at = s.Forward(v); math.IsNaN(at) { // outside the domain
-					at = math.Inf(1)
-					if v < s.Inverse(0) {
-						at = math.Inf(-1)
-					}
-				}
-			}
-		}
-		if sd[c] > 0 {
+		if at, _ := here.on(m.scale(c)); sd[c] > 0 {
 			p += w * normalCDF((at-mu[c])/sd[c])
 		} else if mu[c] <= at {
 			p += w
@@ -175,26 +196,41 @@ func (m *Mixture) below(v float64, mu, sd []float64) (p float64) {
 
 // distribution returns the probability of at most v, and the density there.
 func (m *Mixture) distribution(v float64, mu, sd []float64) (below, density float64) {
+	here := place{v: v}
 	for c, w := range m.Weights {
-		at, slope := v, 1.0
-		if s := m.scale(c); s != nil {
-			if at = s.Forward(v); !numeric.IsFinite(at) {
-				if v > s.Inverse(0) {
-					below += w
-				}
-				continue
-			}
-			slope = math.Exp(s.LogSlope(v))
-		}
-		switch u := (at - mu[c]) / sd[c]; {
-		case sd[c] > 0:
+		if at, slope := here.on(m.scale(c)); sd[c] > 0 {
+			u := (at - mu[c]) / sd[c]
 			below += w * normalCDF(u)
 			density += w * slope * math.Exp(-0.5*u*u) / (sd[c] * math.Sqrt(2*math.Pi))
-		case mu[c] <= at:
+		} else if mu[c] <= at {
 			below += w
 		}
 	}
 	return below, density
+}
+
+// Tails returns the probabilities of at most and of more than each y, both to full relative accuracy. It panics unless y has a
+// value for each input.
+func (m *Mixture) Tails(y []float64) (below, above []float64) {
+	m.checkLen(y)
+	above = make([]float64, len(y))
+	below = m.each(func(i int, mu, sd []float64) (below float64) {
+		here := place{v: y[i]}
+		for c, w := range m.Weights {
+			switch at, _ := here.on(m.scale(c)); {
+			case sd[c] > 0:
+				u := (at - mu[c]) / sd[c]
+				below += w * normalCDF(u)
+				above[i] += w * normalCDF(-u)
+			case mu[c] <= at:
+				below += w
+			default:
+				above[i] += w
+			}
+		}
+		return below
+	})
+	return below, above
 }
 
 // LogDensity returns the log densities at y, in nats. A component of variance 0 is all at its mean: its log density is +Inf
