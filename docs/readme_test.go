@@ -66,7 +66,7 @@ func fiveLines(ctx context.Context) (*forecast.Forecast, *forecast.Decomposition
 	if err != nil {
 		return nil, nil, err
 	}
-	fmt.Println(a.Kernel(), ahead.Mean, ahead.Lower, ahead.Upper, parts.Names, parts.Columns)
+	fmt.Println(a.Kernel(), ahead.Median, ahead.Lower, ahead.Upper, parts.Names, parts.Columns)
 	return ahead, parts, nil
 }
 
@@ -106,7 +106,7 @@ func TestReadmeExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range ahead.Mean {
+	for i, want := range ahead.Median {
 		at, sum := len(parts.X)-len(ahead.X)+i, 0.0
 		for _, column := range parts.Columns {
 			sum += column[at]

@@ -282,12 +282,12 @@ func forecastSums(
 	if err != nil {
 		return nil, err
 	}
-	f := &forecast.Forecast{X: x, When: when, Mean: mean, LatentVar: latent, NoisyVar: slices.Clone(latent)}
+	f := &forecast.Forecast{X: x, When: when, Median: mean, LatentVar: latent, NoisyVar: slices.Clone(latent)}
 	for i := range x {
-		f.Mean[i] += centre
+		f.Median[i] += centre
 		f.NoisyVar[i] += m.Noise // the nugget is a part of f
 		half := forecast.Quantile95 * math.Sqrt(f.NoisyVar[i])
-		f.Lower, f.Upper = append(f.Lower, f.Mean[i]-half), append(f.Upper, f.Mean[i]+half)
+		f.Lower, f.Upper = append(f.Lower, f.Median[i]-half), append(f.Upper, f.Median[i]+half)
 	}
 	return f, nil
 }

@@ -32,7 +32,7 @@ func Example_sensor() {
 	model := viz.Must(forecast.Fit(ctx, data, forecast.Options{Budget: 5 * time.Second}))
 	gap := viz.Must(data.Axis.Parse("2025-06-06 00:00"))
 	there := viz.Must(model.Predict(ctx, []float64{gap}))
-	fmt.Printf("%s: %.1f °C, between %.1f and %.1f\n", there.When[0], there.Mean[0], there.Lower[0], there.Upper[0])
+	fmt.Printf("%s: %.1f °C, between %.1f and %.1f\n", there.When[0], there.Median[0], there.Lower[0], there.Upper[0])
 	// Output:
 	// 2025-06-06T00:00:00: 14.7 °C, between 14.2 and 15.2
 }

@@ -89,7 +89,7 @@ func (d drawn) fit() (o outcome) {
 	if err != nil {
 		return outcome{err: err}
 	}
-	o.ratio = rms(f.Mean, d.y) / rms(d.truth(), d.y)
+	o.ratio = rms(f.Median, d.y) / rms(d.truth(), d.y)
 	return o
 }
 

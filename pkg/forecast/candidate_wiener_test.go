@@ -48,7 +48,7 @@ func TestWiener(t *testing.T) {
 				t.Fatal(err)
 			}
 			last := s.Y[len(s.Y)-1]
-			if away := math.Abs(f.Mean[99]-last) / math.Sqrt(f.NoisyVar[99]); away > 0.7 {
+			if away := math.Abs(f.Median[99]-last) / math.Sqrt(f.NoisyVar[99]); away > 0.7 {
 				t.Errorf("walk %d %s: the forecast leaves the last value by %.2f standard deviations", seed, name, away)
 			}
 			if got := math.Sqrt(f.NoisyVar[99] / f.NoisyVar[24]); got < 1.8 || got > 2.4 {
@@ -108,12 +108,12 @@ func TestLately(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, v := range x[:5] {
-		if math.Abs(p.Mean[i]-other.Series.Y[int(v)]) > 4 {
-			t.Errorf("the prediction at %v is %v, the observation %v", v, p.Mean[i], other.Series.Y[int(v)])
+		if math.Abs(p.Median[i]-other.Series.Y[int(v)]) > 4 {
+			t.Errorf("the prediction at %v is %v, the observation %v", v, p.Median[i], other.Series.Y[int(v)])
 		}
 	}
 	alone, err := other.Predict(t.Context(), x[5:])
-	if err != nil || alone.Mean[0] != p.Mean[5] || alone.NoisyVar[0] != p.NoisyVar[5] {
-		t.Errorf("a prediction depends on the others: %v and %v (%v)", alone.Mean, p.Mean[5], err)
+	if err != nil || alone.Median[0] != p.Median[5] || alone.NoisyVar[0] != p.NoisyVar[5] {
+		t.Errorf("a prediction depends on the others: %v and %v (%v)", alone.Median, p.Median[5], err)
 	}
 }

@@ -15,6 +15,6 @@ func Constant(s *series.Series, steps int) (*Forecast, error) {
 	}
 	same, none := slices.Repeat(s.Y[:1], len(x)), make([]float64, len(x))
 	part := Part{Weight: 1, Mean: same, LatentVar: none, NoisyVar: none}
-	return &Forecast{X: x, When: s.Axis.Texts(x), Mean: same, LatentVar: none, NoisyVar: none, Lower: same, Upper: same,
+	return &Forecast{X: x, When: s.Axis.Texts(x), Median: same, LatentVar: none, NoisyVar: none, Lower: same, Upper: same,
 		Parts: []Part{part}}, nil
 }

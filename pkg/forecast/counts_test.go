@@ -109,7 +109,7 @@ func TestSizesScale(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		means[k] = f.Mean
+		means[k] = f.Expected
 	}
 	for i := range means[0] {
 		if !scalar.EqualWithinRel(means[0][i], means[1][i], 1e-6) {

@@ -76,7 +76,7 @@ func TestCrowded(t *testing.T) {
 			}
 			var squares float64
 			for i, v := range at {
-				off := f.Mean[i] - truth(v)
+				off := f.Median[i] - truth(v)
 				squares += off * off
 			}
 			if rmse := math.Sqrt(squares / float64(len(at))); !(rmse < noise) {

@@ -254,7 +254,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	if err != nil {
 		return nil, err
 	}
-	d := &Decomposition{X: f.X, When: f.When, Mean: f.Mean,
+	d := &Decomposition{X: f.X, When: f.When, Mean: f.Point(),
 		Names: []string{a.trendName()}, Columns: [][]float64{make([]float64, len(f.X))}}
 	for _, m := range a.members {
 		for _, p := range series.PeriodsOf(m.Model.Params()) {

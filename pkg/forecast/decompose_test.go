@@ -40,7 +40,7 @@ func TestDecompose(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(d.X) != n+ahead || !slices.Equal(d.Mean[n:], f.Mean) {
+		if len(d.X) != n+ahead || !slices.Equal(d.Mean[n:], f.Median) {
 			t.Fatalf("%s: %d rows, whose last means are not the forecast's", name, len(d.X))
 		}
 		if got := slices.Contains(d.Names, rest); got && !test.rest {

@@ -98,7 +98,8 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 	return noise + e*e
 }
 
-// Mixture returns the distributions of new observations: the average of the parts, each Gaussian on its scale. It panics for counts.
+// Mixture returns the distributions of new observations: the average of the parts, each Gaussian on its scale. It panics for
+// counts.
 func (f *Forecast) Mixture() *draws.Mixture {
 	if f.Counts != nil {
 		panic("forecast: Mixture of counts")
@@ -133,10 +134,10 @@ func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (
 	}
 	f = &Forecast{X: x, When: when, Parts: parts}
 	if PlainGaussian(parts) {
-		f.Mean, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
+		f.Median, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
 		return f.banded(ctx)
 	}
-	if f.Mean, err = f.Quantile(ctx, 0.5); err != nil {
+	if f.Median, err = f.Quantile(ctx, 0.5); err != nil {
 		return nil, err
 	}
 	if f.LatentVar, err = spread(ctx, mixtureOf(parts, true)); err != nil {

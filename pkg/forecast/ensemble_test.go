@@ -38,10 +38,10 @@ func TestLatentBand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !(f.Lower[0] < lo[0] && 0 < lo[0] && lo[0] < f.Mean[0] && f.Mean[0] < hi[0] && hi[0] < f.Upper[0]) {
+	if !(f.Lower[0] < lo[0] && 0 < lo[0] && lo[0] < f.Median[0] && f.Median[0] < hi[0] && hi[0] < f.Upper[0]) {
 		t.Errorf("f is in [%v, %v], y in [%v, %v]", lo[0], hi[0], f.Lower[0], f.Upper[0])
 	}
-	if symmetric := f.Mean[0] - Quantile95*math.Sqrt(f.LatentVar[0]); symmetric > 0 {
+	if symmetric := f.Median[0] - Quantile95*math.Sqrt(f.LatentVar[0]); symmetric > 0 {
 		t.Errorf("a symmetric band would begin at %v: this tests nothing", symmetric)
 	}
 	plain := forecasted(t, []float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{3}, LatentVar: []float64{4},

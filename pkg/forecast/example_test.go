@@ -34,7 +34,7 @@ func ExampleFitValues() {
 	check(err)
 	ahead, err := a.Forecast(ctx, 12)
 	check(err)
-	fmt.Printf("%s; month %v: %.1f, between %.1f and %.1f\n", a.Kernel(), ahead.X[3], ahead.Mean[3], ahead.Lower[3], ahead.Upper[3])
+	fmt.Printf("%s; month %v: %.1f, between %.1f and %.1f\n", a.Kernel(), ahead.X[3], ahead.Median[3], ahead.Lower[3], ahead.Upper[3])
 	// Output:
 	// SE + Periodic; month 99: 27.9, between 27.2 and 28.7
 	//

@@ -22,7 +22,10 @@ func (f *Forecast) Zeros() (p []float64) {
 // forecastCounts summarises parts of counts.
 func forecastCounts(ctx context.Context, x []float64, when []string, parts []Part) (f *Forecast, err error) {
 	f = &Forecast{X: x, When: when, Parts: parts, Counts: countsOf(parts, false)}
-	if f.Mean, f.NoisyVar, err = f.Counts.Expected(ctx); err != nil {
+	if f.Expected, f.NoisyVar, err = f.Counts.Expected(ctx); err != nil {
+		return nil, err
+	}
+	if f.Median, err = f.Quantile(ctx, 0.5); err != nil {
 		return nil, err
 	}
 	if _, f.LatentVar, err = countsOf(parts, true).Rates(ctx); err != nil {

@@ -44,7 +44,7 @@ func TestHolidays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, v := range f.Mean {
+	for i, v := range f.Median {
 		if math.Abs(v-y[n+i]) > 8 {
 			t.Errorf("%s: %.1f, and %.1f came", f.When[i], v, y[n+i])
 		}
@@ -58,7 +58,7 @@ func TestHolidays(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, err := again.Forecast(t.Context(), steps)
-	if diff := cmp.Diff(f.Mean, g.Mean); err != nil || diff != "" {
+	if diff := cmp.Diff(f.Median, g.Median); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
 	d, err := a.Decompose(context.Background(), steps)

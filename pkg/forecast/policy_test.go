@@ -64,7 +64,7 @@ func TestPolicyExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		spread := slices.Max(s.Y) - slices.Min(s.Y)
-		for i, m := range future.Mean {
+		for i, m := range future.Median {
 			if want := f(60 + i); math.Abs(m-want) > 1e-4*spread || !(future.Lower[i] < want && want < future.Upper[i]) {
 				t.Errorf("%s, %d ahead: %.10g, between %.10g and %.10g, want %.10g", name, i+1, m, future.Lower[i], future.Upper[i], want)
 			}
@@ -83,7 +83,7 @@ func TestPolicyNoise(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, m := range f.Mean {
+	for i, m := range f.Median {
 		if w := f.Upper[i] - f.Lower[i]; math.Abs(m+5) > 0.5 || w < 3 || w > 6 {
 			t.Errorf("step %d: %v with a band of %v, want about −5 and 4", i, m, w)
 		}
@@ -173,7 +173,7 @@ func TestFitFindsTheWeekInTheDay(t *testing.T) {
 		t.Fatal(err)
 	}
 	var square float64
-	for i, m := range f.Mean {
+	for i, m := range f.Median {
 		square += (m - of(n+i)) * (m - of(n+i)) / ahead
 	}
 	if rms := math.Sqrt(square); rms > 0.35 {

@@ -20,21 +20,30 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Forecast is a prediction in the unit of the file. The prediction of a single model of y is Gaussian, with mean Mean and the two
-// variances. That of a model of log y, or of an average of models, is not: Mean is then the median, each variance the square of
-// half the distance between the quantiles at 15.9 and 84.1 %, and the 95 % band from Lower to Upper is not symmetric.
+// Forecast is a prediction in the unit of the file. The prediction of a single model of y is Gaussian, with the two variances.
+// That of a model of log y, or of an average of models, is not: each variance is then the square of half the distance between the
+// quantiles at 15.9 and 84.1 %, and the 95 % band from Lower to Upper is not symmetric.
 type Forecast struct {
 	X         []float64
-	When      []string // X as text: dates in ISO form, or numbers
-	Mean      []float64
+	When      []string  // X as text: dates in ISO form, or numbers
+	Median    []float64 // of a new observation
 	LatentVar []float64 // of f
 	NoisyVar  []float64 // of a new observation
 	Lower     []float64 // ends of the 95 % band of a new observation
 	Upper     []float64
 	Parts     []Part // the forecasts that are averaged
-	// Counts are the distributions of counts; nil for other observations. Mean is then the expected count, LatentVar the variance of
-	// the expectation given f, and the ends of the band are whole numbers.
-	Counts *observe.Counts
+	// Counts are the distributions of counts, and Expected their means; nil for other observations. LatentVar is then the variance
+	// of the expectation given f, and the ends of the band are whole numbers.
+	Counts   *observe.Counts
+	Expected []float64
+}
+
+// Point returns each forecast as one number, which files call the mean: the expected count of counts, otherwise the median.
+func (f *Forecast) Point() []float64 {
+	if f.Counts != nil {
+		return f.Expected
+	}
+	return f.Median
 }
 
 // Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
@@ -60,7 +69,7 @@ func (a *Analysis) Predict(ctx context.Context, x []float64) (*Forecast, error) 
 		return nil, err
 	}
 	for i := range x {
-		if !(math.Abs(f.Mean[i]) <= series.Largest && math.Sqrt(f.NoisyVar[i]) <= series.Largest) {
+		if !(math.Abs(f.Point()[i]) <= series.Largest && math.Sqrt(f.NoisyVar[i]) <= series.Largest) {
 			if math.Abs(x[i]) > series.Largest {
 				return nil, fmt.Errorf("a prediction at %s is too far away: x is up to %g in size", f.When[i], series.Largest)
 			}
@@ -71,7 +80,7 @@ func (a *Analysis) Predict(ctx context.Context, x []float64) (*Forecast, error) 
 					Args: []any{f.When[i], a.Series.YName, dataset.Setting{Field: "Log", Value: "never"}}}
 			}
 			return nil, fmt.Errorf("the prediction at %s is %g with a variance of %g: "+
-				"the parameters of the model, %v, are out of the range of float64", f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
+				"the parameters of the model, %v, are out of the range of float64", f.When[i], f.Point()[i], f.NoisyVar[i], a.Result.Model)
 		}
 	}
 	return f, nil
@@ -117,8 +126,7 @@ func (f *Forecast) Quantile(ctx context.Context, p float64) (quantiles []float64
 	return f.Mixture().Quantile(ctx, p)
 }
 
-// LatentBand returns the ends of the 95 % band of f at each x, until ctx ends. It panics for counts, whose f is not on the scale of
-// y.
+// LatentBand returns the ends of the 95 % band of f at each x, until ctx ends. It panics for counts, whose f is on another scale.
 func (f *Forecast) LatentBand(ctx context.Context) (lo, hi []float64, err error) {
 	if f.Counts != nil {
 		panic("forecast: LatentBand of counts")
@@ -131,19 +139,14 @@ func (f *Forecast) LatentBand(ctx context.Context) (lo, hi []float64, err error)
 	return lo, hi, err
 }
 
-// WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
+// WriteCSV writes the forecast with a header: the axis, mean (Point), the standard deviations of the latent function and of a new
 // observation, and the 95 % band of the latter. Two more columns for each further level, in (0, 1), are the ends of that band:
 // the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts also has the median and the probability of 0.
 func (f *Forecast) WriteCSV(w io.Writer, a series.Axis, levels ...float64) error {
 	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
-	var medians, zeros []float64
+	var zeros []float64
 	if f.Counts != nil {
-		rows[0] = append(rows[0], "median", "p_zero")
-		var err error
-		if medians, err = f.Quantile(context.Background(), 0.5); err != nil {
-			return err
-		}
-		zeros = f.Zeros()
+		rows[0], zeros = append(rows[0], "median", "p_zero"), f.Zeros()
 	}
 	var ends [][]float64
 	rows[0], levels = withBands(rows[0], levels)
@@ -158,9 +161,9 @@ func (f *Forecast) WriteCSV(w io.Writer, a series.Axis, levels ...float64) error
 	}
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
-		row := []string{when, cell(f.Mean[i]), cell(math.Sqrt(f.LatentVar[i])), cell(math.Sqrt(f.NoisyVar[i])), cell(lo), cell(hi)}
-		if medians != nil {
-			row = append(row, cell(medians[i]), cell(zeros[i]))
+		row := []string{when, cell(f.Point()[i]), cell(math.Sqrt(f.LatentVar[i])), cell(math.Sqrt(f.NoisyVar[i])), cell(lo), cell(hi)}
+		if zeros != nil {
+			row = append(row, cell(f.Median[i]), cell(zeros[i]))
 		}
 		for _, end := range ends {
 			row = append(row, cell(end[i]))

@@ -90,9 +90,9 @@ func TestModelBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range want.Mean {
-		if math.Abs(got.Mean[i]-want.Mean[i]) > 1e-9 || math.Abs(got.Upper[i]-want.Upper[i]) > 1e-9 {
-			t.Errorf("%d ahead: %v up to %v, want %v up to %v", i+1, got.Mean[i], got.Upper[i], want.Mean[i], want.Upper[i])
+	for i := range want.Median {
+		if math.Abs(got.Median[i]-want.Median[i]) > 1e-9 || math.Abs(got.Upper[i]-want.Upper[i]) > 1e-9 {
+			t.Errorf("%d ahead: %v up to %v, want %v up to %v", i+1, got.Median[i], got.Upper[i], want.Median[i], want.Upper[i])
 		}
 	}
 	fields["version"] = json.RawMessage("3")

@@ -43,7 +43,7 @@ func TestStudent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, m := range f.Mean {
+			for i, m := range f.Median {
 				off[j] += math.Abs(m - truth(i))
 			}
 			if likelihood == nil {

@@ -59,7 +59,7 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	if err != nil {
 		return nil, err
 	}
-	curve := now.Mean[0] // of counts
+	curve := now.Point()[0] // of counts
 	if now.Counts == nil {
 		median, err := mixtureOf(now.Parts, true).Quantile(ctx, 0.5)
 		if err != nil {

@@ -213,7 +213,7 @@ func (r *Arrivals) WriteCSV(w io.Writer, s *series.Series) error {
 	for i, y := range r.Y {
 		f := r.Forecast
 		row := []string{f.When[i]}
-		for _, v := range []float64{y, f.Mean[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]} {
+		for _, v := range []float64{y, f.Point()[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]} {
 			row = append(row, cell(v))
 		}
 		rows = append(rows, row)

@@ -170,9 +170,9 @@ func TestUpdatedPredictions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range at {
-		if m, v := a.Scaling.Values(nil, mean)[i], a.Scaling.Variance(variances[i]); math.Abs(f.Mean[i]-m) > 1e-9*math.Abs(m) ||
+		if m, v := a.Scaling.Values(nil, mean)[i], a.Scaling.Variance(variances[i]); math.Abs(f.Median[i]-m) > 1e-9*math.Abs(m) ||
 			math.Abs(f.NoisyVar[i]-v) > 1e-9*v {
-			t.Errorf("at %v: N(%v, %v), by the library N(%v, %v)", at[i], f.Mean[i], f.NoisyVar[i], m, v)
+			t.Errorf("at %v: N(%v, %v), by the library N(%v, %v)", at[i], f.Median[i], f.NoisyVar[i], m, v)
 		}
 	}
 	if u.TrainedOn() != before || len(u.Series.Added) != 2 || len(a.Series.X) != before {
@@ -260,10 +260,10 @@ func TestUpdateFromFiles(t *testing.T) {
 					t.Fatalf("%s: %v", what, err)
 				}
 				for i := range at {
-					if math.Abs(f.Mean[i]-wantForecast.Mean[i]) > 1e-9*math.Abs(f.Mean[i]) ||
+					if math.Abs(f.Median[i]-wantForecast.Median[i]) > 1e-9*math.Abs(f.Median[i]) ||
 						math.Abs(f.NoisyVar[i]-wantForecast.NoisyVar[i]) > 1e-9*f.NoisyVar[i] || f.When[i] != wantForecast.When[i] {
 						t.Errorf("%s at %s: N(%v, %v), all read together N(%v, %v)",
-							what, f.When[i], f.Mean[i], f.NoisyVar[i], wantForecast.Mean[i], wantForecast.NoisyVar[i])
+							what, f.When[i], f.Median[i], f.NoisyVar[i], wantForecast.Median[i], wantForecast.NoisyVar[i])
 					}
 				}
 			}
@@ -286,8 +286,8 @@ func TestUpdateFromFiles(t *testing.T) {
 				if kind.read.YError != "" { // nor their errors, on which the median of a mixture depends
 					near = 1e-3
 				}
-				if err == nil && name != "shares" && (math.Abs(first.Mean[0]-arrivals.Forecast.Mean[0]) > near*math.Abs(first.Mean[0])) {
-					t.Errorf("the first new observation is predicted as %v, by the analysis as %v", arrivals.Forecast.Mean[0], first.Mean[0])
+				if err == nil && name != "shares" && (math.Abs(first.Median[0]-arrivals.Forecast.Median[0]) > near*math.Abs(first.Median[0])) {
+					t.Errorf("the first new observation is predicted as %v, by the analysis as %v", arrivals.Forecast.Median[0], first.Median[0])
 				}
 				var b bytes.Buffer
 				if err := u.Encode(&b); err != nil {

@@ -35,13 +35,13 @@
 // # Names, by purpose
 //
 //   - data: Data, NewData, SumsData; Inputs, Scalars, Vectors;
-//   - kernels: Kernel; Laplace, Matern32, Matern52, SE, RQ, Periodic, LocPer, Cosine, SHO, Rotation, DampedTrend, SpectralMixture,
-//     ChangePoint, White; their algebra Add and Mul (Sum, Product); Covariance;
+//   - kernels: Kernel; Laplace, Matern32, Matern52, SE, RQ, Periodic, LocPer, Cosine, SHO, Rotation, DampedTrend,
+//     SpectralMixture, ChangePoint, White; their algebra Add and Mul (Sum, Product); Covariance;
 //   - means: Mean, Column; Intercept, Linear, Trend, Fourier, Step, Kink, Regressor, GaussianBeta, AddMeans;
 //   - models: Model, PaperModel, Channel; Param, Role (package transform), Values;
 //   - priors: Prior (package prior), ParamPrior;
-//   - projections: Design; Sphere, OneHot, Localised, Repulsive, Spectral, Eigen, Mixed, Identity, Raw; Projection, NewProjection,
-//     SpectralProjection, ProjectionOf;
+//   - projections: Design; Sphere, OneHot, Localised, Repulsive, Spectral, Eigen, Mixed, Identity, Raw; Projection,
+//     NewProjection, SpectralProjection, ProjectionOf;
 //   - losses: Loss; NewExact, NewProjected, NewResidual, NewVFE (VFEOptions), NewMAP, Tie, NewPanel; LossReport; Option,
 //     WithEngine, WithTolerance, WithMemory, WithSeconds;
 //   - training: Fit, Settings, Result, FittedParam, StartResult, Status, Progress, TracePoint; BFGS, AdamRate, FisherScoring and

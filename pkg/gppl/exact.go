@@ -404,8 +404,8 @@ func (l *Exact) withoutEngine() (Loss, string) {
 
 // QuadLogDet sets quad to yᵀB⁻¹y and logdet to log|B| with the kernel of m and each of the noise variances, B = K + noise·I, at
 // the price of one covariance matrix: what a search needs to compare starts at the best common factor of all variances. Where
-// they cannot be computed both are +Inf. It takes n² covariances and n³/3 flops for each noise variance; for a Markov kernel on the
-// line O(n), by the likelihoods at one and at four times the variances, for which B has to be linear in them: no known errors.
+// they cannot be computed both are +Inf. It takes n² covariances and n³/3 flops for each noise variance; for a Markov kernel on
+// the line O(n), by the likelihoods at one and four times the variances, for which B has to be linear in them: no known errors.
 // Unless apart is true, only the sum of the two is right, which takes one of these. It returns the number of likelihoods that it
 // computed, and ignores the mean. It panics if lengths differ, and for channels, exposures and sums.
 func (l *Exact) QuadLogDet(

@@ -95,7 +95,7 @@ func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 	return m, nil
 }
 
-// Priors returns the prior of each parameter that has one, by name, after the priors of the loss that it was given, if that has any.
+// Priors returns the prior of each parameter that has one, by name, after those that its loss has itself.
 func (m *MAP) Priors() (priors []ParamPrior) {
 	if within, ok := m.loss.(believing); ok {
 		priors = within.Priors()

@@ -255,7 +255,7 @@ func ScoresOf(p Predictive, y, train []float64, season int, levels []float64) (S
 }
 
 func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, error) {
-	f, log, crps := p.Mean(), p.LogDensity(y), p.CRPS(y)
+	f, log, crps := p.Point(), p.LogDensity(y), p.CRPS(y)
 	same("a forecast", len(y), len(f), len(log), len(crps))
 	out := make([]single, len(y))
 	for i := range y {

@@ -63,7 +63,7 @@ func TestBounds(t *testing.T) {
 					}
 				}
 			}
-			for i, d := range PredictiveOf(f).LogDensity(f.Mean) {
+			for i, d := range PredictiveOf(f).LogDensity(f.Median) {
 				if math.IsNaN(d) || d < -20 {
 					t.Errorf("the log density of the median of step %d is %v", i, d)
 				}

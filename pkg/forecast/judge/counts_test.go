@@ -49,10 +49,10 @@ func TestCountsStored(t *testing.T) {
 			t.Fatal(err)
 		}
 		zeros := got.Zeros()
-		for i := range want.Mean {
-			if !scalar.EqualWithinRel(got.Mean[i], want.Mean[i], 1e-9) || got.Upper[i] != want.Upper[i] || got.Lower[i] != want.Lower[i] {
+		for i := range want.Median {
+			if !scalar.EqualWithinRel(got.Point()[i], want.Point()[i], 1e-9) || got.Upper[i] != want.Upper[i] || got.Lower[i] != want.Lower[i] {
 				t.Errorf("%s: after loading %v in [%v, %v], before %v in [%v, %v]",
-					likelihood, got.Mean[i], got.Lower[i], got.Upper[i], want.Mean[i], want.Lower[i], want.Upper[i])
+					likelihood, got.Point()[i], got.Lower[i], got.Upper[i], want.Point()[i], want.Lower[i], want.Upper[i])
 			}
 			if zeros[i] != got.Counts.CDF(i, 0) || !(zeros[i] > 0 && zeros[i] < 1) {
 				t.Errorf("%s: the probability of 0 is %v", likelihood, zeros[i])

@@ -75,7 +75,7 @@ func TestFit(t *testing.T) {
 	for i := range f.X {
 		want := 10 + 0.02*float64(120+i) + math.Sin(2*math.Pi*float64(i)/12)
 		if lo, hi := f.Band(i); f.NoisyVar[i] <= f.LatentVar[i] || want < lo-0.3 || want > hi+0.3 {
-			t.Errorf("step %d: %v in [%v, %v], want about %v", i, f.Mean[i], lo, hi, want)
+			t.Errorf("step %d: %v in [%v, %v], want about %v", i, f.Median[i], lo, hi, want)
 		}
 	}
 
@@ -94,8 +94,8 @@ func TestFit(t *testing.T) {
 			for _, term := range terms {
 				sum += term.Mean[i]
 			}
-			if math.Abs(sum-p.Mean[i]) > 1e-6 {
-				t.Errorf("at %v: %v, the posterior is %v", x[i], sum, p.Mean[i])
+			if math.Abs(sum-p.Median[i]) > 1e-6 {
+				t.Errorf("at %v: %v, the posterior is %v", x[i], sum, p.Median[i])
 			}
 		}
 	})
@@ -157,7 +157,7 @@ func TestFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := dataset.ReadCSV(&b, dataset.CSVOptions{X: "t", Y: "mean"})
-		if err != nil || s.Len() != 24 || math.Abs(s.Y[3]-f.Mean[3]) > 1e-6 {
+		if err != nil || s.Len() != 24 || math.Abs(s.Y[3]-f.Median[3]) > 1e-6 {
 			t.Errorf("%v, %v", s, err)
 		}
 	})
@@ -201,8 +201,8 @@ func TestTrend(t *testing.T) {
 		for _, term := range terms {
 			sum += term.Mean[i]
 		}
-		if terms[0].Name != "trend" || terms[1].About == "" || math.Abs(sum-p.Mean[i]) > 1e-6 {
-			t.Errorf("at %v: the components from %s on sum to %v, the posterior is %v", x[i], terms[0].Name, sum, p.Mean[i])
+		if terms[0].Name != "trend" || terms[1].About == "" || math.Abs(sum-p.Median[i]) > 1e-6 {
+			t.Errorf("at %v: the components from %s on sum to %v, the posterior is %v", x[i], terms[0].Name, sum, p.Median[i])
 		}
 	}
 	if r, err := CheckResiduals(t.Context(), a); err != nil || r.LjungBoxP < 0.001 || math.Abs(r.SD-1) > 0.3 {

@@ -33,12 +33,12 @@ func TestPolicyGrowth(t *testing.T) {
 	for i := range y {
 		y[i] = 100 * f(96+i)
 	}
-	if c, e := Coverage(y, future.Lower, future.Upper), SMAPE(y, future.Mean); c < 0.9 || e > 10 {
+	if c, e := Coverage(y, future.Lower, future.Upper), SMAPE(y, future.Median); c < 0.9 || e > 10 {
 		t.Errorf("the bands hold %.2f, the error is %.1f %%", c, e)
 	}
 	for i := range y { // the bands are those of a quantity that is positive and skewed
-		if up, down := future.Upper[i]-future.Mean[i], future.Mean[i]-future.Lower[i]; future.Lower[i] <= 0 || up <= down {
-			t.Fatalf("step %d: %v in [%v, %v]", i, future.Mean[i], future.Lower[i], future.Upper[i])
+		if up, down := future.Upper[i]-future.Median[i], future.Median[i]-future.Lower[i]; future.Lower[i] <= 0 || up <= down {
+			t.Fatalf("step %d: %v in [%v, %v]", i, future.Median[i], future.Lower[i], future.Upper[i])
 		}
 	}
 	if b := automatic(t, s, forecast.Options{Periods: []float64{12}, Log: "never"}); b.Log {

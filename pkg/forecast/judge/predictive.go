@@ -13,8 +13,8 @@ import (
 
 // A Predictive is a forecast of several values: a distribution for each.
 type Predictive interface {
-	// Mean returns the mean of each, in a slice of its own.
-	Mean() []float64
+	// Point returns the mean of each, in a slice of its own.
+	Point() []float64
 	// Quantile returns the quantile of each at level p, 0 < p < 1.
 	Quantile(p float64) []float64
 	// LogDensity returns the log density of each at y, in nats.
@@ -28,8 +28,8 @@ var _ Predictive = Gaussian{}
 // Gaussian is a forecast whose values are N(Mu[i], Variance[i]).
 type Gaussian struct{ Mu, Variance []float64 }
 
-// Mean returns Mu.
-func (g Gaussian) Mean() []float64 { return slices.Clone(g.Mu) }
+// Point returns Mu.
+func (g Gaussian) Point() []float64 { return slices.Clone(g.Mu) }
 
 // Quantile returns μ + σ·Φ⁻¹(p).
 func (g Gaussian) Quantile(p float64) []float64 {
@@ -58,7 +58,7 @@ func PredictiveMixture(m *draws.Mixture) Predictive { return mixture{m} }
 // mixture is a Predictive whose answers no context ends: there is no other error.
 type mixture struct{ of *draws.Mixture }
 
-func (m mixture) Mean() []float64 { return m.of.Mean() }
+func (m mixture) Point() []float64 { return m.of.Mean() }
 
 func (m mixture) Quantile(p float64) []float64 {
 	quantiles, _ := m.of.Quantile(context.Background(), p)
@@ -88,8 +88,8 @@ type predicted struct{ f *forecast.Forecast }
 
 var _ Predictive = predicted{}
 
-// Mean returns the point forecast: of a mixture, the median.
-func (p predicted) Mean() []float64 { return slices.Clone(p.f.Mean) }
+// Point returns the point forecast: of a mixture, the median.
+func (p predicted) Point() []float64 { return slices.Clone(p.f.Median) }
 
 func (p predicted) Quantile(level float64) []float64 {
 	quantiles, _ := p.f.Quantile(context.Background(), level) // there is no error but a context's
@@ -107,8 +107,8 @@ type predictedCounts struct{ *observe.Counts }
 
 var _ Predictive = predictedCounts{}
 
-// Mean returns the medians, the point forecasts with the least absolute error.
-func (p predictedCounts) Mean() []float64 { return p.Quantile(0.5) }
+// Point returns the medians, the point forecasts with the least absolute error.
+func (p predictedCounts) Point() []float64 { return p.Quantile(0.5) }
 
 func (p predictedCounts) Quantile(level float64) []float64 {
 	quantiles, _ := p.Counts.Quantile(context.Background(), level) // there is no error but a context's

@@ -62,7 +62,7 @@ func TestRegressor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, mean := range f.Mean {
+			for i, mean := range f.Median {
 				at, _ := slices.BinarySearch(s.Known.X, f.X[i])
 				price := s.Known.Values[0][at]
 				if want := 50 + 3*price; math.Abs(mean-want) > 0.5 || f.Upper[i]-f.Lower[i] > 2.5 {
@@ -89,7 +89,7 @@ func TestRegressor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(f.Mean, again.Mean); diff != "" {
+			if diff := cmp.Diff(f.Median, again.Median); diff != "" {
 				t.Errorf("the model that was saved forecasts otherwise:\n%s", diff)
 			}
 			if _, err := CheckResiduals(t.Context(), a); err != nil {
@@ -132,7 +132,7 @@ func TestKnownErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, x := range f.X {
-				worst = max(worst, math.Abs(f.Mean[i]-20-math.Sin(0.2*x)))
+				worst = max(worst, math.Abs(f.Median[i]-20-math.Sin(0.2*x)))
 				width = max(width, math.Sqrt(f.LatentVar[i]))
 			}
 			return worst, width
@@ -187,7 +187,7 @@ func TestRelativeErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, x := range f.X[:2] {
-				if off := math.Abs(f.Mean[i] - 20 - 2*math.Sin(0.15*x)); off > 4*math.Sqrt(f.LatentVar[i]) {
+				if off := math.Abs(f.Median[i] - 20 - 2*math.Sin(0.15*x)); off > 4*math.Sqrt(f.LatentVar[i]) {
 					t.Errorf("%+v: off by %.3f at %v with a standard deviation of %.3f", o, off, x, math.Sqrt(f.LatentVar[i]))
 				}
 				if sd := math.Sqrt(f.NoisyVar[i] - f.LatentVar[i]); sd < 0.7*scale || sd > 1.3*scale { // the median error is 1
@@ -200,9 +200,9 @@ func TestRelativeErrors(t *testing.T) {
 			if first == nil {
 				first = f
 			}
-			for i := range f.Mean {
-				if math.Abs(f.Mean[i]-first.Mean[i]) > 1e-6 || math.Abs(f.NoisyVar[i]-first.NoisyVar[i]) > 1e-6 {
-					t.Errorf("in another unit the forecast is %v, not %v", f.Mean[i], first.Mean[i])
+			for i := range f.Median {
+				if math.Abs(f.Median[i]-first.Median[i]) > 1e-6 || math.Abs(f.NoisyVar[i]-first.NoisyVar[i]) > 1e-6 {
+					t.Errorf("in another unit the forecast is %v, not %v", f.Median[i], first.Median[i])
 				}
 			}
 			trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 8, Origins: 5})
@@ -224,9 +224,9 @@ func TestRelativeErrors(t *testing.T) {
 			if err != nil || back.ErrorScale() != a.ErrorScale() {
 				t.Fatalf("saved and loaded: %v", err)
 			}
-			for i := range f.Mean {
-				if again.Mean[i] != f.Mean[i] || again.NoisyVar[i] != f.NoisyVar[i] {
-					t.Errorf("saved and loaded, the forecast is %v, not %v", again.Mean[i], f.Mean[i])
+			for i := range f.Median {
+				if again.Median[i] != f.Median[i] || again.NoisyVar[i] != f.NoisyVar[i] {
+					t.Errorf("saved and loaded, the forecast is %v, not %v", again.Median[i], f.Median[i])
 				}
 			}
 		}

@@ -222,7 +222,7 @@ func (t *Trust) compare(r *Report, y []float64) {
 
 // widenedCoverage returns the share of y in the 95 % bands of a forecast, widened about its mean.
 func widenedCoverage(p Predictive, y []float64, widen float64) float64 {
-	middle, lo, hi := p.Mean(), p.Quantile(0.025), p.Quantile(0.975)
+	middle, lo, hi := p.Point(), p.Quantile(0.025), p.Quantile(0.975)
 	for i, m := range middle {
 		lo[i], hi[i] = m-widen*(m-lo[i]), m+widen*(hi[i]-m)
 	}

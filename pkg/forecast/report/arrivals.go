@@ -37,7 +37,7 @@ func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) str
 		}
 		lo, hi := f.Band(i)
 		fmt.Fprintf(&b, "    %s: %.6g, predicted %.6g, 95 %% between %.6g and %.6g: probability %.2g\n",
-			f.When[i], r.Y[i], f.Mean[i], lo, hi, r.P[i])
+			f.When[i], r.Y[i], f.Point()[i], lo, hi, r.P[i])
 	}
 	for _, w := range warnings(after) {
 		fmt.Fprintf(&b, "  %s\n", w)
@@ -89,7 +89,7 @@ func DescribeArrivals(after *forecast.Analysis, r *forecast.Arrivals, level floa
 	for i, y := range r.Y {
 		f := r.Forecast
 		j.Observations = append(j.Observations,
-			ArrivalJSON{f.When[i], y, f.Mean[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]})
+			ArrivalJSON{f.When[i], y, f.Point()[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]})
 	}
 	return j
 }

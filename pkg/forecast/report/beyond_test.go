@@ -33,7 +33,7 @@ func TestBeyond(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	falling := &forecast.Forecast{When: []string{"then"}, Mean: []float64{-1}, Lower: []float64{-4}, Upper: []float64{2}}
+	falling := &forecast.Forecast{When: []string{"then"}, Median: []float64{-1}, Lower: []float64{-4}, Upper: []float64{2}}
 	if got := beyond(&series.Series{Y: []float64{5.5, 2}}, falling); !strings.HasPrefix(got, "It expects values below 0, where") {
 		t.Errorf("a mean below 0: %q", got)
 	}

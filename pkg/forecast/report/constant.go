@@ -38,7 +38,7 @@ func ConstantText(
 			Caption: "Forecast of " + s.YLabel(),
 			Columns: []viz.Column{{Name: s.Axis.Name}, {Name: "constant"}},
 		}
-		addSteps(t, f, listedSteps, func(i int) []any { return []any{s.Axis.Told(f.X[i]), f.Mean[i]} })
+		addSteps(t, f, listedSteps, func(i int) []any { return []any{s.Axis.Told(f.X[i]), f.Median[i]} })
 		fmt.Fprintf(&b, "\n%s", brief(t))
 	}
 	for _, path := range written {
@@ -71,7 +71,7 @@ func ConstantFigure(s *series.Series, f *forecast.Forecast) (*viz.Figure, error)
 			Caption: Constant(s),
 		},
 		Observed:    viz.Points{X: x, Y: s.Y[:len(x)]},
-		Predictions: []viz.Prediction{{Name: "constant", X: f.X, Mean: f.Mean}},
+		Predictions: []viz.Prediction{{Name: "constant", X: f.X, Mean: f.Median}},
 		Spans:       []viz.Span{{From: last, To: f.X[len(f.X)-1], Label: "forecast"}},
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -45,7 +44,7 @@ func events(s *series.Series) bool {
 
 // prediction is the posterior as a figure draws it: for counts, the expected count and the band of a new one, in whole numbers.
 func prediction(ctx context.Context, f *forecast.Forecast) (p viz.Prediction, err error) {
-	p = viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
+	p = viz.Prediction{Name: "mean", X: f.X, Mean: f.Point(), NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
 	if f.Counts == nil { // for counts, a band of f would not be on their scale
 		p.LatentVar = f.LatentVar
 		p.LatentLower, p.LatentUpper, err = f.LatentBand(ctx)
@@ -62,7 +61,7 @@ func columns(p *viz.Prediction) []*[]float64 {
 // (series.Series.Drawn), and at the steps of a forecast, which it has as they are.
 func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (drawn viz.Prediction, err error) {
 	s := a.Series
-	x := append(s.Drawn(from, s.X[len(s.X)-1]), s.DrawnAhead(f.X, f.Mean, f.Lower, f.Upper)...)
+	x := append(s.Drawn(from, s.X[len(s.X)-1]), s.DrawnAhead(f.X, f.Point(), f.Lower, f.Upper)...)
 	given := func(v float64) bool {
 		_, ok := slices.BinarySearch(f.X, v)
 		return ok
@@ -144,10 +143,9 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz
 		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: " +
 			"from 0 to 1 means that both are likely."
 	}
-	medians := judge.PredictiveOf(f).Quantile(0.5)
 	zeros := f.Zeros()
 	addSteps(t, f, most, func(i int) []any {
-		return []any{a.Series.Axis.Told(f.X[i]), f.Mean[i], medians[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
+		return []any{a.Series.Axis.Told(f.X[i]), f.Point()[i], f.Median[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
 	})
 	return brief(t)
 }

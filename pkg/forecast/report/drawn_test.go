@@ -137,7 +137,7 @@ func TestDrawnAsPredicted(t *testing.T) {
 					gaps++
 					continue
 				}
-				for _, v := range [][2]float64{{drawn.Mean[i], want.Mean[i]}, {drawn.Lower[i], want.Lower[i]}, {drawn.Upper[i], want.Upper[i]}} {
+				for _, v := range [][2]float64{{drawn.Mean[i], want.Point()[i]}, {drawn.Lower[i], want.Lower[i]}, {drawn.Upper[i], want.Upper[i]}} {
 					if !(math.Abs(v[0]-v[1]) < 1e-6*size) {
 						t.Fatalf("at %s %v is drawn, and %v predicted", want.When[i], v[0], v[1])
 					}

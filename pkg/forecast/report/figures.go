@@ -200,7 +200,7 @@ func Residuals(a *forecast.Analysis, r *judge.Residuals) ([]*viz.Figure, error) 
 func Components(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	s := a.Series
 	last, end := s.X[len(s.X)-1], f.X[len(f.X)-1]
-	x := append(s.Drawn(s.X[recent(s, f)], last), s.DrawnAhead(f.X, f.Mean, f.Lower, f.Upper)...)
+	x := append(s.Drawn(s.X[recent(s, f)], last), s.DrawnAhead(f.X, f.Point(), f.Lower, f.Upper)...)
 	terms, err := a.Components(ctx, x)
 	if err != nil {
 		return nil, err
@@ -567,7 +567,7 @@ func predictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Tabl
 		},
 		Notes: []string{band(a)},
 	}
-	addSteps(t, f, most, func(i int) []any { return []any{a.Series.Axis.Told(f.X[i]), f.Mean[i], f.Lower[i], f.Upper[i]} })
+	addSteps(t, f, most, func(i int) []any { return []any{a.Series.Axis.Told(f.X[i]), f.Point()[i], f.Lower[i], f.Upper[i]} })
 	return brief(t)
 }
 

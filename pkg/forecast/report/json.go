@@ -113,7 +113,8 @@ func Points(f *forecast.Forecast) (points []PointJSON) {
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
 		points = append(points, PointJSON{
-			X: when, Mean: f.Mean[i], SDLatent: math.Sqrt(f.LatentVar[i]), SDObservation: math.Sqrt(f.NoisyVar[i]), Lower: lo, Upper: hi,
+			X: when, Mean: f.Point()[i], SDLatent: math.Sqrt(f.LatentVar[i]), SDObservation: math.Sqrt(f.NoisyVar[i]),
+			Lower: lo, Upper: hi,
 		})
 	}
 	if f.Counts != nil {

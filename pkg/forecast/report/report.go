@@ -229,7 +229,7 @@ func beyond(s *series.Series, f *forecast.Forecast) string {
 		ways = []string{"read their lower ends as 0"}
 	}
 	what := "Its bands go below 0"
-	if len(f.Mean) > 0 && slices.Min(f.Mean) < -visible*slices.Max(s.Y) {
+	if len(f.Point()) > 0 && slices.Min(f.Point()) < -visible*slices.Max(s.Y) {
 		what = "It expects values below 0"
 	}
 	if least < 0 {
@@ -267,7 +267,7 @@ func next(a *forecast.Analysis) search.Candidate {
 func digits(f *forecast.Forecast) viz.Format {
 	least, most := math.Inf(1), 0.0
 	for i, v := range f.NoisyVar {
-		least, most = min(least, math.Sqrt(v)), max(most, math.Abs(f.Mean[i]), math.Sqrt(v))
+		least, most = min(least, math.Sqrt(v)), max(most, math.Abs(f.Point()[i]), math.Sqrt(v))
 	}
 	return precise(least, most)
 }

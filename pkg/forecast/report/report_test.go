@@ -132,7 +132,7 @@ func TestShow(t *testing.T) {
 		}
 		// One model makes the forecast: what its figure publishes is what the tables of the page say.
 		got, last := again.Figure.Fitted.Published, len(f.X)-1
-		for _, pair := range [][2]float64{{got.NLL, a.Result.Value + a.Result.LogPrior}, {got.Middle, f.Mean[last]},
+		for _, pair := range [][2]float64{{got.NLL, a.Result.Value + a.Result.LogPrior}, {got.Middle, f.Median[last]},
 			{got.Lower, f.Lower[last]}, {got.Upper, f.Upper[last]}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-9*math.Abs(pair[1]) {
 				t.Errorf("the figure publishes %.12g, the page says %.12g", pair[0], pair[1])
@@ -331,7 +331,7 @@ func TestDigits(t *testing.T) {
 		{3.14159265e-20, 1e-22, "3.142e-20"}, {3.68e-8, 1.1e-10, "3.680e-8"}, {1e-7, 2, "0.0"}, {-2.5e130, 3e127, "−2.5000e130"},
 		{3.157e14, 1e10, "315700000000000"},
 	} {
-		f := &forecast.Forecast{Mean: []float64{test.mean}, NoisyVar: []float64{test.sd * test.sd}}
+		f := &forecast.Forecast{Median: []float64{test.mean}, NoisyVar: []float64{test.sd * test.sd}}
 		if got := digits(f)(test.mean); got != test.want {
 			t.Errorf("%v with a standard deviation of %v is written %s, want %s", test.mean, test.sd, got, test.want)
 		}

@@ -284,9 +284,9 @@ func comes(a *forecast.Analysis, f *forecast.Forecast) string {
 	}
 	at := func(i int) string {
 		lo, hi := f.Band(i)
-		value := strings.TrimSpace(number(f.Mean[i]) + " " + a.Series.YUnit)
+		value := strings.TrimSpace(number(f.Point()[i]) + " " + a.Series.YUnit)
 		if f.Counts != nil && !events(a.Series) {
-			value = strings.TrimSpace(viz.UpTo(2)(f.Mean[i]) + " " + a.Series.YName)
+			value = strings.TrimSpace(viz.UpTo(2)(f.Point()[i]) + " " + a.Series.YName)
 		}
 		return fmt.Sprintf("%s: %s%s (95 %%: %s to %s)", a.Series.Axis.Words(f.X[i]), about, value, end(lo), end(hi))
 	}

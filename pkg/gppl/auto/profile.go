@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// profile is the exact likelihood of independent parts of the data, maximised over one common factor c of all variances. With A = cB
-// and Q = yᵀB⁻¹y,
+// profile is the exact likelihood of independent parts of the data, maximised over one common factor c of all variances. With
+// A = cB and Q = yᵀB⁻¹y,
 //
 //	NLL = Q/2c + ½log|B| + (n/2)·log 2πc,  least at c = Q/n.
 //

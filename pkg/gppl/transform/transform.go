@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// A Transform maps an unconstrained raw value u, which the optimiser moves, to the natural value θ. A nil Transform of a gppl.Param
-// stands for Log.
+// A Transform maps an unconstrained raw value u, which the optimiser moves, to the natural value θ. A nil Transform of a
+// gppl.Param stands for Log.
 type Transform interface {
 	// Natural returns θ(u).
 	Natural(u float64) float64
