@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -51,6 +52,27 @@ func NewData(x Inputs, y []float64) (Data, error) {
 		return Data{}, fmt.Errorf("gppl: y[%d] = %v is not finite", i, y[i])
 	}
 	return Data{X: x, Y: y}, nil
+}
+
+// String has the number of the observations, their mean and standard deviation, and what is known of them, not the values.
+func (d Data) String() string {
+	if d.sums != nil {
+		return d.sums.String()
+	}
+	if len(d.Y) == 0 {
+		return "no observations"
+	}
+	mean, sd := stat.PopMeanStdDev(d.Y, nil)
+	s := fmt.Sprintf("%d observations, mean %.4g, standard deviation %.4g, at %v", len(d.Y), mean, sd, d.X)
+	for _, known := range []struct {
+		what string
+		is   bool
+	}{{"known errors", d.Errors != nil}, {"relative errors", d.Relative != nil}, {"channels", d.Channels != nil}, {"exposures", d.Exposures != nil}} {
+		if known.is {
+			s += ", with " + known.what
+		}
+	}
+	return s
 }
 
 // WithErrors returns the same observations with known standard deviations of their errors. It is an error, with the index, if one

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
@@ -56,6 +57,44 @@ type Settings struct {
 	NoStandardErrors bool
 	// Progress, unless nil, is called after every evaluation.
 	Progress func(Progress)
+}
+
+// String has the method, by its type, and what ends it: functions by what they return.
+func (s Settings) String() string {
+	var parts []string
+	add := func(is bool, format string, a ...any) {
+		if is {
+			parts = append(parts, fmt.Sprintf(format, a...))
+		}
+	}
+	method := optimize.Method(&optimize.LBFGS{})
+	if s.Method != nil {
+		method = s.Method()
+	}
+	parts = append(parts, named(method))
+	add(s.MaxIterations > 0, "at most %d iterations", s.MaxIterations)
+	add(s.MaxEvaluations > 0, "at most %d evaluations", s.MaxEvaluations)
+	add(s.EvaluationSeconds > 0, "of %.3g s each", s.EvaluationSeconds)
+	add(s.GradientTolerance > 0, "until no derivative is above %.3g nats", s.GradientTolerance)
+	add(s.GradientTolerance < 0, "whatever the gradient")
+	if s.Stop != nil {
+		parts = append(parts, "until "+named(s.Stop()))
+	}
+	add(s.Starts > 1, "%d starts (spread %g, seed %d)", s.Starts, s.Spread, s.Seed)
+	if s.Guide != nil {
+		parts = append(parts, fmt.Sprintf("guided by %v", s.Guide))
+	}
+	add(s.NoStandardErrors, "without standard errors")
+	return strings.Join(parts, ", ")
+}
+
+// named is what a value says of itself, or the name of its type.
+func named(v any) string {
+	if s, ok := v.(fmt.Stringer); ok {
+		return s.String()
+	}
+	name := fmt.Sprintf("%T", v)
+	return name[strings.LastIndexByte(name, '.')+1:]
 }
 
 // Progress reports how far training has come.

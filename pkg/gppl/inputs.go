@@ -35,6 +35,18 @@ func Vectors(x []float64, d int) Inputs {
 	return Inputs{d: d, at: x}
 }
 
+// String has the number of the points and their range, not the points.
+func (x Inputs) String() string {
+	n := x.Len()
+	switch {
+	case n == 0:
+		return "no inputs"
+	case x.d > 1:
+		return fmt.Sprintf("%d inputs of dimension %d", n, x.d)
+	}
+	return fmt.Sprintf("%d inputs from %.6g to %.6g", n, slices.Min(x.at), slices.Max(x.at))
+}
+
 // Len returns n, the number of points.
 func (x Inputs) Len() int {
 	if x.d == 0 {

@@ -83,6 +83,18 @@ type LossReport struct {
 	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
 }
 
+// String has the engine and what it had to do besides.
+func (r LossReport) String() string {
+	s := fmt.Sprintf("engine %s, %v set-up, error at most %.2g nats", r.Engine, r.Setup.Round(time.Microsecond), max(r.LastBound, r.Inexact))
+	if r.Jitter > 0 {
+		s += fmt.Sprintf(", jitter %.2g", r.Jitter)
+	}
+	if r.Fallbacks > 0 {
+		s += fmt.Sprintf(", another engine took over %d times", r.Fallbacks)
+	}
+	return s
+}
+
 // tally is the report of a loss that several goroutines may use.
 type tally struct {
 	mu     sync.Mutex

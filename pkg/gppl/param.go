@@ -20,6 +20,11 @@ type Param struct {
 	Role      Role
 }
 
+// String has the name, the value and its unit, if there is one.
+func (p Param) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s = %.6g %s", p.Name, p.Value, p.Unit))
+}
+
 // A Role is the function of a parameter in its kernel or model. Start values, checks of
 // gradients and warnings depend on it; the likelihood does not.
 type Role int

@@ -44,6 +44,11 @@ type Posterior struct {
 	held      int                  // rows that each input of a joint prediction takes, beside the covariance
 }
 
+// String has the model and the engine.
+func (p *Posterior) String() string {
+	return fmt.Sprintf("posterior of %v by the engine %s", p.model, p.engine)
+}
+
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006, eq. 2.25 and 2.26; the paper's μ* and Σ*), by the
 // engine that suits it as for NewExact: it is the Posterior of that loss at the parameters of m. Densely that takes n³/3 flops
 // and memory for n²/2 numbers, and n² flops per new input; with a state space it is linear in n.

@@ -63,6 +63,11 @@ type Projection struct {
 	from    *Projection     // what Extend added to, where Ω begins with its columns
 }
 
+// String has the sizes and the design, not Ω.
+func (p *Projection) String() string {
+	return fmt.Sprintf("%d projections of %d observations, %s, seed %d", p.k, p.n, p.Design, p.Seed)
+}
+
 // ProjectionOf returns the projection on the columns of omega, as they are; they need not be orthonormal. It keeps omega, which
 // must not change afterwards.
 func ProjectionOf(omega *mat.Dense) *Projection {

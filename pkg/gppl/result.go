@@ -82,6 +82,28 @@ func (p FittedParam) StdErr() float64 {
 	return math.NaN()
 }
 
+// String has the name, the value and its standard error, or why there is none.
+func (p FittedParam) String() string { return p.Name + " " + p.said() }
+
+// said is String without the name.
+func (p FittedParam) said() string {
+	s := fmt.Sprintf("%.6g", p.Value)
+	switch se := p.StdErr(); {
+	case math.IsInf(se, 1):
+		s += " (not identified)"
+	case se > 0:
+		s += fmt.Sprintf(" ± %.2g", se)
+	case p.Negligible:
+		s += " (negligible beside the known errors)"
+	}
+	if p.TiedTo != "" {
+		s += fmt.Sprintf(" (that of %s)", p.TiedTo)
+	} else if p.Param.IsFixed() {
+		s += " (fixed)"
+	}
+	return s
+}
+
 // StartResult is how training went from one starting point.
 type StartResult struct {
 	Value       float64
@@ -94,6 +116,11 @@ type StartResult struct {
 
 	gradient []float64
 	faults   []string // what the checks of its gradients found
+}
+
+// String has the loss and why training ended.
+func (s StartResult) String() string {
+	return fmt.Sprintf("%.6g nats, %s (%s) after %d evaluations", s.Value, s.Status, s.Reason, s.Evaluations)
 }
 
 // TracePoint is one evaluation of the loss. Value is +Inf where the loss could not be evaluated.
@@ -426,21 +453,7 @@ func (r *Result) String() string {
 		fmt.Fprintf(&b, "  of which the likelihood %.6g, the priors %.6g\n", r.Value+r.LogPrior, -r.LogPrior)
 	}
 	for _, p := range r.Params {
-		fmt.Fprintf(&b, "  %-24s %.6g", p.Name, p.Value)
-		switch se := p.StdErr(); {
-		case math.IsInf(se, 1):
-			b.WriteString(" (not identified)")
-		case se > 0:
-			fmt.Fprintf(&b, " ± %.2g", se)
-		case p.Negligible:
-			b.WriteString(" (negligible beside the known errors)")
-		}
-		if p.TiedTo != "" {
-			fmt.Fprintf(&b, " (that of %s)", p.TiedTo)
-		} else if p.Param.IsFixed() {
-			b.WriteString(" (fixed)")
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "  %-24s %s\n", p.Name, p.said())
 	}
 	for _, c := range r.Mean {
 		fmt.Fprintf(&b, "  %-24s %.6g ± %.2g\n", "mean: "+c.Name, c.Value, c.StdErr)

@@ -234,6 +234,15 @@ type Periodogram struct {
 	Noise     float64   // the expectation of white noise, at every frequency: σ², known errors and the nugget
 }
 
+// String has the number of frequencies and their range, not the values.
+func (p *Periodogram) String() string {
+	if len(p.Frequency) == 0 {
+		return "periodogram at no frequency"
+	}
+	return fmt.Sprintf("periodogram at %d frequencies from %.4g to %.4g cycles per unit of x", len(p.Frequency), p.Frequency[0],
+		p.Frequency[len(p.Frequency)-1])
+}
+
 // Periodogram returns the periodogram of d less its trend (Detrend) and what the columns of m.Mean explain, with Hann's window
 // w,
 //

@@ -21,6 +21,25 @@ func TestKey(t *testing.T) {
 		}
 		seen[key] = true
 	}
+	for _, rate := range []float64{0.1, 0.2} { // functions of the same code
+		s := gppl.Settings{Method: gppl.AdamRate(rate)}
+		if seen[show.Key("fit", s)] {
+			t.Errorf("the key of %v is that of another rate", s)
+		}
+		seen[show.Key("fit", s)] = true
+	}
+	for i := range 3 { // beyond what data say of themselves
+		y := []float64{1, 2, 3, 4}
+		y[i] += 1e-9
+		d, err := gppl.NewData(gppl.Scalars([]float64{0, 1, 2, 3}), y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen[show.Key("fit", d)] {
+			t.Errorf("the key of %v is that of other observations", y)
+		}
+		seen[show.Key("fit", d)] = true
+	}
 	if show.Key("a", 1) == show.Key("b", 1) {
 		t.Error("names do not count")
 	}

@@ -28,6 +28,9 @@ type Split struct {
 	every int
 }
 
+// String has both parts, in the unit of the series.
+func (s *Split) String() string { return fmt.Sprintf("train on %v; held out: %v", s.Train, s.Held) }
+
 // SplitAt cuts a series at x. It keeps every every-th of the observations before x for training (1: all). It returns an error if
 // either side is empty, and the errors of [gppl.NewData].
 func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {

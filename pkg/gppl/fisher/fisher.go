@@ -55,13 +55,11 @@ func (i *Information) String() string {
 	return fmt.Sprintf("information of %d observations of %v\n%s", i.x.Len(), i.model, lines(i.data, i.params))
 }
 
-// lines prints a symmetric matrix, a line for each row, headed by its parameter if these are known.
+// lines prints a symmetric matrix, a line for each row, headed by its parameter.
 func lines(m *mat.SymDense, params []gppl.Param) string {
 	var b strings.Builder
 	for i := range m.SymmetricDim() {
-		if params != nil {
-			fmt.Fprintf(&b, "  %-24s", "log "+params[i].Name)
-		}
+		fmt.Fprintf(&b, "  %-24s", "log "+params[i].Name)
 		for j := range m.SymmetricDim() {
 			fmt.Fprintf(&b, " %11.5g", m.At(i, j))
 		}
@@ -210,12 +208,14 @@ func (i *Information) explain(err error, omega blas64.General) error {
 // As Σ shrinks, Quadratic falls with its square and Cross in proportion to it, so that Cross becomes the larger.
 type Loss struct {
 	Quadratic, Cross *mat.SymDense
+
+	params []gppl.Param
 }
 
-// String has both terms, a line for each row, in the order of Information.Params.
+// String has both terms, a line for each parameter.
 func (l Loss) String() string {
-	return fmt.Sprintf("first term, ½tr(K̄ΣK̄Σ)\n%s\nsecond term, tr(K̄ΣK̄(A − Σ))\n%s", lines(l.Quadratic, nil),
-		lines(l.Cross, nil))
+	return fmt.Sprintf("first term, ½tr(K̄ΣK̄Σ)\n%s\nsecond term, tr(K̄ΣK̄(A − Σ))\n%s", lines(l.Quadratic, l.params),
+		lines(l.Cross, l.params))
 }
 
 // Total returns ΔI, q×q.
@@ -243,7 +243,7 @@ func (i *Information) Loss(ctx context.Context, p *gppl.Projection) (loss Loss, 
 	if f.Dependent != nil {
 		return Loss{}, dependentError(f, p.Design, omega.Cols)
 	}
-	return Loss{Quadratic: quadratic, Cross: cross}, nil
+	return Loss{Quadratic: quadratic, Cross: cross, params: i.params}, nil
 }
 
 // Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k flops. Rounding leaves about 1e-16 of the largest

@@ -3,6 +3,7 @@
 package descent
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -25,6 +26,8 @@ type Adam struct {
 	Rate float64 // α
 	ending
 }
+
+func (a *Adam) String() string { return fmt.Sprintf("Adam of rate %g", a.Rate) }
 
 // Init is part of optimize.Method.
 func (a *Adam) Init(dim, tasks int) int {
@@ -121,6 +124,10 @@ type Still struct {
 	Absolute float64
 	last     float64
 	count    int
+}
+
+func (s *Still) String() string {
+	return fmt.Sprintf("%d iterations in a row change the loss by less than %g", stillIterations, s.Absolute)
 }
 
 // stillIterations are those of Cazelles and Tobar.
