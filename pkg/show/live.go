@@ -47,7 +47,7 @@ func (f *Forecast) live(from float64) (*live.Page, error) {
 		Scale: s.Scaling.Scale,
 		Split: s.at, Every: s.every, From: from, Published: live.Scores{NLL: nll, Coverage: f.Coverage, RMSE: f.RMSE},
 	}
-	return &live.Page{Controls: again.Controls(), Figure: live.Figure{Forecast: again}}, nil
+	return live.Figure{Forecast: again}.Page(), nil
 }
 
 // Excess displays how the likelihood of k projections with their residual energy ([gppl.NewResidual], Spectral) approaches the
@@ -75,18 +75,17 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 		Caption: fmt.Sprintf("%d observations and %v: at k = %d the two differ by %.2g nats.", d.Len(), m.Kernel, e.At,
 			math.Abs(e.Published.Projected-e.Published.Exact)),
 	}}
-	return page(curves, shown, e.Controls(), live.Figure{Excess: e})
+	return page(curves, shown, live.Figure{Excess: e})
 }
 
 // page draws a curve against k for each layer of shown. It also returns what is needed to recompute the figure.
-func page(curves viz.CurvesOptions, shown *live.Shown, controls []live.Control,
-	again live.Figure) (*viz.Figure, *live.Page, error) {
+func page(curves viz.CurvesOptions, shown *live.Shown, again live.Figure) (*viz.Figure, *live.Page, error) {
 	curves.XLabel, curves.Height = "number of projections k", 330
 	for _, l := range shown.Layers {
 		curves.Curves = append(curves.Curves, viz.Curve{Name: l.Name, X: l.X, Y: l.Y})
 	}
 	f, err := viz.Curves(curves)
-	return f, &live.Page{Controls: controls, Figure: again}, err
+	return f, again.Page(), err
 }
 
 // numbersOf returns the k at which figures about information are evaluated for n observations; some may occur twice.
@@ -120,7 +119,7 @@ func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 			"of the loss: %v, noise variance %g. At k = %d it is %.0f %%.",
 			n, m.Kernel, m.Noise, l.At, shown.Readings[len(shown.Readings)-1].Value),
 	}}
-	return page(curves, shown, l.Controls(), live.Figure{Lost: l})
+	return page(curves, shown, live.Figure{Lost: l})
 }
 
 // Kept displays the share of the Fisher information about the lengthscale of m that k projections of observations at x keep, as k
@@ -150,5 +149,5 @@ func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 			"noise variance, %.1f and %.1f %%.",
 			n, m.Kernel, m.Noise, e.At, first(shown), last(shown), first(noise), last(noise)),
 	}}
-	return page(curves, shown, e.Controls(), live.Figure{Kept: e})
+	return page(curves, shown, live.Figure{Kept: e})
 }

@@ -326,7 +326,8 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 // drawHead writes title and legend at the top of c and returns their height.
 func (f *Figure) drawHead(c draw.Canvas) vg.Length {
 	title := style.text(style.titleSize, style.ink, true)
-	h := writeLines(c, title, wrap(title, f.Title, c.Max.X-c.Min.X))
+	var h vg.Length
+	marked(c, "title", func() { h = writeLines(c, title, wrap(title, f.Title, c.Max.X-c.Min.X)) })
 	c.Max.Y -= h
 	if n := f.drawLegend(c); n > 0 {
 		return h + n + style.gap

@@ -43,14 +43,16 @@
 		constructor(figure) {
 			this.figure = figure;
 			this.unpacked = new Response(new Blob([Uint8Array.from(atob(figure.dataset.live), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream('gzip'))).json();
-			this.unpacked.then((live) => this.controls(live.controls));
+			this.unpacked.then((live) => this.controls(live.controls, live.look));
 		}
 
-		controls(controls) {
+		controls(controls, look) {
 			const name = this.figure.gppl.name, id = `${this.figure.id || 'figure'}-compute`;
 			this.sliders = controls.map((c, i) => {
 				const value = make('output', {for: `${id}-${i}`});
-				const input = make('input', {type: 'range', id: `${id}-${i}`, min: 0, max: c.values.length - 1, step: 1, value: c.start});
+				const input = c.labels ? make('select', {id: `${id}-${i}`}, ...c.labels.map((text, j) => make('option', {value: j}, text)))
+					: make('input', {type: 'range', id: `${id}-${i}`, min: 0, max: c.values.length - 1, step: 1, value: c.start});
+				if (c.labels) input.value = c.start;
 				input.addEventListener('input', () => { this.say(i); this.move(); });
 				return {...c, input, value};
 			});
@@ -66,7 +68,8 @@
 			this.reset.disabled = true;
 			this.verifier = button('Verify', () => this.verify());
 			const box = make('div', {class: 'gppl-compute', role: 'group', 'aria-label': `Compute the figure again: ${name}`},
-				make('div', {class: 'gppl-sliders'}, ...this.sliders.map((s) => make('div', {}, make('label', {for: s.input.id}, s.name), s.value, s.input))),
+				make('p', {}, `Look for ${look}`),
+				make('div', {class: 'gppl-sliders'}, ...this.sliders.map((s) => make('div', {}, make('label', {for: s.input.id}, s.name), ...(s.labels ? [] : [s.value]), s.input))),
 				make('div', {class: 'gppl-tools'}, this.reset, this.verifier), this.state, this.readings, this.verdict);
 			this.sliders.forEach((_, i) => this.say(i));
 			this.figure.append(box);
@@ -81,7 +84,9 @@
 		}
 
 		say(i) {
-			const s = this.sliders[i], text = s.labels?.[s.input.value] ?? withUnit(short(s.values[s.input.value]), s.unit);
+			const s = this.sliders[i];
+			if (s.labels) return;
+			const text = withUnit(short(s.values[s.input.value]), s.unit);
 			s.value.textContent = text;
 			s.input.setAttribute('aria-valuetext', text);
 		}
@@ -121,7 +126,7 @@
 					this.moved = false;
 					const began = performance.now(), {shown} = await this.program.ask({values: this.values()}), took = performance.now() - began;
 					this.show(shown);
-					this.state.textContent = `Computed in this page in ${Math.round(took)} ms, by ${shown.by}.${this.isPublished() ? '' : ' Title and caption stay as published.'}`;
+					this.state.textContent = `Computed in this page in ${Math.round(took)} ms, by ${shown.by}.${this.isPublished() ? '' : ' Grey lines: as published.'}`;
 				}
 				await this.baseline();
 			} catch (error) {
@@ -140,9 +145,11 @@
 		show(shown) {
 			const panels = this.figure.gppl.panels;
 			for (const layer of shown.layers) {
-				for (const p of panels) {
-					const l = p?.layers.find((l) => l.kind === layer.kind && l.name === layer.name);
+				for (const [i, p] of panels.entries()) {
+					const at = p?.layers.findIndex((l) => l.kind === layer.kind && l.name === layer.name) ?? -1, l = p?.layers[at];
 					if (!l) continue;
+					if (l.kind === 'line' && !this.isPublished()) l.was = this.layers[i][at];
+					else delete l.was;
 					for (const k of ['x', 'y', 'lo', 'hi']) if (layer[k]) l[k] = Float64Array.from(layer[k]);
 					p.computed = true;
 				}
@@ -151,6 +158,8 @@
 			this.now = shown.readings;
 			this.read();
 			this.draw();
+			if (this.isPublished()) this.entitle();
+			else this.entitle(shown.title, shown.caption);
 		}
 
 		// The ranges are those of the published figure, and as much more as the numbers need.
@@ -164,6 +173,41 @@
 			const whole = ['x0', 'x1', 'y0', 'y1'].every((k) => p.view[k] === p.home[k]);
 			p.home = {x0, x1, y0: lo, y1: hi};
 			if (whole) p.view = {...p.home};
+		}
+
+		// Title and caption of what the controls say, or those that were published. The title has the lines that it had, in smaller letters if it
+		// is too long for these.
+		entitle(title, caption) {
+			const said = this.figure.querySelector('figcaption');
+			if (said) {
+				this.caption ??= [...said.childNodes];
+				said.replaceChildren(...(caption ? [...this.caption.filter((n) => n.nodeType === Node.ELEMENT_NODE && n.className === 'number'), ` ${caption}`] : this.caption));
+			}
+			for (const svg of this.figure.querySelectorAll('.gppl-plot > svg')) {
+				const lines = [...svg.querySelectorAll('text[data-part="title"]')];
+				svg.dataset.alt ??= svg.getAttribute('aria-label');
+				svg.setAttribute('aria-label', title ? `${title}. ${caption}` : svg.dataset.alt);
+				for (const e of svg.querySelectorAll('.gppl-now')) e.remove();
+				for (const e of lines) e.style.visibility = title ? 'hidden' : '';
+				if (!title || !lines.length) continue;
+				const number = (e, a) => Number(e.getAttribute(a)), letters = lines.reduce((n, e) => n + e.textContent.length, 0);
+				const letter = lines.reduce((w, e) => w + number(e, 'textLength'), 0) / letters, room = svg.viewBox.baseVal.width - 2 * number(lines[0], 'x');
+				const broken = (width) => title.split(' ').reduce((rows, word) => {
+					const longer = `${rows.at(-1)} ${word}`.trim();
+					return longer.length * letter > width ? [...rows, word] : [...rows.slice(0, -1), longer];
+				}, ['']);
+				let small = 1;
+				while (broken(room / small).length > lines.length && small > 0.5) small -= 0.05;
+				broken(room / small).forEach((text, i) => {
+					const e = lines[Math.min(i, lines.length - 1)].cloneNode();
+					for (const a of ['textLength', 'data-part', 'class']) e.removeAttribute(a);
+					e.setAttribute('class', 'gppl-now');
+					e.style.visibility = '';
+					e.style.fontSize = `${parseFloat(e.style.fontSize) * small}px`;
+					e.textContent = text;
+					lines[0].parentNode.append(e);
+				});
+			}
 		}
 
 		draw() {
@@ -187,7 +231,7 @@
 			for (const [i, s] of this.sliders.entries()) { s.input.value = s.start; this.say(i); }
 			this.figure.gppl.panels.forEach((p, i) => {
 				if (!p) return;
-				p.layers.forEach((l, j) => Object.assign(l, this.layers[i][j]));
+				p.layers.forEach((l, j) => { delete l.was; Object.assign(l, this.layers[i][j]); });
 				p.computed = false;
 				p.home = {...this.home[i]};
 				p.view = {...p.home};
@@ -196,6 +240,7 @@
 			this.verdict.replaceChildren();
 			this.state.textContent = 'The figure as it was published.';
 			this.draw();
+			this.entitle();
 			this.sliders[0].input.focus();
 		}
 

@@ -478,6 +478,13 @@
 			const lines = (x, y) => xs.map(([t]) => `M${m.x(t)},${x}`).join('') + ys.map(([t]) => `M${y(m.y(t))}`).join('');
 			put(g, 'grid', lines(`${r.y}v${r.h}`, (y) => `${r.x},${y}h${r.w}`));
 			p.layers.forEach((l, k) => {
+				if (l.was && parts.has(`${k}`)) { // as it was published
+					const was = like(parts.get(`${k}`)[0], this.shape(l.was, p, r, m));
+					was.style.stroke = colour('8c959f');
+					was.style.strokeDasharray = 'none';
+					was.style.strokeWidth = '1';
+					inside.prepend(was);
+				}
 				put(inside, `${k}`, this.shape(l, p, r, m));
 				for (let i = 0; l.kind === 'points' && i < l.x.length; i++) {
 					const move = `translate(${m.x(l.x[i]) - home.x(l.x[i])},${bottom + m.y(l.y[i]) - home.y(l.y[i])}) scale(1,-1)`;

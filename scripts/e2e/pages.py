@@ -327,6 +327,12 @@ COMPUTED = "(f) => !('computing' in f.dataset) && /Computed|Not computed/.test(f
 DRAWN = "(f) => [...f.querySelectorAll('.gppl-plot path')].filter((e) => e.getClientRects().length && getComputedStyle(e).visibility !== 'hidden').map((e) => e.getAttribute('d')).join(' ')"
 
 
+# The texts of the title that a reader sees: of the published one, or of what the controls say.
+TITLES = "(texts) => texts.filter((e) => (e.dataset.part === 'title' || e.classList.contains('gppl-now')) && getComputedStyle(e).visibility !== 'hidden').map((e) => e.textContent)"
+# Whether a line is drawn as it was published, beside the one that was computed.
+GREY = "(f) => [...f.querySelectorAll('.gppl-zoom svg path')].some((e) => e.style.stroke.includes('8c959f'))"
+
+
 # What a live figure is computed from, where its controls stand, and all that it read there.
 ASKED = """async (f) => { const c = f.gppl.compute; return [JSON.stringify((await c.unpacked).figure), c.values(), c.now]; }"""
 
@@ -356,7 +362,8 @@ def try_live(browser, path, out, source):
             readings = lambda: dict(zip(figure.locator(".gppl-readings dt").all_inner_texts(), figure.locator(".gppl-readings dd:nth-of-type(odd)").all_inner_texts()))
             drawn = lambda: figure.evaluate(DRAWN)
             settled = lambda: page.wait_for_function(COMPUTED, arg=figure.element_handle(), timeout=60_000)
-            published = drawn()
+            published, named, said = drawn(), " ".join(figure.locator(".gppl-plot > svg:visible text").evaluate_all(TITLES)), figure.locator("figcaption").inner_text()
+            need(figure.locator(".gppl-compute").inner_text().startswith("Look for "), "nothing says what to look for")
             near = figure.evaluate("(f) => f.getBoundingClientRect().top < 2 * innerHeight")
             need(near or not page.workers, "the program starts before a reader comes near")
             step = lambda slider: "ArrowLeft" if slider.evaluate("(s) => s.value > s.min") else "ArrowRight"
@@ -382,6 +389,16 @@ def try_live(browser, path, out, source):
                 later.append(int(took[1]))
             need(readings() != one, "the numbers do not follow the second control")
             native(figure)
+            title = lambda: " ".join(figure.locator(".gppl-plot > svg:visible text").evaluate_all(TITLES))
+            caption = lambda: figure.locator("figcaption").inner_text()
+            moved = title(), caption()
+            need(moved[0] and moved != (named, said), f"title and caption do not follow the controls: {moved}")
+            need(figure.evaluate(GREY), "the line as it was published is not drawn in grey")
+            for choice in figure.locator(".gppl-compute select").all():
+                choice.select_option(index=1)
+                settled()
+                need((title(), caption()) != moved, f"title and caption do not follow the choice {choice.evaluate('(c) => c.selectedOptions[0].text')!r}: {moved}")
+                moved = title(), caption()
             reset = figure.get_by_role("button", name="As published")
             figure.get_by_role("button", name="Verify").click()
             verdict = figure.locator(".gppl-compute [role=status]").last
@@ -393,7 +410,7 @@ def try_live(browser, path, out, source):
             found = axe(page, source, "figure[data-live]")
             need(not found, "; ".join(found))
             reset.click()
-            need(drawn() == published and reset.is_disabled() and not readings(), "the figure is not as it was published")
+            need(drawn() == published and (title(), caption()) == (named, said) and reset.is_disabled() and not readings(), "the figure is not as it was published")
             need(not v.problems, "; ".join(v.problems))
             spoken.append(f"at {name} pixels the first answer took {first:.1f} s from the moment the figure came into view, later ones {min(later)} ms and more")
     return f"{', '.join(spoken)}; {len(one)} numbers and the figure follow, equal to native ones, what was published is confirmed in different ways, axe finds nothing"

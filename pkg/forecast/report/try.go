@@ -82,7 +82,7 @@ func tryFigure(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) 
 			LatentVar: squares(latent), NoisyVar: squares(wide), Lower: wide.Lo, Upper: wide.Hi}},
 		Spans: []viz.Span{{From: span.Lo[0], To: span.Hi[0], Label: span.Name}},
 	})
-	return fig, &live.Page{Controls: again.Controls(), Figure: live.Figure{Fitted: again}}, err
+	return fig, live.Figure{Fitted: again}.Page(), err
 }
 
 // most is the largest number of observations that tryFigure draws; each of them can be left out.

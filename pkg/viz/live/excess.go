@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -33,6 +34,10 @@ const enough = 0.1 // the ratio of signal to noise up to which projections are c
 // Controls are the lengthscale, the noise variance, and the k whose numbers are read.
 func (e *Excess) Controls() []Control {
 	return append(e.sliders(), e.readAt())
+}
+
+func (e *Excess) look() string {
+	return "the k from which the two lines are one, and how the lengthscale moves it."
 }
 
 func (e *Excess) check() error {
@@ -113,8 +118,12 @@ func (e *Excess) at(values []float64) (*Shown, error) {
 		return nil, err
 	}
 	k := e.k()
+	excess := e.losses[at] - e.nll
 	return &Shown{
-		By: byEngine(e.exact.Report().Engine),
+		Title: fmt.Sprintf("Of %d projections with their residual energy, the likelihood is %.2g nats from the exact one", e.K[at],
+			math.Abs(excess)),
+		Caption: fmt.Sprintf("%d observations and %v, noise variance %.3g; the spectrum needs %d projections.", len(e.X), e.Model.WithParams(theta).Kernel, values[1], needed),
+		By:      byEngine(e.exact.Report().Engine),
 		Layers: []Layer{
 			{Kind: "line", Name: "exact", X: k, Y: slices.Repeat([]float64{e.nll}, len(k))},
 			{Kind: "line", Name: "k projections and their residual energy", X: k, Y: slices.Clone(e.losses)},
@@ -122,7 +131,7 @@ func (e *Excess) at(values []float64) (*Shown, error) {
 		Readings: []Reading{
 			{Name: "exact negative log likelihood", Unit: "nats", Value: e.nll, Digits: 3},
 			{Name: fmt.Sprintf("of %d projections and the residual energy", e.K[at]), Unit: "nats", Value: e.losses[at], Digits: 3},
-			{Name: "excess", Unit: "nats", Value: e.losses[at] - e.nll, Digits: 3},
+			{Name: "excess", Unit: "nats", Value: excess, Digits: 3},
 			{Name: "projections that the spectrum needs", Value: float64(needed)},
 		},
 	}, nil

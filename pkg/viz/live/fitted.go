@@ -7,7 +7,10 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -108,6 +111,10 @@ func (f *Fitted) Controls() []Control {
 	}
 	controls = append(controls, among("Forecast", "steps", float64(f.Steps), steps...))
 	return append(controls, choice("Leave out", append([]string{"none"}, f.Texts...)...))
+}
+
+func (f *Fitted) look() string {
+	return "which control moves the middle of the forecast, and which only its band."
 }
 
 func (f *Fitted) check() error {
@@ -252,7 +259,14 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 			Reading{Name: "between, 95 %, from", Unit: f.YUnit, Value: a.Lower, Digits: f.Digits},
 			Reading{Name: "and", Unit: f.YUnit, Value: a.Upper, Digits: f.Digits})
 	}
-	return &Shown{By: byEngine(p.Engine()), Layers: f.layers(all, steps, out, end), Readings: readings}, nil
+	said := func(v float64) string { return text.Minus(strconv.FormatFloat(v, 'f', f.Digits, 64)) }
+	return &Shown{
+		Title: fmt.Sprintf("%s ahead: %s (95 %%: %s to %s)", text.Count(steps, "step"),
+			strings.TrimSpace(said(last.Middle)+" "+f.YUnit), said(last.Lower), said(last.Upper)),
+		Caption: fmt.Sprintf("Posterior of %s given %d observations: the negative log likelihood of the standardised series is %.3f nats.",
+			f.Models[index].Name, f.given.data.Len(), nll),
+		By: byEngine(p.Engine()), Layers: f.layers(all, steps, out, end), Readings: readings,
+	}, nil
 }
 
 // fourDigits shows four digits of v.

@@ -61,7 +61,14 @@ func among(name, unit string, published float64, values ...float64) Control {
 // Page is what the script of a page reads of a figure that it can compute again.
 type Page struct {
 	Controls []Control `json:"controls"`
+	Look     string    `json:"look"` // what to look for while a control moves
 	Figure   Figure    `json:"figure"`
+}
+
+// Page returns what a page needs to compute the figure again.
+func (f Figure) Page() *Page {
+	of := f.figure()
+	return &Page{Controls: of.Controls(), Look: of.look(), Figure: f}
 }
 
 // Names of the bands of a figure of viz.Series.
@@ -99,6 +106,8 @@ type Reading struct {
 
 // Shown is what a figure shows at one position of its controls.
 type Shown struct {
+	Title    string    `json:"title"` // in place of that of the published figure
+	Caption  string    `json:"caption"`
 	Layers   []Layer   `json:"layers"`
 	Readings []Reading `json:"readings"`
 	By       string    `json:"by"` // the way that computed it, such as "the dense engine"
@@ -133,6 +142,8 @@ type figure interface {
 	// check returns what is wrong with what the page has sent.
 	check() error
 	Controls() []Control
+	// look says what to look for while a control moves.
+	look() string
 	// at computes what the figure shows where its controls have these values, as many as there are controls.
 	at(values []float64) (*Shown, error)
 	// verify computes the published numbers again, in two ways that share as little as can be.

@@ -298,6 +298,24 @@ func TestLost(t *testing.T) {
 		if was, is := reading(t, shown, "share"), reading(t, a.Shown, "share"); was == is {
 			t.Errorf("control %d at %g changes nothing", control, value)
 		}
+		if was, is := shown.Title+shown.Caption, a.Shown.Title+a.Shown.Caption; was == is {
+			t.Errorf("control %d at %g leaves %q", control, value, was)
+		}
+	}
+	for _, c := range []struct {
+		values []float64
+		says   []string
+	}{
+		{[]float64{10, 0.1, 0, 0, 12}, []string{"12 Sphere projections lose", "about the lengthscale"}},
+		{[]float64{10, 0.1, 2, 2, 2}, []string{"2 Spectral projections lose", "about the noise variance, nearly all by the first term"}},
+		{[]float64{10, 0.1, 2, 0, 60}, []string{"60 Sphere projections lose next to nothing about the noise variance"}},
+	} {
+		title := ask(t, &s, question{Values: c.values}).Shown.Title
+		for _, says := range c.says {
+			if !strings.Contains(title, says) {
+				t.Errorf("at %v the title is %q, want one with %q", c.values, title, says)
+			}
+		}
 	}
 	for _, values := range [][]float64{{1}, {10, 0.1, 7, 0, 12}, {10, 0.1, 0, 9, 12}, {10, 0.1, 0, 0, 5}} {
 		if _, err := show(l, values); err == nil {
@@ -339,6 +357,9 @@ func TestKept(t *testing.T) {
 	}
 	if few, random := reading(t, shown, "Eigen"), reading(t, shown, "Sphere"); few < 50 || random > few {
 		t.Errorf("of the lengthscale, 6 top eigenvectors keep %g %%, Sphere %g %%", few, random)
+	}
+	if !strings.Contains(ofNoise.Title, "noise variance, 6 projections keep") || !strings.Contains(ofNoise.Title, "(Eigen) to") {
+		t.Errorf("of the noise the title is %q", ofNoise.Title)
 	}
 	var s Session
 	if a := ask(t, &s, Figure{Kept: e}); a.Error != "" {

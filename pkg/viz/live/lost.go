@@ -28,6 +28,10 @@ func (l *Lost) Controls() []Control {
 	return append(l.sliders(), choice("Information about", l.names(l.parameters())...), choice("Directions", by...), l.readAt())
 }
 
+func (l *Lost) look() string {
+	return "the k up to which the first term is a visible part of the loss, and how the lengthscale and the directions move it."
+}
+
 // Publish computes what the figure shows at its own parameters, and keeps ΔI as what is published.
 func (l *Lost) Publish() (*Shown, error) {
 	if err := l.check(); err != nil {
@@ -70,7 +74,22 @@ func (l *Lost) at(values []float64) (*Shown, error) {
 		all[i] = first[i] + second[i]
 	}
 	part := data / 100
+	param, design := l.names(l.parameters())[about], nameOf(designs()[by])
+	title := fmt.Sprintf("%d %s projections lose %.0f %% of the information about the %s", l.K[read], design, all[read], param)
+	switch share := first[read] / all[read]; {
+	case all[read] < 0.5:
+		title = fmt.Sprintf("%d %s projections lose next to nothing about the %s", l.K[read], design, param)
+	case share > 0.9:
+		title += ", nearly all by the first term"
+	case share < 0.1:
+		title += ", nearly all by the second term"
+	default:
+		title += fmt.Sprintf(", %.0f %% by the first term", first[read])
+	}
 	return &Shown{
+		Title: title,
+		Caption: fmt.Sprintf("Information about the %s that k %s projections of %d observations lose, and the two terms of the loss: "+
+			"%v, noise variance %.3g.", param, design, len(l.X), l.Model.WithParams(l.of).Kernel, values[1]),
 		By: "the theorem's formula",
 		Layers: []Layer{
 			{Kind: "line", Name: "lost", X: k, Y: all},
