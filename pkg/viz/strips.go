@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // Strip is one method's values, such as one for each seed.
@@ -33,8 +35,8 @@ type StripsOptions struct {
 	// Each names a dot in the legend; default "one run".
 	Each string
 
-	// YRange fixes the vertical axis from the first to the second value; the zero value fits it to the data. A value beyond
-	// is drawn as an arrow head at the edge.
+	// YRange fixes the vertical axis from the first to the second value. The zero value fits it to the data, without values that would
+	// flatten the rest. A value beyond is drawn as an arrow head at the edge, with the farthest of each strip in figures.
 	YRange [2]float64
 }
 
@@ -105,7 +107,9 @@ func Strips(o StripsOptions) (*Figure, error) {
 		b.legend = append(b.legend, entry{name: "published", glyph: markGlyph, kind: swatchGlyph})
 	}
 	b.plot.Add(s)
-	b.yRange = o.YRange
+	if b.yRange = o.YRange; b.yRange == [2]float64{} {
+		b.yRange = s.inside(o.LogY)
+	}
 	f, err := b.figure(0)
 	if err != nil {
 		return nil, err
@@ -117,6 +121,39 @@ func Strips(o StripsOptions) (*Figure, error) {
 	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // it supports several lines
 	b.plot.X.Tick.Label.Color = style.ink
 	return f, nil
+}
+
+// Tukey's outer fences: values farther than fence quartile ranges from the box are far out. They leave the axis if it is more than
+// flattened times as long with them.
+const fence, flattened = 3, 1.5
+
+// inside is the range of an axis that values far out do not flatten, zero if there are none.
+func (s stripsPlot) inside(logY bool) [2]float64 {
+	to, from := func(v float64) float64 { return v }, func(v float64) float64 { return v }
+	if logY {
+		to, from = math.Log, math.Exp
+	}
+	lo, hi, least, most := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
+	for _, st := range s.strips {
+		for _, v := range st.marks {
+			lo, hi = min(lo, to(v)), max(hi, to(v))
+		}
+		if len(st.values) == 0 {
+			continue
+		}
+		q1, q3 := to(numeric.SortedQuantile(st.values, 0.25)), to(numeric.SortedQuantile(st.values, 0.75))
+		for _, v := range st.values {
+			least, most = min(least, to(v)), max(most, to(v))
+			if u := to(v); u >= q1-fence*(q3-q1) && u <= q3+fence*(q3-q1) {
+				lo, hi = min(lo, u), max(hi, u)
+			}
+		}
+	}
+	if !(hi > lo) || max(hi, most)-min(lo, least) <= flattened*(hi-lo) {
+		return [2]float64{}
+	}
+	pad := 0.05 * (hi - lo)
+	return [2]float64{from(lo - pad), from(hi + pad)}
 }
 
 var markGlyph = glyph{Diamond, style.ink, style.glyphR, true}
@@ -155,15 +192,15 @@ func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 			}
 			at = append(at, vg.Point{X: x, Y: trY(v)})
 		}
+		if st.sum.N > 0 && beyond(st.sum.Median, &plt.Y) == 0 {
+			m := trY(st.sum.Median)
+			c.StrokeLine2(draw.LineStyle{Color: darker(col), Width: 2.2}, x-half, m, x+half, m)
+		}
 		swarm(at, 2*dot.radius, half-dot.radius)
 		if len(at) > 0 {
 			fillDots(&c, at, dot.radius, draw.LineStyle{Color: withAlpha(col, style.heldAlpha)})
 		}
-		if st.sum.N > 0 && beyond(st.sum.Median, &plt.Y) == 0 {
-			m := trY(st.sum.Median)
-			c.StrokeLine2(draw.LineStyle{Color: style.background, Width: 4}, x-half, m, x+half, m)
-			c.StrokeLine2(draw.LineStyle{Color: darker(col), Width: 2.2}, x-half, m, x+half, m)
-		}
+		st.farthest(c, &plt.Y, vg.Point{X: x + dot.radius + 2, Y: 0}, cut)
 		for _, v := range st.marks {
 			p := vg.Point{X: x + half + markGlyph.size() + 1, Y: cut(v)}
 			if dy := beyond(v, &plt.Y); dy != 0 {
@@ -177,6 +214,21 @@ func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 			sty.XAlign = draw.XCenter
 			c.FillText(sty, vg.Point{X: x, Y: c.Max.Y + 2 + sty.FontExtents().Descent}, st.note())
 		}
+	}
+}
+
+// farthest writes the farthest value on each side of the axis beside its arrow head.
+func (s strip) farthest(c draw.Canvas, axis *plot.Axis, at vg.Point, y func(float64) vg.Length) {
+	if len(s.values) == 0 {
+		return
+	}
+	for _, v := range []float64{s.values[0], s.values[len(s.values)-1]} {
+		if beyond(v, axis) == 0 {
+			continue
+		}
+		sty := style.text(style.noteSize, style.muted, false)
+		sty.YAlign = draw.YCenter
+		c.FillText(sty, vg.Point{X: at.X, Y: y(v)}, auto(v))
 	}
 }
 

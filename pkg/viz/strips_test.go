@@ -105,3 +105,24 @@ func TestUprightNames(t *testing.T) {
 		}
 	}
 }
+
+// TestFarOut: one value a million times the others stands at the edge, in figures, and the others keep their room; a wide spread is no
+// outlier.
+func TestFarOut(t *testing.T) {
+	for _, logY := range []bool{false, true} {
+		values := []float64{12, 15, 18, 22, 30, 2e6}
+		f, err := Strips(StripsOptions{Frame: frame("strips"), LogY: logY, Strips: []Strip{
+			{Name: "ML", Values: []float64{10, 11, 12, 13}}, {Name: "VFE", Values: values, Marks: []float64{40}}}})
+		if written := texts(t, svg(t, f, err)); !slices.Contains(written, "2000000") {
+			t.Errorf("log %t: the outlier is not written: %q", logY, written)
+		}
+		if y := f.panels[0].plot.Y; y.Max > 60 || y.Max < 40 || y.Min > 10 {
+			t.Errorf("log %t: the axis is from %g to %g", logY, y.Min, y.Max)
+		}
+		f, err = Strips(StripsOptions{Frame: frame("strips"), LogY: logY, Strips: []Strip{{Name: "PL", Values: []float64{10, 30, 100, 200, 400}}}})
+		svg(t, f, err)
+		if y := f.panels[0].plot.Y; y.Max < 400 {
+			t.Errorf("log %t: a wide spread ends at %g", logY, y.Max)
+		}
+	}
+}
