@@ -1,7 +1,8 @@
 """What a page has beside the text and outputs of its notebook: numbers and links of figures and tables, contents, references, neighbours.
 
 The tags "figure:NAME" and "table:NAME" of a code cell name the figures and tables that it shows, in their order. In Markdown
-[Figure](#figure:NAME) becomes "Figure 3", linked, and [the forecast](#figure:NAME) becomes "the forecast (Figure 3)".
+*Figure*<!--figure:NAME--> becomes "Figure 3", linked, and *the forecast*<!--figure:NAME--> becomes "the forecast (Figure 3)". JupyterLab and
+GitHub, which number no figures, show the words.
 """
 
 import html
@@ -69,14 +70,14 @@ class Numbering:
         """Markdown as HTML, its references to figures and tables by name as links with their numbers."""
 
         def replace(match):
-            kind, name, said = match[1], match[2], match[3]
+            said, kind, name = match[1], match[2], match[3]
             if (kind, name) not in self.named:
                 raise PageError(f"no cell has the tag {kind}:{name}, to which {said!r} refers")
             number = self.named[kind, name]
             word = f"{kind.capitalize()}\u00a0{number}"
             return f'<a href="#{kind}-{number}">{word if said.lower() == kind else f"{said} ({word})"}</a>'
 
-        return re.sub(r'<a href="#(figure|table):([\w-]+)">(.*?)</a>', replace, text, flags=re.S)
+        return re.sub(r"<em>((?:(?!<em>).)*?)</em><!--(figure|table):([\w-]+)-->", replace, text, flags=re.S)
 
 
 TEXT = re.compile(r"<[^>]*>|[^<]+")

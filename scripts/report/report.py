@@ -161,8 +161,8 @@ def facts(path):
     title = re.search(r"^# +(.+)", text, re.M)
     about = re.sub(r"^#.*", "", text, flags=re.M).strip().split("\n\n")[0].replace("\n", " ")
     about = re.split(r"(?<=[.!?])\s+(?=[A-Z])", about)[0]
-    about = re.sub(r"\s*\(\[[^\]]*\]\(#[^)]*\)[^()]*\)", "", about)  # the index has no such place: "(the forecast, …)" goes,
-    about = re.sub(r"\[([^\]]*)\]\(#[^)]*\)", r"\1", about)  # and a word loses its link
+    about = re.sub(r"\s*\(\*[^*]*\*<!--[^>]*-->[^()]*\)", "", about)  # the index has no such place: "(the forecast, …)" goes,
+    about = re.sub(r"\*([^*]*)\*<!--[^>]*-->", r"\1", about)  # and a word loses its reference
     return {"name": path.stem, "title": title[1] if title else path.stem, "about": about, "figures": 0, "tables": 0, "needs": [], "seeds": "not stated", **nb.metadata.get("gppl", {})}
 
 

@@ -130,12 +130,12 @@ class Pages(unittest.TestCase):
         self.assertIn('<caption id="table-1-caption" c><div class="gppl-stay"><span class="number">Table 1.</span> what', out)
         self.assertTrue(out.endswith("</table></div></div>"))
         link = lambda text: n.link(str(report.markdown(text)))
-        self.assertIn('<a href="#figure-1">Figure\u00a01</a>', link("[Figure](#figure:forecast)"))
-        self.assertIn('<a href="#table-1">the results (Table\u00a01)</a>', link("[the results](#table:results)"))
+        self.assertIn('<a href="#figure-1">Figure\u00a01</a>', link("*Figure*<!--figure:forecast-->"))
+        self.assertIn('<a href="#table-1">the results (Table\u00a01)</a>', link("*the results*<!--table:results-->"))
         with self.assertRaises(PageError):
-            link("[Figure](#figure:nothing)")
+            link("*Figure*<!--figure:nothing-->")
         n.output("<table><caption>more</caption></table>")  # another output of the same cell
-        self.assertIn('<a href="#table-2">Table\u00a02</a>', link("[Table](#table:more)"))
+        self.assertIn('<a href="#table-2">Table\u00a02</a>', link("*Table*<!--table:more-->"))
         n.cell(["figure:forecast"])
         with self.assertRaises(PageError):
             n.output("<figure></figure>")
@@ -223,8 +223,12 @@ class Pages(unittest.TestCase):
     def test_about(self):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "x.ipynb"
-            nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T\n\nSee [the forecast](#figure:forecast), as it is ([the scores](#table:x), say). More.")]), path)
+            nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T\n\nSee *the forecast*<!--figure:forecast-->, as it is (*the scores*<!--table:x-->, say). More.")]), path)
             self.assertEqual(report.facts(path)["about"], "See the forecast, as it is.")
+
+    def test_no_dead_links(self):
+        for path in (ROOT / "notebooks").glob("*.ipynb"):  # JupyterLab and GitHub know no numbers of figures
+            self.assertNotRegex(path.read_text("utf-8"), r"\]\(#(figure|table):", path.name)
 
     def test_plain(self):
         self.assertEqual(plain(r"See [it](#x), *so* `a`, with $\ell = 5$."), "See it, so a, with ell = 5.")
