@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -54,7 +53,7 @@ func NewData(x Inputs, y []float64) (Data, error) {
 	return Data{X: x, Y: y}, nil
 }
 
-// String has the number of the observations, their mean and standard deviation, and what is known of them, not the values.
+// String has the number of the observations, their range and mean, and what is known of them, not the values.
 func (d Data) String() string {
 	if d.sums != nil {
 		return d.sums.String()
@@ -62,8 +61,8 @@ func (d Data) String() string {
 	if len(d.Y) == 0 {
 		return "no observations"
 	}
-	mean, sd := stat.PopMeanStdDev(d.Y, nil)
-	s := fmt.Sprintf("%d observations, mean %.4g, standard deviation %.4g, at %v", len(d.Y), mean, sd, d.X)
+	s := fmt.Sprintf("%d observations from %.4g to %.4g, mean %.4g, at %v", len(d.Y), slices.Min(d.Y), slices.Max(d.Y),
+		floats.Sum(d.Y)/float64(len(d.Y)), d.X)
 	for _, known := range []struct {
 		what string
 		is   bool

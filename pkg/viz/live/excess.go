@@ -36,10 +36,6 @@ func (e *Excess) Controls() []Control {
 	return append(e.sliders(), e.readAt())
 }
 
-func (e *Excess) look() string {
-	return "the k from which the two lines are one, and how the lengthscale moves it."
-}
-
 func (e *Excess) check() error {
 	if err := e.Projected.check(); err != nil {
 		return err
@@ -122,8 +118,9 @@ func (e *Excess) at(values []float64) (*Shown, error) {
 	return &Shown{
 		Title: fmt.Sprintf("Of %d projections with their residual energy, the likelihood is %.2g nats from the exact one", e.K[at],
 			math.Abs(excess)),
-		Caption: fmt.Sprintf("%d observations and %v, noise variance %.3g; the spectrum needs %d projections.", len(e.X), e.Model.WithParams(theta).Kernel, values[1], needed),
-		By:      byEngine(e.exact.Report().Engine),
+		Caption: fmt.Sprintf("%d observations and %v, noise variance %.3g; the spectrum needs %d projections.", len(e.X),
+			e.Model.WithParams(theta).Kernel, values[1], needed),
+		By: byEngine(e.exact.Report().Engine),
 		Layers: []Layer{
 			{Kind: "line", Name: "exact", X: k, Y: slices.Repeat([]float64{e.nll}, len(k))},
 			{Kind: "line", Name: "k projections and their residual energy", X: k, Y: slices.Clone(e.losses)},

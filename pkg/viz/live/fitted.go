@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -111,10 +110,6 @@ func (f *Fitted) Controls() []Control {
 	}
 	controls = append(controls, among("Forecast", "steps", float64(f.Steps), steps...))
 	return append(controls, choice("Leave out", append([]string{"none"}, f.Texts...)...))
-}
-
-func (f *Fitted) look() string {
-	return "which control moves the middle of the forecast, and which only its band."
 }
 
 func (f *Fitted) check() error {
@@ -259,12 +254,15 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 			Reading{Name: "between, 95 %, from", Unit: f.YUnit, Value: a.Lower, Digits: f.Digits},
 			Reading{Name: "and", Unit: f.YUnit, Value: a.Upper, Digits: f.Digits})
 	}
-	said := func(v float64) string { return text.Minus(strconv.FormatFloat(v, 'f', f.Digits, 64)) }
+	// Not by internal/text, whose regular expressions would make the program of a page larger by 20 kB.
+	said := func(v float64) string {
+		return strings.Replace(strconv.FormatFloat(v, 'f', f.Digits, 64), "-", "−", 1)
+	}
 	return &Shown{
-		Title: fmt.Sprintf("%s ahead: %s (95 %%: %s to %s)", text.Count(steps, "step"),
+		Title: fmt.Sprintf("At step %d of the forecast: %s (95 %%: %s to %s)", steps,
 			strings.TrimSpace(said(last.Middle)+" "+f.YUnit), said(last.Lower), said(last.Upper)),
-		Caption: fmt.Sprintf("Posterior of %s given %d observations: the negative log likelihood of the standardised series is %.3f nats.",
-			f.Models[index].Name, f.given.data.Len(), nll),
+		Caption: fmt.Sprintf("Posterior of %s given %d observations: the negative log likelihood of the standardised series is "+
+			"%.3f nats.", f.Models[index].Name, f.given.data.Len(), nll),
 		By: byEngine(p.Engine()), Layers: f.layers(all, steps, out, end), Readings: readings,
 	}, nil
 }

@@ -88,10 +88,6 @@ func (f *Forecast) Controls() []Control {
 	return append(controls, among("Projections k", "", 32, 4, 8, 16, 32, 64, 128))
 }
 
-func (f *Forecast) look() string {
-	return "whether the band holds what came after the split, and what a longer lengthscale makes of it."
-}
-
 func (f *Forecast) check() error {
 	if len(f.X) != len(f.Y) {
 		return fmt.Errorf("live: a series of %d times and %d observations", len(f.X), len(f.Y))
@@ -175,7 +171,8 @@ func (f *Forecast) at(values []float64) (*Shown, error) {
 	}
 	n := float64(t.data.Len())
 	return &Shown{
-		Title: fmt.Sprintf("Trained on %g observations before %g: the 95 %% band holds %.0f %% of those after it", n, t.split, 100*c.coverage),
+		Title: fmt.Sprintf("Trained on %g observations before %g: the 95 %% band holds %.0f %% of those after it", n, t.split,
+			100*c.coverage),
 		Caption: fmt.Sprintf("Forecast with 95 %% bands for the function (dark) and for a new observation (light), and what was then "+
 			"observed: %v.", f.Model.WithParams(theta).Kernel),
 		By:     byEngine(c.engine),

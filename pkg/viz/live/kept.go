@@ -44,10 +44,6 @@ func (e *Kept) Controls() []Control {
 	return append(e.sliders(), choice("Information about", e.names(e.parameters())...), e.readAt())
 }
 
-func (e *Kept) look() string {
-	return "which directions need the fewest projections, and that none is quick about the noise."
-}
-
 // designs returns the projections of each design, of each k, and their names.
 func (e *Kept) designs() (names []string, all [][]*gppl.Projection, err error) {
 	for _, d := range fixed() {
@@ -126,8 +122,8 @@ func (e *Kept) at(values []float64) (*Shown, error) {
 	param := e.names(e.parameters())[about]
 	shown.Title = fmt.Sprintf("Of the information about the %s, %d projections keep %.0f %% (%s) to %.0f %% (%s)", param, e.K[read],
 		shown.Layers[least].Y[read], names[least], shown.Layers[best].Y[read], names[best])
-	shown.Caption = fmt.Sprintf("Information about the %s that k projections of %d observations keep, by design: %v, noise variance %.3g.",
-		param, len(e.X), e.Model.WithParams(e.of).Kernel, values[1])
+	shown.Caption = fmt.Sprintf("Information about the %s that k projections of %d observations keep, by design: %v, noise "+
+		"variance %.3g.", param, len(e.X), e.Model.WithParams(e.of).Kernel, values[1])
 	return shown, nil
 }
 

@@ -67,8 +67,20 @@ type Page struct {
 
 // Page returns what a page needs to compute the figure again.
 func (f Figure) Page() *Page {
-	of := f.figure()
-	return &Page{Controls: of.Controls(), Look: of.look(), Figure: f}
+	p := &Page{Controls: f.figure().Controls(), Figure: f}
+	switch {
+	case f.Lost != nil:
+		p.Look = "the k up to which the first term is a visible part of the loss, and how the lengthscale and the directions move it."
+	case f.Kept != nil:
+		p.Look = "which directions need the fewest projections, and that none is quick about the noise."
+	case f.Excess != nil:
+		p.Look = "the k from which the two lines are one, and how the lengthscale moves it."
+	case f.Forecast != nil:
+		p.Look = "whether the band holds what came after the split, and what a longer lengthscale makes of it."
+	case f.Fitted != nil:
+		p.Look = "which control moves the middle of the forecast, and which only its band."
+	}
+	return p
 }
 
 // Names of the bands of a figure of viz.Series.
@@ -142,8 +154,6 @@ type figure interface {
 	// check returns what is wrong with what the page has sent.
 	check() error
 	Controls() []Control
-	// look says what to look for while a control moves.
-	look() string
 	// at computes what the figure shows where its controls have these values, as many as there are controls.
 	at(values []float64) (*Shown, error)
 	// verify computes the published numbers again, in two ways that share as little as can be.

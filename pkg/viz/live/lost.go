@@ -28,10 +28,6 @@ func (l *Lost) Controls() []Control {
 	return append(l.sliders(), choice("Information about", l.names(l.parameters())...), choice("Directions", by...), l.readAt())
 }
 
-func (l *Lost) look() string {
-	return "the k up to which the first term is a visible part of the loss, and how the lengthscale and the directions move it."
-}
-
 // Publish computes what the figure shows at its own parameters, and keeps ΔI as what is published.
 func (l *Lost) Publish() (*Shown, error) {
 	if err := l.check(); err != nil {
