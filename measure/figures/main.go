@@ -1,11 +1,12 @@
-// Command figures draws the figure of the README from the embedded series. It prints what share of the held-out observations its
-// 95 % band contains, with the trend and without:
+// Command figures draws the figure of the README from the embedded series, and that of the index of the reports from a simulated one. It
+// prints what share of the held-out observations the 95 % band of the first contains, with the trend and without:
 //
-//	go run ./measure/figures docs/forecast.svg
+//	go run ./measure/figures docs/forecast.svg scripts/report/idea.svg
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -18,10 +19,10 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	if len(os.Args) != 2 {
-		log.Fatal("usage: go run ./measure/figures FILE.svg")
+	if len(os.Args) != 3 {
+		log.Fatal("usage: go run ./measure/figures FORECAST.svg IDEA.svg")
 	}
-	if err := draw(os.Args[1]); err != nil {
+	if err := errors.Join(draw(os.Args[1]), drawIdea(os.Args[2])); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -6,10 +6,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/show"
+	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 var number = regexp.MustCompile(`-?\d+(\.\d+)?`)
@@ -36,10 +38,6 @@ func TestFigure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it trains a model")
 	}
-	committed, err := os.ReadFile("../../docs/forecast.svg")
-	if err != nil {
-		t.Fatal(err)
-	}
 	split, err := show.SplitAt(dataset.CO2(), until, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -48,20 +46,44 @@ func TestFigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "forecast.svg")
-	if err := figure.SaveImages(path); err != nil {
-		t.Fatal(err)
-	}
-	drawn, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if where := sameFigure(string(drawn), string(committed)); where != "" {
-		t.Errorf("docs/forecast.svg is not what is drawn: %s. Make it again: go run ./measure/figures docs/forecast.svg", where)
-	}
-	for _, other := range []string{string(drawn) + "<g/>", number.ReplaceAllString(string(drawn), "7")} {
-		if sameFigure(other, string(drawn)) == "" {
+	drawn := current(t, figure, "../../docs/forecast.svg")
+	for _, other := range []string{drawn + "<g/>", number.ReplaceAllString(drawn, "7")} {
+		if sameFigure(other, drawn) == "" {
 			t.Error("the comparison does not see a difference")
 		}
 	}
+}
+
+// TestIdea checks both drawings of the figure of the index.
+func TestIdea(t *testing.T) {
+	figure, err := idea()
+	if err != nil {
+		t.Fatal(err)
+	}
+	current(t, figure, "../../scripts/report/idea.svg")
+}
+
+// current compares what is drawn of a figure, which it returns, with the committed files.
+func current(t *testing.T, figure *viz.Figure, committed string) (drawn string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "drawn.svg")
+	if err := figure.SaveImages(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []string{"-narrow.svg", ".svg"} {
+		file := strings.TrimSuffix(committed, ".svg") + end
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(strings.TrimSuffix(path, ".svg") + end)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if where := sameFigure(string(got), string(want)); where != "" {
+			t.Errorf("%s is not what is drawn: %s. Make it again: go run ./measure/figures docs/forecast.svg scripts/report/idea.svg", file, where)
+		}
+		drawn = string(got)
+	}
+	return drawn
 }

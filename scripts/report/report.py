@@ -296,7 +296,8 @@ def index(out, notebooks, why, ledger):
         if linked != text:
             write(out / f"{name}.html", linked)
     script = (Path(__file__).parent / "page.js").read_text("utf-8")
-    page = finished(PAGES.get_template("index.html.j2").render(script=script, reports=rows, pages=pages, ledger=ledger, environment=environment()))
+    idea = {name: (Path(__file__).parent / f"idea{end}.svg").read_text("utf-8") for name, end in (("wide", ""), ("narrow", "-narrow"))}
+    page = finished(PAGES.get_template("index.html.j2").render(script=script, idea=idea, reports=rows, pages=pages, ledger=ledger, environment=environment()))
     if problems := check(page):
         raise Failure("index.html: " + "; ".join(problems))
     write(out / "index.html", page)
