@@ -29,7 +29,8 @@ const (
 // A search without them chooses the scale of y so as to describe them: 40 values at 3 and 20 at 103 become a model of log y. So
 // both scales are searched again with the changes, and the evidence decides between the two searches. The changes must be better
 // by log(2n/0.005) nats each, since each is one of 2n that might have been there, and a change is as rare as in findShifts. This
-// needs no factor and no number of observations, and so it serves counts and short series, too.
+// needs no factor and no number of observations, and so it serves counts and short series, too. In 13 of 16 series of M3 that had
+// such changes the search found nothing, so a small one like that before it comes first, and must find half of the evidence.
 func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 	all := jumps(a.Series)
 	rare := math.Log(2 * float64(len(a.Series.X)) / shiftChance)
@@ -39,14 +40,20 @@ func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 		}
 		shifts := append(slices.Clone(a.Series.Shifts), found...)
 		s := a.Series.WithShifts(shifts)
-		outcome, err := search.Find(ctx, s, *a.Options)
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("looking for changes: %w", ctx.Err())
+		gain, outcome := 0.0, (*search.Outcome)(nil)
+		for _, o := range []search.Options{a.Options.Like(a.members[0].Averaged, a.Effort), *a.Options} {
+			var err error
+			outcome, err = search.Find(ctx, s, o)
+			if ctx.Err() != nil {
+				return nil, fmt.Errorf("looking for changes: %w", ctx.Err())
+			}
+			if err != nil { // such as a budget that is spent
+				return a, nil
+			}
+			if gain = (a.Candidates[0].Score - outcome.Candidates[0].Score) / float64(len(found)); gain < rare/2 {
+				break
+			}
 		}
-		if err != nil { // such as a budget that is spent
-			break
-		}
-		gain := (a.Candidates[0].Score - outcome.Candidates[0].Score) / float64(len(found))
 		if gain > rare {
 			for i := range found {
 				shifts[len(shifts)-1-i].Chance = max(shiftChance*math.Exp(rare-gain), math.SmallestNonzeroFloat64)

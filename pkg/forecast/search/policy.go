@@ -76,7 +76,7 @@ func searchPolicy(ctx context.Context, s *series.Series, o Options) (*policy, er
 	if p.trends = []string{"none", "linear"}; cmp.Or(o.Trend, "auto") != "auto" {
 		p.trends = []string{strings.ToLower(o.Trend)}
 	}
-	if len(o.Priors) > 0 {
+	if len(o.Priors) > 0 && o.like == nil {
 		models, err := p.reachable()
 		if err == nil {
 			err = checkPriors(models, o.Priors)
@@ -151,18 +151,18 @@ const firstShare, growthShare, finalShare, growthSteps = 45, 15, 30, 4
 // search compares structures on the latest observations.
 func (p *policy) search() error {
 	p.where = p.everywhere()
-	if p.plan.effort.scouts && len(p.options.Kernels) == 0 {
+	if p.plan.effort.scouts && len(p.options.Kernels) == 0 && p.options.like == nil {
 		if err := p.scout(); err != nil {
 			return err
 		}
 	}
-	first, places := []proposed(nil), 0
-	err := p.ofCandidates(false, func(of candidate, q proposal) error {
-		first, places = append(first, proposed{of, q}), places+len(p.places(q))
-		return nil
-	})
+	first, err := p.proposals(false)
 	if err != nil {
 		return err
+	}
+	places := 0
+	for _, q := range first {
+		places += len(p.places(q.proposal))
 	}
 	p.upTo(firstShare, places)
 	if err := p.try(first...); err != nil {
@@ -191,8 +191,14 @@ func (p *policy) search() error {
 	return nil
 }
 
-// ofCandidates visits the proposals of the candidates whose share is fixed, or of those that the evidence weighs.
-func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) error) error {
+// proposals returns the proposals of the candidates whose share is fixed, or of those that the evidence weighs.
+func (p *policy) proposals(fixed bool) (all []proposed, err error) {
+	if p.options.like != nil {
+		if fixed {
+			return nil, nil
+		}
+		return p.options.like, nil
+	}
 	for _, c := range p.options.candidates() {
 		if _, own := c.share(len(p.series.X)); own != fixed {
 			continue
@@ -202,15 +208,13 @@ func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) e
 		}
 		proposals, err := c.propose(&p.task)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, q := range proposals {
-			if err := visit(c, q); err != nil {
-				return err
-			}
+			all = append(all, proposed{c, q})
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // grow repeatedly adds the term that improves the evidence most, until none improves it by worthwhile nats.
@@ -273,10 +277,10 @@ func (p *policy) reachable() ([]gppl.Model, error) {
 			}
 		}
 	}
-	err := p.ofCandidates(false, func(_ candidate, q proposal) error {
+	first, err := p.proposals(false)
+	for _, q := range first {
 		visit(q.terms)
-		return nil
-	})
+	}
 	return models, err
 }
 
@@ -364,7 +368,7 @@ func (p *policy) outcome() (*Outcome, error) {
 			model = r.Model
 		}
 		out.Averaged = append(out.Averaged,
-			&Averaged{kind: t.kind, Model: model, Log: p.scales[t.scale].log, Weight: w, Shape: t.shape})
+			&Averaged{kind: t.kind, fix: t.fix, Model: model, Log: p.scales[t.scale].log, Weight: w, Shape: t.shape})
 		total += w
 	}
 	for i, m := range out.Averaged {
@@ -386,16 +390,23 @@ func (p *policy) outcome() (*Outcome, error) {
 
 // tryFixed trains the candidates whose share is fixed, and visits those that take part in the forecast or could not be trained.
 func (p *policy) tryFixed(visit func(*trial)) error {
-	return p.ofCandidates(true, func(of candidate, q proposal) error {
-		t, err := p.trial(of, q, *q.only)
+	all, err := p.proposals(true)
+	if err != nil {
+		return err
+	}
+	for _, q := range all {
+		t, err := p.trial(q.of, q.proposal, *q.only)
 		if err == nil {
 			err = p.train([]*trial{t})
 		}
-		if err == nil && (t.Error != "" || of.takesPart(&p.task, t)) {
+		if err != nil {
+			return err
+		}
+		if t.Error != "" || q.of.takesPart(&p.task, t) {
 			visit(t)
 		}
-		return err
-	})
+	}
+	return nil
 }
 
 // addFixed gives a candidate its fixed share of the forecast, and lists it after the other averaged candidates. One that could
