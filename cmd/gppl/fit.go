@@ -223,7 +223,7 @@ func prepare(ctx context.Context, c *cli.Command, t task) (*series.Series, forec
 	if s, err = setShifts(c, s, &settings); err != nil {
 		return nil, settings, usageError{err}
 	}
-	return s, settings, setPeriods(c, s, &settings)
+	return s, settings, setPeriods(ctx, c, s, &settings)
 }
 
 // setShifts reads what to do with changes of level: one of the modes, or their places.
@@ -411,7 +411,7 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 }
 
 // setPeriods reads the periods for the axis of the series.
-func setPeriods(c *cli.Command, s *series.Series, o *forecast.Options) error {
+func setPeriods(ctx context.Context, c *cli.Command, s *series.Series, o *forecast.Options) error {
 	for _, text := range c.StringSlice("period") {
 		if strings.EqualFold(text, "none") {
 			o.NoSeason = true
@@ -430,7 +430,7 @@ func setPeriods(c *cli.Command, s *series.Series, o *forecast.Options) error {
 		if o.Kernels != nil { // named kernels take any period
 			break
 		}
-		if err := search.CheckPeriod(s, period, *o); err != nil {
+		if err := search.CheckPeriod(ctx, s, period, *o); err != nil {
 			return usageError{fmt.Errorf("--period: %s", message(err))}
 		}
 	}
@@ -476,9 +476,13 @@ func (b *pastBar) end(err error) {
 func trainSeries(
 	ctx context.Context, c *cli.Command, s *series.Series, settings forecast.Options, tell bool,
 ) (*forecast.Analysis, error) {
-	plan := search.PlanFit(s, settings)
+	planner, err := search.NewPlanner(ctx, s, settings)
+	if err != nil {
+		return nil, err
+	}
+	plan := planner.Plan()
 	if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
-		plan = judge.WithTests(plan, s, settings, tests)
+		plan = judge.WithTests(ctx, plan, s, settings, tests)
 	}
 	if tell && !c.Bool("quiet") && (plan.Seconds+plan.Tests >= announced || plan.Over) {
 		say(c, "%v.", plan)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -78,7 +79,7 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := Options{Budget: time.Millisecond}
-	plan := search.PlanFit(s, o)
+	plan := testkit.Must(search.NewPlanner(t.Context(), s, o))(t).Plan()
 	a, err := Fit(context.Background(), s, o)
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -31,7 +32,7 @@ func TestBudgetSpent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if spent := a.Untried > 0; spent != (noise == 0) {
-			t.Errorf("%s: %d models were not tried, of a plan of %v", name, a.Untried, search.PlanFit(s, o))
+			t.Errorf("%s: %d models were not tried, of a plan of %v", name, a.Untried, testkit.Must(search.NewPlanner(t.Context(), s, o))(t).Plan())
 		}
 		trust, err := TestPast(t.Context(), a, BacktestOptions{Horizon: 8})
 		if err != nil {

@@ -53,7 +53,7 @@ func (d *originsDone) add(n int) {
 // relearningOf plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the
 // origins is the widest with which all together are predicted to take no longer than the fit: at most as wide as that of the fit,
 // and at least that of leastEffort, or quick in a short series.
-func relearningOf(a *forecast.Analysis, o BacktestOptions) (r relearning, err error) {
+func relearningOf(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (r relearning, err error) {
 	n := len(a.Series.X)
 	defer func() {
 		if err != nil {
@@ -79,7 +79,7 @@ func relearningOf(a *forecast.Analysis, o BacktestOptions) (r relearning, err er
 	at.Progress, at.Shifts = nil, a.ShiftMode()
 	at.Budget /= time.Duration(cmp.Or(o.Origins, defaultOrigins)) // all origins together may take as long as the fit
 	r.options = &at
-	past, err := o.pastSearch(a.Series, at, a.Effort, a.TrainedOn())
+	past, err := o.pastSearch(ctx, a.Series, at, a.Effort, a.TrainedOn())
 	if err != nil {
 		return r, err
 	}
@@ -89,8 +89,8 @@ func relearningOf(a *forecast.Analysis, o BacktestOptions) (r relearning, err er
 }
 
 // WithTests adds the predicted time of the tests of the past that follow a fit to its plan.
-func WithTests(p search.Plan, s *series.Series, o forecast.Options, tests BacktestOptions) search.Plan {
-	if past, err := tests.complete().pastSearch(s, o, p.Effort, p.Trained); err == nil {
+func WithTests(ctx context.Context, p search.Plan, s *series.Series, o forecast.Options, tests BacktestOptions) search.Plan {
+	if past, err := tests.complete().pastSearch(ctx, s, o, p.Effort, p.Trained); err == nil {
 		_, p.Tests = past.widest()
 	}
 	return p
@@ -99,26 +99,35 @@ func WithTests(p search.Plan, s *series.Series, o forecast.Options, tests Backte
 // pastSearch weighs the search at the origins of a plan against that of the fit.
 type pastSearch struct {
 	plan             BacktestPlan
-	origins          int              // wanted by the plan, if there is room
-	last             *series.Series   // as known at the last origin
-	options          forecast.Options // of Fit at an origin
-	fit, most, least int              // indices of efforts: that of the fit, and the widest and the least at an origin
-	trained          int              // number of observations that the fit learns parameters from
-	seconds          float64          // predicted time of the fit
+	origins          int             // wanted by the plan, if there is room
+	n                int             // observations of the series
+	last             *search.Planner // of Fit at the last origin
+	fit, most, least int             // indices of efforts: that of the fit, and the widest and the least at an origin
+	trained          int             // number of observations that the fit learns parameters from
+	seconds          float64         // predicted time of the fit
 }
 
 // pastSearch plans the origins, fewer in a short series if their number is not given. at are the options of Fit at an origin, fit
 // the effort of the fit, and trained the number of observations that its parameters are learnt from.
-func (o BacktestOptions) pastSearch(s *series.Series, at forecast.Options, fit string, trained int) (p pastSearch, err error) {
-	p = pastSearch{origins: cmp.Or(o.Origins, defaultOrigins), options: at, trained: trained}
-	n := len(s.X)
+func (o BacktestOptions) pastSearch(
+	ctx context.Context, s *series.Series, at forecast.Options, fit string, trained int,
+) (p pastSearch, err error) {
+	p = pastSearch{origins: cmp.Or(o.Origins, defaultOrigins), trained: trained, n: len(s.X)}
+	n := p.n
 	if p.plan, err = o.plan(n); err != nil {
 		return p, err
 	}
-	p.last = s.Part(0, n-p.plan.Horizon)
-	p.last.Even = s.Even
+	last := s.Part(0, n-p.plan.Horizon)
+	last.Even = s.Even
+	if p.last, err = search.NewPlanner(ctx, last, at); err != nil {
+		return p, err
+	}
+	whole, err := search.NewPlanner(ctx, s, at)
+	if err != nil {
+		return p, err
+	}
 	p.fit = search.EffortNamed(fit)
-	p.seconds = search.PlanFit(s, at.WithEffort(search.Efforts[p.fit])).Seconds
+	p.seconds = whole.With(search.Efforts[p.fit]).Seconds
 	p.most = p.fit
 	switch {
 	case n >= search.TellingLength:
@@ -138,7 +147,7 @@ func (p pastSearch) at(i int) (e search.Effort, seconds float64) {
 	if i < p.fit && p.least > 0 {
 		e = e.AsDeepAs(search.Efforts[p.fit])
 	}
-	return e, search.PlanFit(p.last, p.options.WithEffort(e)).Seconds
+	return e, p.last.With(e).Seconds
 }
 
 // widest returns the widest search with which all origins together take no longer than the fit, and their predicted time.
@@ -148,7 +157,7 @@ func (p pastSearch) widest() (e search.Effort, seconds float64) {
 	for ; i > p.least && seconds*float64(p.origins) > p.seconds; i-- {
 		e, seconds = p.at(i - 1)
 	}
-	return e, seconds * float64(len(p.plan.origins(len(p.last.X)+p.plan.Horizon)))
+	return e, seconds * float64(len(p.plan.origins(p.n)))
 }
 
 // asOf returns the analysis as of the observations of train: that of a fit to them alone. If structure and parameters are those

@@ -47,7 +47,7 @@ func TestNothingLeaks(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := automatic(t, s, forecast.Options{})
-		r, err := relearningOf(a, BacktestOptions{Horizon: horizon, Origins: 1})
+		r, err := relearningOf(t.Context(), a, BacktestOptions{Horizon: horizon, Origins: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +80,7 @@ func TestOriginPlans(t *testing.T) {
 		told := ""
 		progress := func(p forecast.Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }
 		a := &forecast.Analysis{Series: s, Effort: "standard", Options: &forecast.Options{Progress: progress}}
-		r, err := relearningOf(a, BacktestOptions{Horizon: 12, Origins: test.asked})
+		r, err := relearningOf(t.Context(), a, BacktestOptions{Horizon: 12, Origins: test.asked})
 		if err != nil {
 			t.Fatal(err)
 		}

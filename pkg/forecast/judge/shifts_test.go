@@ -101,7 +101,7 @@ func TestShiftsAuto(t *testing.T) {
 		if len(shifts) != 1 || math.Abs(shifts[0].X-float64(c.n/2)) > 1 || shifts[0].Used != c.used || a.Found() != c.used {
 			t.Errorf("n = %d, %+v: %+v", c.n, c.o, shifts)
 		}
-		again, err := relearningOf(a, BacktestOptions{Horizon: 20})
+		again, err := relearningOf(t.Context(), a, BacktestOptions{Horizon: 20})
 		if err != nil || again.options.Shifts != a.ShiftMode() {
 			t.Errorf("n = %d, %+v: origins learn by %q (%v)", c.n, c.o, again.options.Shifts, err)
 		}

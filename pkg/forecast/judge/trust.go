@@ -108,7 +108,7 @@ const (
 func TestPast(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
 	o = o.complete()
-	again, err := relearningOf(a, o)
+	again, err := relearningOf(ctx, a, o)
 	if err != nil {
 		return nil, err
 	}

@@ -105,9 +105,9 @@ func TestNamedRhythm(t *testing.T) {
 func TestNamedBudget(t *testing.T) {
 	s := longSeries(t, 400, 0.5)
 	o := Options{Kernels: []string{"SE + LocPer"}}
-	wide := PlanFit(s, o)
-	if o.Budget = time.Second; PlanFit(s, o).Seconds > 2 || wide.Seconds < 5 {
-		t.Errorf("a second is for %v, a minute for %v", PlanFit(s, o), wide)
+	wide := planner(t, s, o).Plan()
+	if o.Budget = time.Second; planner(t, s, o).Plan().Seconds > 2 || wide.Seconds < 5 {
+		t.Errorf("a second is for %v, a minute for %v", planner(t, s, o).Plan(), wide)
 	}
 	k := testkit.Must(ParseKernel("SE + LocPer"))(t)
 	if Efforts[0].searches(k, 400) || !Efforts[standard].searches(k, 400) {

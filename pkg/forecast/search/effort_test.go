@@ -48,28 +48,28 @@ func TestTwoWeeks(t *testing.T) {
 		{24 * time.Hour, 1500, -1, 800, 730, 1},
 	} {
 		s := series(c.step, c.n, c.gap)
-		if p := PlanFit(s, Options{}); !s.NeedsDense() && p.Trained < p.Every*p.Searched || p.Every != c.every {
+		if p := planner(t, s, Options{}).Plan(); !s.NeedsDense() && p.Trained < p.Every*p.Searched || p.Every != c.every {
 			t.Errorf("%v: %v", c.step, p)
 		}
-		if got, every := Efforts[standard].searchedOn(s, Options{}, seasonsOf(s, Options{})); got != c.standard || every != c.every {
+		if got, every := planner(t, s, Options{}).searchedOn(Efforts[standard]); got != c.standard || every != c.every {
 			t.Errorf("%v, %d, gap at %d: structures are compared on %d, one in %d, want %d", c.step, c.n, c.gap, got, every, c.standard)
 		}
-		if got, _ := Efforts[1].searchedOn(s, Options{}, seasonsOf(s, Options{})); got != c.shorts {
+		if got, _ := planner(t, s, Options{}).searchedOn(Efforts[1]); got != c.shorts {
 			t.Errorf("%v, %d, gap at %d: a short search compares on %d, want %d", c.step, c.n, c.gap, got, c.shorts)
 		}
 	}
 }
 
-func TestPlanFit(t *testing.T) {
+func TestPlan(t *testing.T) {
 	for _, jitter := range []float64{0, 0.5} {
 		s := longSeries(t, 20000, jitter)
-		plain := PlanFit(s, Options{})
+		plain := planner(t, s, Options{}).Plan()
 		if plain.Effort != "standard" || plain.Over || plain.Seconds > 60 {
 			t.Errorf("without a budget, jitter %v: %v", jitter, plain)
 		}
 		var before Plan
 		for _, budget := range []time.Duration{time.Millisecond, time.Second, 10 * time.Second, time.Minute, time.Hour} {
-			p := PlanFit(s, Options{Budget: budget})
+			p := planner(t, s, Options{Budget: budget}).Plan()
 			if p.Searched < before.Searched || p.Trained < before.Trained || p.Seconds < before.Seconds {
 				t.Errorf("%v, jitter %v: %v, after %v for less", budget, jitter, p, before)
 			}
@@ -88,9 +88,9 @@ func TestPlanFit(t *testing.T) {
 func TestPlanOfHolidays(t *testing.T) {
 	s := longSeries(t, 3000, 0)
 	o := Options{NoSeason: true} // x are no dates on which holidays could be taken off
-	without := PlanFit(s, o).Seconds
+	without := planner(t, s, o).Plan().Seconds
 	s.Holidays = &series.Holidays{Country: "US", Names: make([]string, 28)}
-	if with := PlanFit(s, o).Seconds; with < 5*without || with > 8*without {
+	if with := planner(t, s, o).Plan().Seconds; with < 5*without || with > 8*without {
 		t.Errorf("%.1f s with 28 holidays, %.1f s without", with, without)
 	}
 }
@@ -233,16 +233,16 @@ func TestUnevenSeason(t *testing.T) {
 		}
 		return s
 	}
-	if most, every := Efforts[1].searchedOn(data(0), Options{}, nil); most != Efforts[1].searched || every != 1 {
+	if most, every := planner(t, data(0), Options{}).searchedOn(Efforts[1]); most != Efforts[1].searched || every != 1 {
 		t.Errorf("of noise, structures are compared on %d, one in %d", most, every)
 	}
 	s := data(2)
 	for _, e := range Efforts[1:3] {
-		most, every := e.searchedOn(s, Options{}, seasonsOf(s, Options{}))
+		most, every := planner(t, s, Options{}).searchedOn(e)
 		if span := s.X[n-1] - s.X[n-most*every]; most != e.searched || span < 4*period || every > 3 {
 			t.Errorf("%s: structures are compared on %d, one in %d, which span %.0f", e.Name, most, every, span)
 		}
-		if most, every := e.searchedOn(s, Options{NoSeason: true}, nil); most != e.searched || every != 1 {
+		if most, every := planner(t, s, Options{NoSeason: true}).searchedOn(e); most != e.searched || every != 1 {
 			t.Errorf("%s, without seasons: structures are compared on %d, one in %d", e.Name, most, every)
 		}
 	}

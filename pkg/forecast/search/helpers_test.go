@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
@@ -70,4 +71,10 @@ func walked(t *testing.T, n int) *series.Series {
 		at += 1 + rng.NormFloat64()
 		return 100 + at
 	})
+}
+
+// planner returns the planner of fits of a series.
+func planner(t *testing.T, s *series.Series, o Options) *Planner {
+	t.Helper()
+	return testkit.Must(NewPlanner(t.Context(), s, o))(t)
 }

@@ -25,7 +25,7 @@ type Options struct {
 	Priors   []gppl.ParamPrior
 	Seed     uint64
 	Progress func(Progress)
-	// Budget bounds the predicted time of the search; 0 means a minute and at most the standard effort (PlanFit).
+	// Budget bounds the predicted time of the search; 0 means a minute and at most the standard effort (Planner).
 	Budget time.Duration
 	// Memory bounds, in bytes, the predicted memory of Fit and of predictions: engines that would take more are not chosen, and if
 	// no other way is left the error is a *gppl.MemoryError. 0 means no limit but that of gppl.WithMemory.

@@ -52,32 +52,55 @@ func (p Plan) String() string {
 		"parameters are learnt from %d; about %s on one core%s", p.Effort, p.Searched, every, p.Trained, about(p.Seconds), tests)
 }
 
-// PlanFit chooses the largest effort whose predicted time is within Options.Budget; if that is 0, at most the standard effort.
-func PlanFit(s *series.Series, o Options) Plan {
-	seasons := seasonsOf(s, o)
-	if o.effort != nil {
-		return planOf(s, o, *o.effort, seasons)
+// Planner plans fits of one series by some options. It looks for the periods of the series once, for all efforts.
+type Planner struct {
+	series  *series.Series
+	options Options
+	seasons []season
+	uneven  []float64 // the clear periods of the latest observations of an uneven series without other seasons
+}
+
+// NewPlanner looks for the periods of a series, in milliseconds to tenths of a second. It returns an error if ctx ends.
+func NewPlanner(ctx context.Context, s *series.Series, o Options) (*Planner, error) {
+	p := &Planner{series: s, options: o}
+	var err error
+	if p.seasons, err = seasonsOf(ctx, s, o); err != nil {
+		return nil, err
 	}
-	budget, most := o.Budget, len(Efforts)-1
+	if len(p.seasons) == 0 && !s.Even && !o.NoSeason {
+		late := s.Part(max(0, len(s.X)-mostThinned), len(s.X))
+		p.uneven, _ = auto.ClearPeriods(ctx, gppl.Data{X: gppl.Scalars(late.X), Y: late.Y}, 2) // none if there is no periodogram
+	}
+	return p, ctx.Err()
+}
+
+// Plan chooses the largest effort whose predicted time is within Options.Budget; if that is 0, at most the standard effort.
+func (p *Planner) Plan() Plan {
+	if e := p.options.effort; e != nil {
+		return p.With(*e)
+	}
+	budget, most := p.options.Budget, len(Efforts)-1
 	if budget <= 0 {
 		budget, most = standardBudget, standard
 	}
 	for i := most; ; i-- {
-		p := planOf(s, o, Efforts[i], seasons)
-		if p.Seconds <= budget.Seconds() || i == 0 {
-			p.Over = p.Seconds > budget.Seconds()
-			return p
+		plan := p.With(Efforts[i])
+		if plan.Seconds <= budget.Seconds() || i == 0 {
+			plan.Over = plan.Seconds > budget.Seconds()
+			return plan
 		}
 	}
 }
 
-func planOf(s *series.Series, o Options, e Effort, all []season) Plan {
+// With returns the plan of a fit with an effort, whatever time it takes.
+func (p *Planner) With(e Effort) Plan {
+	s, o, all := p.series, p.options, p.seasons
 	e.scouts = e.scouts || s.NeedsDense()
-	p := Plan{Effort: e.Name, effort: e, seasons: all}
-	p.Searched, p.Every = e.searchedOn(s, o, all)
-	p.Trained = e.trainedOn(s)
+	plan := Plan{Effort: e.Name, effort: e, seasons: all}
+	plan.Searched, plan.Every = p.searchedOn(e)
+	plan.Trained = e.trainedOn(s)
 	if !s.NeedsDense() {
-		p.Trained = max(p.Every*p.Searched, p.Trained)
+		plan.Trained = max(plan.Every*plan.Searched, plan.Trained)
 	}
 	scales, trends, seasons := 1, 1, max(1, len(all))
 	if !o.alwaysLog(s) && o.mayBeLog(s) {
@@ -91,7 +114,7 @@ func planOf(s *series.Series, o Options, e Effort, all []season) Plan {
 	}
 	// The search tries four kernels (five in a series that may wander) with and without a season, then rounds of three kernels and
 	// the seasons. A candidate has about six parameters, a finalist nine; the evidence takes a gradient for each.
-	even := s.Errors == nil && s.Counting == nil && series.Regular(s.X[len(s.X)-p.Trained:])
+	even := s.Errors == nil && s.Counting == nil && series.Regular(s.X[len(s.X)-plan.Trained:])
 	const grown = 3
 	bases := 4
 	if len(s.X) > brief {
@@ -107,7 +130,7 @@ func planOf(s *series.Series, o Options, e Effort, all []season) Plan {
 	}
 	for _, name := range o.Kernels {
 		if k, err := ParseKernel(name); err == nil && e.searches(k, len(s.X)) { // Find returns an error
-			p.Seconds += searchSeconds(k, len(s.X))
+			plan.Seconds += searchSeconds(k, len(s.X))
 		}
 	}
 	typical := 0.6 * float64(e.evaluations) // evaluations of a typical training
@@ -116,16 +139,16 @@ func planOf(s *series.Series, o Options, e Effort, all []season) Plan {
 	evaluation := func(n int) float64 {
 		return min(evaluationSeconds(n, false), (1+column*float64(s.EffectCount()))*evaluationSeconds(n, even))
 	}
-	p.Seconds += float64(first+later) * (typical + evidenceEvaluations) * evaluation(p.Searched)
-	training, finalists := (typical+18)*evaluation(p.Trained), 0
+	plan.Seconds += float64(first+later) * (typical + evidenceEvaluations) * evaluation(plan.Searched)
+	training, finalists := (typical+18)*evaluation(plan.Trained), 0
 	switch {
 	case s.Counting != nil:
 		training, finalists = newtonEvaluations*training, min(e.finalists, countFinalists)
-	case len(s.X) > p.Searched:
+	case len(s.X) > plan.Searched:
 		finalists = max(e.finalists, len(o.Kernels))
 	}
-	p.Seconds += float64(finalists+1) * training // one for standard errors
-	return p
+	plan.Seconds += float64(finalists+1) * training // one for standard errors
+	return plan
 }
 
 // twoPeriods is the most observations, with a constant step, on which structures are compared to see two of the longest
@@ -141,7 +164,8 @@ const mostThinned, thinned = 6000, 1500
 // four of the longest period, up to twice e.searched, or else two, up to twoPeriods, or up to mostThinned of which fewer are
 // compared. Of a longer season that the series itself shows they span four, whatever its length, and as many are compared. Of an
 // uneven series, they are one in up to mostEvery (thinnedTo).
-func (e Effort) searchedOn(s *series.Series, o Options, seasons []season) (most, every int) {
+func (p *Planner) searchedOn(e Effort) (most, every int) {
+	s, o, seasons := p.series, p.options, p.seasons
 	most, every = e.searched, 1
 	if o.NoSeason || len(s.X) <= most {
 		return min(most, len(s.X)), every
@@ -150,10 +174,7 @@ func (e Effort) searchedOn(s *series.Series, o Options, seasons []season) (most,
 	for _, c := range seasons {
 		periods = append(periods, c.period)
 	}
-	if len(periods) == 0 && !s.Even {
-		late := s.Part(max(0, len(s.X)-mostThinned), len(s.X))
-		periods, _ = auto.ClearPeriods(context.Background(), gppl.Data{X: gppl.Scalars(late.X), Y: late.Y}, 2)
-	}
+	periods = append(periods, p.uneven...)
 	if s.NeedsDense() {
 		return most, thinnedTo(s, most, periods)
 	}
@@ -221,8 +242,12 @@ var unevenParts = []int{100000, 50000, 20000, 10000, 5000, 2500, 1200}
 
 // CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must
 // span at least LeastPeriods of it, and the period must be longer than as many steps.
-func CheckPeriod(s *series.Series, period float64, o Options) error {
-	plan := PlanFit(s, o)
+func CheckPeriod(ctx context.Context, s *series.Series, period float64, o Options) error {
+	planner, err := NewPlanner(ctx, s, o)
+	if err != nil {
+		return err
+	}
+	plan := planner.Plan()
 	searched := plan.Every * plan.Searched
 	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
 	switch {

@@ -56,7 +56,11 @@ func Find(ctx context.Context, s *series.Series, o Options) (*Outcome, error) {
 
 // searchPolicy returns the trials of a search, the best first.
 func searchPolicy(ctx context.Context, s *series.Series, o Options) (*policy, error) {
-	p := &policy{task: task{ctx: ctx, options: o, plan: PlanFit(s, o), series: s},
+	planner, err := NewPlanner(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &policy{task: task{ctx: ctx, options: o, plan: planner.Plan(), series: s},
 		progress: &progress{to: o.Progress, began: time.Now()}}
 	p.rows = s.Reaching(p.plan.Every * p.plan.Searched)
 	compared, from := s, len(s.X)-p.rows

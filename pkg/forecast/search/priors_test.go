@@ -49,7 +49,7 @@ func TestReachable(t *testing.T) {
 		return math.Sin(0.02*float64(i)) + math.Sin(2*math.Pi*float64(i)/7) + math.Sin(2*math.Pi*float64(i)/28)
 	})
 	o := Options{Periods: []float64{7, 28}, Log: "never", Trend: "none"}
-	p := &policy{progress: new(progress), task: task{options: o, plan: PlanFit(s, o), series: s,
+	p := &policy{progress: new(progress), task: task{options: o, plan: planner(t, s, o).Plan(), series: s,
 		extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}}}
 	if err := p.setSeasons(auto.LikelyPeriods); err != nil {
 		t.Fatal(err)

@@ -48,24 +48,24 @@ const (
 
 // seasonsOf returns the seasons that a search tries, in this order: the given ones, otherwise those of the calendar and those
 // that the series itself shows. A season that is clearer than those of the calendar comes first.
-func seasonsOf(s *series.Series, o Options) (all []season) {
+func seasonsOf(ctx context.Context, s *series.Series, o Options) (all []season, err error) {
 	if o.NoSeason {
-		return nil
+		return nil, nil
 	}
 	for _, period := range o.Periods {
 		all = append(all, season{period: period, fixed: true})
 	}
 	if all != nil {
-		return all
+		return all, nil
 	}
 	for _, period := range s.CalendarPeriods() {
 		all = append(all, season{period: period, fixed: true})
 	}
-	shown, clearer := shownSeasons(s, o, all)
+	shown, clearer, err := shownSeasons(ctx, s, o, all)
 	if clearer {
-		return append(shown, all...)
+		return append(shown, all...), err
 	}
-	return append(all, shown...)
+	return append(all, shown...), err
 }
 
 // shownSeasons returns the seasons beside those of the calendar that an even series shows after its trend, its changes and its
@@ -73,9 +73,9 @@ func seasonsOf(s *series.Series, o Options) (all []season) {
 // means, and no single peak of a periodogram: seasonal means at every whole number of steps are scored by BIC (folded), until
 // what they leave shows none. Smooth seasons of any length are the clear peaks of the periodogram of the rest
 // (auto.ClearPeriods).
-func shownSeasons(s *series.Series, o Options, calendar []season) (all []season, clearer bool) {
+func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []season) (all []season, clearer bool, err error) {
 	if !s.Even || len(s.X) < detectable {
-		return nil, false
+		return nil, false, nil
 	}
 	span := s.X[len(s.X)-1] - s.X[0]
 	same := func(period float64, other season) bool {
@@ -84,7 +84,7 @@ func shownSeasons(s *series.Series, o Options, calendar []season) (all []season,
 	}
 	views := detrendedViews(s, o)
 	if len(views) == 0 {
-		return nil, false
+		return nil, false, nil
 	}
 	known := slices.Clone(calendar)
 	var whole []int // seasons of the calendar, in steps
@@ -118,7 +118,8 @@ func shownSeasons(s *series.Series, o Options, calendar []season) (all []season,
 		clearer = clearer || len(known) == len(calendar)
 		all, known = append(all, found), append(known, found)
 	}
-	for _, period := range smoothPeriods(s, views[0]) {
+	smooth, err := smoothPeriods(ctx, s, views[0])
+	for _, period := range smooth {
 		if len(all) == mostShown || period > span/leastWaves || period < 2.5*s.Step ||
 			slices.ContainsFunc(known, func(c season) bool { return same(period, c) || harmonic(c.period, period, span) }) {
 			continue
@@ -126,32 +127,32 @@ func shownSeasons(s *series.Series, o Options, calendar []season) (all []season,
 		found := season{period: period, shown: true}
 		all, known = append(all, found), append(known, found)
 	}
-	return all, clearer
+	return all, clearer, err
 }
 
 // smoothPeriods returns the periods of waves: the clear peaks of a periodogram of the whole series, or of what its seasons leave,
 // and the highest peak if its wave is most of the series, since a few cycles are too few for a clear peak. A wave must also gain
 // as much as other seasons, in the observations and in what an AR(1) leaves of them.
-func smoothPeriods(s *series.Series, v *view) (periods []float64) {
+func smoothPeriods(ctx context.Context, s *series.Series, v *view) (periods []float64, err error) {
 	if s.Errors != nil { // the periodogram has no weights
-		return nil
+		return nil, nil
 	}
 	const most = 0.5 // of the variance about a cubic
 	if len(v.at) < len(s.X) {
 		rest, err := withoutMean(s, s.Y)
 		if err != nil {
-			return nil
+			return nil, nil
 		}
 		v = &view{stepsOf(s, 0), rest, weightsOf(s)}
 	}
 	d := gppl.Data{X: gppl.Scalars(s.X), Y: v.y}
-	clear, err := auto.ClearPeriods(context.Background(), d, mostShown)
-	if err != nil {
-		return nil
+	clear, err := auto.ClearPeriods(ctx, d, mostShown)
+	if err != nil { // no periodogram, or the end of ctx
+		return nil, ctx.Err()
 	}
-	highest, err := auto.LikelyPeriods(context.Background(), d, 1)
+	highest, err := auto.LikelyPeriods(ctx, d, 1)
 	if err != nil {
-		return nil
+		return nil, ctx.Err()
 	}
 	n := float64(len(s.X))
 	white := v.whitened()
@@ -163,7 +164,7 @@ func smoothPeriods(s *series.Series, v *view) (periods []float64) {
 		}
 		periods = append(periods, steps*s.Step)
 	}
-	return periods
+	return periods, nil
 }
 
 // stepsOf returns the places of the observations from an index on, in steps from the first of them.

@@ -56,7 +56,7 @@ func TestRoughSeasons(t *testing.T) {
 		const draws = 10
 		for seed := range uint64(draws) {
 			s := evenSeries(t, c.axis, 0, c.step, rough(seed, c.period*c.cycles, c.period, c.walk))
-			all := seasonsOf(s, Options{})
+			all := planner(t, s, Options{}).seasons
 			want := float64(c.period) * s.Step
 			if len(all) > 0 && all[0].fixed && all[0].shown && math.Abs(all[0].period-want) < 1e-9*want {
 				found++
@@ -87,7 +87,7 @@ func TestShownBesideTheCalendar(t *testing.T) {
 		"rota and week": {both, []float64{7, 365.2425, 10}, 2},
 	} {
 		s := evenSeries(t, days, 0, 1, c.y)
-		all := seasonsOf(s, Options{})
+		all := planner(t, s, Options{}).seasons
 		for i, s := range all {
 			if len(all) != len(c.want) || math.Abs(s.period-c.want[i]) > 1e-9 || s.shown != (i == c.shown) {
 				t.Fatalf("%s: the seasons are %+v, want %v", name, all, c.want)
@@ -111,7 +111,7 @@ func TestOpeningHours(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range seasonsOf(s, Options{}) {
+	for _, c := range planner(t, s, Options{}).seasons {
 		if c.shown {
 			t.Errorf("a season of %v days is shown beside the day and the week", c.period)
 		}
@@ -143,7 +143,7 @@ func TestSeasonOfParts(t *testing.T) {
 		"three of 500":            {draw(1500, wave(500)), []float64{500}},
 		"2160 of 20000":           {draw(20000, wave(2160)), []float64{2160}},
 	} {
-		all := seasonsOf(evenSeries(t, series.Axis{Name: "t"}, 0, 1, c.y), Options{})
+		all := planner(t, evenSeries(t, series.Axis{Name: "t"}, 0, 1, c.y), Options{}).seasons
 		ok := len(all) >= len(c.want)
 		for _, want := range c.want {
 			near := false
@@ -178,7 +178,7 @@ func TestNoSeasonShown(t *testing.T) {
 					v = next(r, v)
 					y[i] = v
 				}
-				if len(seasonsOf(evenSeries(t, series.Axis{Name: "t"}, 0, 1, y), Options{})) > 0 {
+				if len(planner(t, evenSeries(t, series.Axis{Name: "t"}, 0, 1, y), Options{}).seasons) > 0 {
 					false++
 				}
 			}
