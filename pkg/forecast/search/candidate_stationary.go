@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -63,8 +64,12 @@ func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 
 // seasonal returns a season whose shape changes over several of its periods.
 func (stationary) seasonal(s season) gppl.Kernel {
-	return gppl.LocPer{Variance: 0.3, Lengthscale: seasonPeriods * s.period, Period: s.period, PeriodicLengthscale: 0.8}
+	return gppl.LocPer{Variance: 0.3, Lengthscale: seasonPeriods * s.period, Period: s.period,
+		PeriodicLengthscale: cmp.Or(s.smoothness, smoothSeason)}
 }
+
+// smoothSeason is the periodic lengthscale at which the training of a season begins, and the median of its prior: a wave has 1.
+const smoothSeason = 0.8
 
 // turning is a season of two harmonics, whose cost is linear in n for any x.
 func (stationary) turning(s season) gppl.Kernel {
@@ -108,8 +113,8 @@ func nested(seasons []season) (short, long season, ok bool) {
 // than its neighbours. A sum of two seasons would add the same shape to every day.
 func cycle(short, long season) gppl.Kernel {
 	const weeks = 4 // typical number of long seasons over which the shape changes
-	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: 0.8},
-		gppl.Periodic{Variance: 1, Lengthscale: 0.8, Period: long.period})
+	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: smoothSeason},
+		gppl.Periodic{Variance: 1, Lengthscale: smoothSeason, Period: long.period})
 }
 
 func isProduct(k gppl.Kernel) bool { _, ok := k.(gppl.Product); return ok }

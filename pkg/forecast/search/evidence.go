@@ -100,13 +100,13 @@ func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p prior.LogNormal, ok bo
 		if _, turns := term.(gppl.Rotation); turns && strings.HasSuffix(q.Name, "quality") {
 			return prior.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true // a season keeps its shape for quality/π periods
 		}
-		return prior.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
+		return prior.LogNormal{Mu: math.Log(smoothSeason), Sigma: 0.7}, true
 	case gppl.RoleLengthscale:
 		switch k := term.(type) {
 		case gppl.LocPer: // a season changes over several of its periods
 			return prior.LogNormal{Mu: math.Log(seasonPeriods * k.Period), Sigma: 1}, true
 		case gppl.Periodic:
-			return prior.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
+			return prior.LogNormal{Mu: math.Log(smoothSeason), Sigma: 0.7}, true
 		case gppl.SE:
 			return prior.LogNormalWithin(1.5*e.step, 3*e.span), true
 		}

@@ -22,6 +22,8 @@ type season struct {
 	fixed  bool // given, the calendar's, or a whole number of steps that the series shows
 	shown  bool // by the series itself
 	faint  bool // the calendar's, whose seasonal means gain nothing in the series
+	// smoothness is the periodic lengthscale that its seasonal means suggest, to begin with; 0 if they are not known.
+	smoothness float64
 }
 
 const (
@@ -100,6 +102,7 @@ func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []s
 		if best.gain < clearlyShown {
 			break
 		}
+		smoothness := views[0].smoothness(best)
 		for _, v := range views {
 			v.leaveOut(best)
 		}
@@ -111,7 +114,7 @@ func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []s
 		if slices.ContainsFunc(known, func(c season) bool { return same(period, c) }) {
 			break
 		}
-		found := season{period: period, fixed: true, shown: true}
+		found := season{period: period, fixed: true, shown: true, smoothness: smoothness}
 		if refined := best.refined; refined > 0 {
 			found.period, found.fixed = refined*s.Step, false
 		}
@@ -552,6 +555,40 @@ func (v *view) gainAt(steps float64, harmonics int) float64 {
 		return math.Inf(-1)
 	}
 	return gainOf(float64(n), total, mat.Dot(&beta, right), 0)
+}
+
+// smoothness returns the lengthscale ℓ of a periodic kernel whose correlation exp(−2 sin²(π/P)/ℓ²) of neighbours is the one of
+// the seasonal means at a period of P steps, without their noise: at most smoothSeason. Trained from there, a rough season is not
+// taken for noise.
+func (v *view) smoothness(f folded) float64 {
+	const least = 0.05 // correlation
+	sum, count := make([]float64, f.period), make([]float64, f.period)
+	for i, y := range v.y {
+		sum[v.at[i]%f.period] += v.weight[i] * y
+		count[v.at[i]%f.period] += v.weight[i]
+	}
+	var mean float64
+	for k := range sum {
+		if count[k] == 0 {
+			return smoothSeason
+		}
+		sum[k] /= count[k]
+		mean += sum[k] / float64(f.period)
+	}
+	var noise, square, product float64
+	for i, y := range v.y {
+		noise += v.weight[i] * sq(y-sum[v.at[i]%f.period])
+	}
+	noise /= max(1, float64(len(v.y)-f.period))
+	for k, m := range sum {
+		square += sq(m-mean) - noise/count[k]
+		product += (m - mean) * (sum[(k+1)%f.period] - mean)
+	}
+	correlation := min(max(product/square, least), 1)
+	if !(square > 0) || correlation == 1 {
+		return smoothSeason
+	}
+	return min(smoothSeason, math.Sin(math.Pi/f.steps())*math.Sqrt(2/-math.Log(correlation)))
 }
 
 // leaveOut subtracts the seasonal means of a season.
