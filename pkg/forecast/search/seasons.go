@@ -58,6 +58,7 @@ func seasonsOf(ctx context.Context, s *series.Series, o Options) (all []season, 
 		all = append(all, season{period: period, fixed: true})
 	}
 	if all != nil {
+		smoothen(s, o, all)
 		return all, nil
 	}
 	for _, period := range s.CalendarPeriods() {
@@ -68,6 +69,28 @@ func seasonsOf(ctx context.Context, s *series.Series, o Options) (all []season, 
 		return append(shown, all...), err
 	}
 	return append(all, shown...), err
+}
+
+// whole returns the number of steps of a season that lasts for a whole number of them, and repeats leastCycles times; otherwise 0.
+func (c season) whole(s *series.Series) int {
+	steps := math.Round(c.period / s.Step)
+	if steps < 2 || math.Abs(c.period/s.Step-steps) >= 0.02 || steps > (s.X[len(s.X)-1]-s.X[0])/s.Step/leastCycles {
+		return 0
+	}
+	return int(steps)
+}
+
+// smoothen sets the smoothness of given seasons of an even series.
+func smoothen(s *series.Series, o Options, given []season) {
+	if !s.Even || len(s.X) < detectable {
+		return
+	}
+	views := detrendedViews(s, o)
+	for i, c := range given {
+		if steps := c.whole(s); steps > 0 && len(views) > 0 {
+			given[i].smoothness = views[0].smoothness(folded{period: steps, parts: 1})
+		}
+	}
 }
 
 // shownSeasons returns the seasons beside those of the calendar that an even series shows after its trend, its changes and its
@@ -91,10 +114,10 @@ func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []s
 	known := slices.Clone(calendar)
 	var whole []int // seasons of the calendar, in steps
 	for i, c := range calendar {
-		if steps := math.Round(c.period / s.Step); steps >= 2 && math.Abs(c.period/s.Step-steps) < 0.02 &&
-			steps <= span/s.Step/leastCycles {
-			whole = append(whole, int(steps))
-			calendar[i].faint = !slices.ContainsFunc(views, func(v *view) bool { return v.gain(int(steps)) > 0 })
+		if steps := c.whole(s); steps > 0 {
+			whole = append(whole, steps)
+			calendar[i].smoothness = views[0].smoothness(folded{period: steps, parts: 1})
+			calendar[i].faint = !slices.ContainsFunc(views, func(v *view) bool { return v.gain(steps) > 0 })
 		}
 	}
 	for len(all) < mostShown && len(known) < len(calendar)+2*mostShown {
@@ -558,10 +581,10 @@ func (v *view) gainAt(steps float64, harmonics int) float64 {
 }
 
 // smoothness returns the lengthscale ℓ of a periodic kernel whose correlation exp(−2 sin²(π/P)/ℓ²) of neighbours is the one of
-// the seasonal means at a period of P steps, without their noise: at most smoothSeason. Trained from there, a rough season is not
-// taken for noise.
+// the seasonal means at a period of P steps, without their noise. Trained from there, a rough season is not taken for noise. Of
+// others it is smoothSeason, from where training finds any.
 func (v *view) smoothness(f folded) float64 {
-	const least = 0.05 // correlation
+	const least, rough = 0.05, 0.5 * smoothSeason // correlation, ℓ
 	sum, count := make([]float64, f.period), make([]float64, f.period)
 	for i, y := range v.y {
 		sum[v.at[i]%f.period] += v.weight[i] * y
@@ -588,7 +611,11 @@ func (v *view) smoothness(f folded) float64 {
 	if !(square > 0) || correlation == 1 {
 		return smoothSeason
 	}
-	return min(smoothSeason, math.Sin(math.Pi/f.steps())*math.Sqrt(2/-math.Log(correlation)))
+	l := math.Sin(math.Pi/f.steps()) * math.Sqrt(2/-math.Log(correlation))
+	if l > rough {
+		return smoothSeason
+	}
+	return l
 }
 
 // leaveOut subtracts the seasonal means of a season.
