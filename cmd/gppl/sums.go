@@ -75,7 +75,7 @@ func merged(ctx context.Context, c *cli.Command, files []string, subtract bool) 
 			return nil, err
 		}
 		switch {
-		case subtract && s.Len() > all.Len() && s.Header() == all.Header():
+		case subtract && s.Len() > all.Len() && s.Header().Difference(all.Header()) == "":
 			return nil, fmt.Errorf("%s: its %s cannot be among the %d that %s has left",
 				file, text.Count(s.Len(), "observation"), all.Len(), files[0])
 		case subtract:

@@ -162,6 +162,36 @@ func TestSumDates(t *testing.T) {
 	}
 }
 
+// TestSumsLocal: times without a zone are written without one, those with a zone end in Z, and merged sums are local if all are.
+func TestSumsLocal(t *testing.T) {
+	dir := t.TempDir()
+	write := func(zone string) string {
+		return put(t, dir, "t"+zone+".csv", made("when,y", 60, func(i int) string {
+			return fmt.Sprintf("2024-03-%02dT%02d:30:00%s,%d", 1+i/24, i%24, zone, i%7)
+		}))
+	}
+	local, zoned := filepath.Join(dir, "local.sums"), filepath.Join(dir, "zoned.sums")
+	merged := filepath.Join(dir, "merged.sums")
+	says := func(want string, args ...string) {
+		t.Helper()
+		if said, _ := must(t, args...); !strings.Contains(said, want) {
+			t.Errorf("gppl %v: %s", args, said)
+		}
+	}
+	const without, with = "2024-03-01T00:30:00 to 2024-03-03T11:30:00,", "2024-03-01T00:30:00Z to 2024-03-03T11:30:00Z,"
+	says(without, "sum", write(""), "-o", local)
+	says(with, "sum", write("Z"), "-o", zoned)
+	says(without, "info", local)
+	must(t, "sum", write(""), "--like", zoned, "-o", merged)
+	says(with, "info", merged)
+	must(t, "sum", write(""), "--like", local, "-o", filepath.Join(dir, "more.sums"))
+	says(without, "merge", local, filepath.Join(dir, "more.sums"), "-o", merged)
+	says(with, "merge", local, zoned, "-o", merged)
+	says("\n2024-03-03T12:30:00,", "fit", local, "--forecast", "2")
+	says("of 2024-03-01 to", "sum", write(""), "--from", "2024-03-01", "--to", "2024-03-04", "--centre", "3",
+		"--largest", "4", "-o", local)
+}
+
 // TestSumsTellDates wants dates, and not seconds, of all that is told of sums of dates, and numbers of others.
 func TestSumsTellDates(t *testing.T) {
 	dir := t.TempDir()

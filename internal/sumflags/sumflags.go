@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -45,7 +46,7 @@ func (r Range) Header(read func() (*sums.Sums, error), look func() (sums.Range, 
 		name, text string
 		at         *float64
 	}{{"from", r.From, &p.Lo}, {"to", r.To, &p.Hi}}
-	dates := false
+	dates, local := false, true
 	for _, end := range ends {
 		if end.text == "" {
 			continue
@@ -53,8 +54,9 @@ func (r Range) Header(read func() (*sums.Sums, error), look func() (sums.Range, 
 		if _, err := series.ParsePlace(end.text); err != nil {
 			return h, Wrong{fmt.Errorf("--%s: %s", end.name, strings.TrimPrefix(err.Error(), "dataset: "))}
 		}
-		dates = dates || series.IsDate(end.text)
+		dates, local = dates || series.IsDate(end.text), local && !dataset.Zoned(end.text)
 	}
+	p.Local = dates && local
 	if r.From == "" || r.To == "" || !r.Given("centre") || !r.Given("largest") {
 		if p, err = look(); err != nil {
 			return h, err
@@ -86,7 +88,7 @@ func (r Range) check(p sums.Range) error {
 		if given != "" {
 			return fmt.Sprintf("--%s %s", flag, given)
 		}
-		return fmt.Sprintf("%s, the %s x of the files", Place(sums.Header{Dates: p.Dates}, x), seen)
+		return fmt.Sprintf("%s, the %s x of the files", Place(sums.Header{Dates: p.Dates, Local: p.Local}, x), seen)
 	}
 	switch {
 	case !(p.Lo < p.Hi):

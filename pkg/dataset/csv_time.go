@@ -95,6 +95,9 @@ var (
 	dateName     = regexp.MustCompile(`(?i)date|datum|fecha|\bdata\b|month|monat|\bday\b|\btag\b|zeit|time`)
 )
 
+// Zoned reports whether a date names a time zone.
+func Zoned(text string) bool { return zoned.MatchString(text) }
+
 func newTimeFinder(opt CSVOptions, name string) *timeFinder {
 	return &timeFinder{numberFinder: numberFinder{opt: opt}, fits: math.MaxUint, fiscal: true, sheet: dateName.MatchString(name)}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -120,13 +121,13 @@ func SumsAxis(h sums.Header) Axis {
 	if !h.Dates {
 		return Axis{}
 	}
-	return Axis{Name: "date", Unit: "second", Dates: true, Origin: instant(0)}
+	return Axis{Name: "date", Unit: "second", Dates: true, Origin: instant(0), Local: h.Local}
 }
 
 // LookAt returns the range of csv files from a first look: at all of a file up to 4 MB, else at pieces, with a margin.
 func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, err error) {
 	var x, y []float64
-	whole := true
+	whole, local := true, true
 	var axis OneAxis
 	for _, file := range files {
 		text, all, err := excerpt(file)
@@ -148,7 +149,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 		if err == nil {
 			err = axis.Add(file, rep)
 		}
-		r.Dates = r.Dates || rep.Dates()
+		r.Dates, local = r.Dates || rep.Dates(), local && rep.Local
 		if err != nil {
 			if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "dataset: CSV: ") {
 				err = inner
@@ -165,11 +166,12 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 		}
 	}
 	margin, spread, dates := lookMargin, float64(lookSpread), r.Dates
+	local = local && slices.ContainsFunc(x, func(s float64) bool { return math.Mod(s, 86400) != 0 })
 	if whole {
 		margin, spread = 0, 1
 	}
 	if r, err = sums.SampleRange(x, y, margin, spread); err == nil {
-		r.Dates = dates
+		r.Dates, r.Local = dates, local
 	}
 	return r, err
 }

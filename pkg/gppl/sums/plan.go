@@ -27,6 +27,7 @@ type Range struct {
 	Centre, Largest float64
 	LargestWeight   float64 // 0: no weights
 	Dates           bool    // inputs are dates, in seconds since 1970
+	Local           bool    // and have no time zone
 }
 
 // Plan is a header with what it resolves and costs.
@@ -75,7 +76,7 @@ func NewPlan(r Range) (Plan, error) {
 		return Plan{}, fmt.Errorf("gppl: sums.NewPlan: Longest = %v is less than Shortest = %v", r.Longest, r.Shortest)
 	}
 	h := Header{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: exactsums.UnitFor(r.Largest),
-		LargestWeight: exactsums.UnitFor(r.LargestWeight), Dates: r.Dates}
+		LargestWeight: exactsums.UnitFor(r.LargestWeight), Dates: r.Dates, Local: r.Local}
 	h.Period = periodRatio * span
 	if short := span + griddedGap(r.Longest); r.Longest > 0 && short < h.Period {
 		h.Period = short

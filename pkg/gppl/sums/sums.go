@@ -46,6 +46,9 @@ type Header struct {
 	Largest        float64 // |y − Centre| is at most that; a power of two
 	LargestWeight  float64 // no weight is larger, a power of two; 0: there are no weights
 	Dates          bool    // inputs are dates, in seconds since 1970
+	// Local says that the dates were written without a time zone, and so are those of Place. Sums that differ in it alone are merged:
+	// they are local if all of them are.
+	Local bool
 }
 
 // The bounds of a header.
@@ -116,10 +119,13 @@ func (h Header) Place(t float64) string {
 	if at.Equal(at.Truncate(24 * time.Hour)) {
 		return at.Format(time.DateOnly)
 	}
+	if h.Local {
+		return at.Format("2006-01-02T15:04:05")
+	}
 	return at.Format(time.RFC3339)
 }
 
-// Difference says in which fields h and o differ, "" if in none.
+// Difference says in which fields but Local h and o differ, "" if in none.
 func (h Header) Difference(o Header) string {
 	var differ []string
 	theirs := o.fields()
@@ -215,6 +221,7 @@ func (s *Sums) Merge(o *Sums) error {
 		return fmt.Errorf("gppl: Sums.Merge: %d and %d observations are more than can be counted", s.sum.N, o.sum.N)
 	}
 	s.sum.Merge(o.sum)
+	s.header.Local = s.header.Local && o.header.Local
 	return nil
 }
 
@@ -313,7 +320,8 @@ var (
 // MarshalBinary returns the bytes of a file: the same for the same observations, however they were added.
 func (s *Sums) MarshalBinary() ([]byte, error) {
 	h := s.header
-	return exactsums.Encode(exactsums.Header{Highest: h.Highest, Numbers: h.numbers(), Dates: h.Dates}, s.plan, s.sum), nil
+	return exactsums.Encode(exactsums.Header{Highest: h.Highest, Numbers: h.numbers(), Dates: h.Dates, Local: h.Local},
+		s.plan, s.sum), nil
 }
 
 // numbers returns those of the header in the order of the file.
@@ -340,7 +348,7 @@ func decodeSums(b []byte) (*Sums, error) {
 	v := h.Numbers
 	s, err := New(Header{
 		Highest: h.Highest, Lo: v[0], Hi: v[1], Origin: v[2], Period: v[3], Centre: v[4],
-		Largest: v[5], LargestWeight: v[6], Dates: h.Dates,
+		Largest: v[5], LargestWeight: v[6], Dates: h.Dates, Local: h.Local,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the header is wrong: %w", err)

@@ -18,7 +18,7 @@ import (
 //	16  56  Lo, Hi, Origin, Period, Centre, Largest, LargestWeight
 //	72  12  grid points on the circle, under a window, and in the file
 //	84   2  bytes of an integer of E, which has no sign, and of one of F
-//	86   1  1 if inputs are dates, 0 if not or if the file does not say
+//	86   1  1 if inputs are dates, 2 if they are dates without a time zone, 0 if not or if the file does not say
 //	87   1  0
 //	88   8  n
 //	96  32  Σ w·v²
@@ -52,6 +52,7 @@ type Header struct {
 	Highest int
 	Numbers [7]float64
 	Dates   bool
+	Local   bool // dates have no time zone
 }
 
 // Encode returns the bytes of a file: the same for the same points, however they were added.
@@ -72,6 +73,9 @@ func Encode(h Header, p *Plan, s *Sum) []byte {
 	b = append(b, byte(e), byte(f), 0, 0)
 	if h.Dates {
 		b[datesByte] = 1
+	}
+	if h.Dates && h.Local {
+		b[datesByte] = 2
 	}
 	b = le.AppendUint64(b, s.N)
 	for _, v := range s.YY {
@@ -146,7 +150,7 @@ func ReadHeader(b []byte) (h Header, err error) {
 	if columns := le.Uint16(b[10:]); columns != 0 {
 		return h, fmt.Errorf("the sums have a mean basis of %d columns, which this program does not read", columns)
 	}
-	h.Highest, h.Dates = int(le.Uint32(b[12:])), b[datesByte] == 1
+	h.Highest, h.Dates, h.Local = int(le.Uint32(b[12:])), b[datesByte] > 0, b[datesByte] == 2
 	for i := range h.Numbers {
 		h.Numbers[i] = math.Float64frombits(le.Uint64(b[16+8*i:]))
 	}
@@ -162,7 +166,7 @@ func Decode(b []byte, p *Plan) (*Sum, error) {
 			count, size, width, p.Count(), p.Size(), p.Width())
 	}
 	e, f := int(b[84]), int(b[85])
-	if e > 16 || f > 16 || b[datesByte] > 1 || b[datesByte+1] != 0 {
+	if e > 16 || f > 16 || b[datesByte] > 2 || b[datesByte+1] != 0 {
 		return nil, fmt.Errorf("the header is wrong: integers of %d and %d bytes", e, f)
 	}
 	switch want := Overhead + count*(e+f); {
