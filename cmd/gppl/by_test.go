@@ -72,4 +72,11 @@ func TestBy(t *testing.T) {
 		}
 	})
 	must(t, "compare", path, "--y", "y", "--by", "none", "--kernel", "SE", "-q")
+	// A model of such a table takes another one by the same word.
+	model := filepath.Join(dir, "pooled.json")
+	must(t, "fit", path, "--y", "y", "--by", "none", "--kernel", "SE", "--origins", "0", "-q", "--model", model)
+	if code, _, stderr := gppl("update", model, path); code != exitFailed || !strings.Contains(stderr, "--by none takes all rows for one") {
+		t.Errorf("update, exit %d: %s", code, stderr)
+	}
+	must(t, "update", model, path, "--by", "none")
 }

@@ -334,7 +334,7 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (series.ReadOp
 	if err != nil {
 		return o, err
 	}
-	o.Y, o.By, o.Pooled, o.Holidays = y, keyColumns(c), pooled(c), c.String("holidays")
+	o.Y, o.By, o.Pooled, o.Backward, o.Holidays = y, keyColumns(c), pooled(c), c.Bool("backward"), c.String("holidays")
 	o.YError, o.RelativeErrors, o.Regressors, o.Future =
 		c.String("y-error"), c.Bool("relative-errors"), listOf(c, "regressor"), c.String("future")
 	if o.RelativeErrors && o.YError == "" {

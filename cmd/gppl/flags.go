@@ -24,6 +24,8 @@ func inputFlags() []cli.Flag {
 		&listFlag{Name: "y", Value: []string{"2"},
 			Usage: "`COLUMN` of values, by name or by number from 1; may be repeated for gppl fit", Category: file},
 		timeFlag(file),
+		&cli.BoolFlag{Name: "backward",
+			Usage: "x counts back in time, as ages and years before present do: it is taken as -x", Category: file},
 		&cli.StringFlag{Name: "y-error",
 			Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
 		&cli.BoolFlag{Name: "relative-errors",

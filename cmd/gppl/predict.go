@@ -29,7 +29,7 @@ func predictCommand() *cli.Command {
    gppl predict model.json --at 2030-01-01 --at 2031-01-01
    gppl predict model.json --future prices.csv --out forecast.csv
    gppl predict model.json --until 100 --forecast 120`,
-		Flags: append(formatFlags(), []cli.Flag{
+		Flags: append(append(formatFlags(), flagsOf("by")...), []cli.Flag{
 			forecastFlag(),
 			&cli.StringFlag{Name: "future",
 				Usage: "`FILE.csv` with future x and the regressors of the model; - is standard input", Category: "RESULTS"},
@@ -47,7 +47,8 @@ func predictCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := cmp.Or(formatKnown("out", c.String("out")), checkSteps(c), checkPlaces(c), writable(c, "out")); err != nil {
+			err = cmp.Or(oneSeries(c), formatKnown("out", c.String("out")), checkSteps(c), checkPlaces(c), writable(c, "out"))
+			if err != nil {
 				return err
 			}
 			a, limit, err := loadModel(ctx, c, path)
@@ -56,7 +57,7 @@ func predictCommand() *cli.Command {
 			}
 			if path := c.String("future"); path != "" {
 				o, err := readOptions(c)
-				if o.Memory = limit; err == nil {
+				if o.Memory, o.Pooled = limit, pooled(c); err == nil {
 					_, err = interruptible(ctx, func() (struct{}, error) { return struct{}{}, a.Series.AddFuture(path, o) })
 				}
 				if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ have the new rows alone, or all rows as they are now; its columns have the names
 
    gppl update model.json new.csv --model updated.json
    gppl update model.json all.csv --out checked.csv --anomaly 1e-4`,
-		Flags: append(formatFlags(), []cli.Flag{
+		Flags: append(append(formatFlags(), flagsOf("by")...), []cli.Flag{
 			&cli.StringFlag{Name: "y",
 				Usage: "`COLUMN` of values; if not given, the one that the model was learnt from", Category: "THE FILE"},
 			&cli.StringFlag{Name: "model", Aliases: []string{"o"},
@@ -43,7 +44,7 @@ have the new rows alone, or all rows as they are now; its columns have the names
 			if p := c.Float("anomaly"); !(p > 0 && p < 1) {
 				return usageError{fmt.Errorf("--anomaly %g: it takes a probability, such as 0.001", p)}
 			}
-			if err := checkOutputs(c, "model", "out"); err != nil {
+			if err := cmp.Or(oneSeries(c), checkOutputs(c, "model", "out")); err != nil {
 				return err
 			}
 			a, limit, err := loadModel(ctx, c, path)
@@ -54,7 +55,7 @@ have the new rows alone, or all rows as they are now; its columns have the names
 			if err != nil {
 				return err
 			}
-			o.Y, o.Memory = c.String("y"), limit
+			o.Y, o.Pooled, o.Memory = c.String("y"), pooled(c), limit
 			type result struct {
 				after    *forecast.Analysis
 				arrivals *forecast.Arrivals

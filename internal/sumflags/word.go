@@ -12,7 +12,7 @@ var settingFlags = map[string]string{
 	"X": "--x", "Y": "--y", "Comma": "--comma", "DecimalComma": "--decimal-comma", "DecimalPoint": "--decimal-point",
 	"NoHeader": "--no-header", "Missing": "--missing", "Time": "--time", "Future": "--future", "Log": "--log", "By": "--by",
 	"Keys": "--by", "Pooled": "--by none", "Likelihood": "--likelihood", "Shifts": "--shifts", "Size": "--size",
-	"YError": "--y-error", "Bounds": "--bounds",
+	"YError": "--y-error", "Bounds": "--bounds", "Backward": "--backward",
 	"Range": "--from, --to, --centre and --largest", "Header": "--like FILE.sums",
 }
 

@@ -28,6 +28,7 @@ type CSVOptions struct {
 	SkipMissing bool       // leaves out rows without x or y, which are problems otherwise
 	Limit       float64    // the largest allowed |x| or |y| unless 0; dates have no limit
 	Time        TimeFormat // how x is written; "": the cells decide
+	Backward    bool       // numbers x count back in time, as ages do: they are read as -x
 	// Also are further columns of numbers that [ReadCSVReport] returns, and Keys columns of texts that tell series apart.
 	// [StreamCSV] ignores both.
 	Also, Keys []string

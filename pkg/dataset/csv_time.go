@@ -191,7 +191,9 @@ func (f *timeFinder) format() (format TimeFormat, numbers string, wrong *CSVProb
 func (t *table) readX(text string) (x float64, d date, wrong *CSVProblem) {
 	format, ok := t.rep.Time, false
 	if format == TimeNumber {
-		x, wrong = t.numbers[0].read(text, t.opt.Limit)
+		if x, wrong = t.numbers[0].read(text, t.opt.Limit); t.opt.Backward {
+			x = 0 - x // not -0
+		}
 		return x, d, wrong
 	}
 	if t.unit > 0 {

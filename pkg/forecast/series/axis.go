@@ -24,6 +24,8 @@ type Axis struct {
 	Zero   float64   `json:"zero,omitempty"`
 	// Months is the constant number of months between observations: 1 for a monthly series, 12 for a yearly one; 0 for none.
 	Months int `json:"months,omitempty"`
+	// Backward says that x is minus a column that counts back in time, as ages do (ReadOptions.Backward).
+	Backward bool `json:"backward,omitempty"`
 	// Day, unless 0, is the day on which months begin on an axis of years whose months are all equally long.
 	Day int `json:"day,omitempty"`
 	// Clock says that the dates have times of day, which are then written.
@@ -251,6 +253,14 @@ func (a Axis) Texts(x []float64) []string {
 		texts = append(texts, a.Text(at))
 	}
 	return texts
+}
+
+// column is the name of the column of x in a file.
+func (a Axis) column() string {
+	if a.Backward {
+		return strings.TrimPrefix(a.Name, "−")
+	}
+	return a.Name
 }
 
 // Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day;

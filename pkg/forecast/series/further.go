@@ -25,8 +25,8 @@ type Further struct {
 
 // ReadFurther reads the rows of a csv file that come after the last observation, as values of y, or of log y if log is set. The
 // rows have the columns, by name, that the series was read from; o says how the file is written, and o.X and o.Y may name other
-// columns; the rest of o is ignored. Rows that are already in the series are left out. Any other row that is not after the last
-// observation is an error.
+// columns. The rest of o is ignored but for Pooled, without which a table of several series is an error, as it is for [Read]. Rows
+// that are already in the series are left out. Any other row that is not after the last observation is an error.
 func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, error) {
 	name := dataset.Shown(path)
 	if s.Student != nil {
@@ -49,6 +49,9 @@ func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, er
 		return nil, err
 	}
 	wrap := func(err error) error { return fmt.Errorf("%s: %w", name, err) }
+	if err := o.OneSeries(rep); err != nil {
+		return nil, wrap(err)
+	}
 	if d.Len() == 0 {
 		return nil, wrap(errors.New("there is no row with an x and a y"))
 	}
@@ -168,7 +171,8 @@ func (s *Series) columns(o ReadOptions) ReadOptions {
 		}
 		return name
 	}
-	o.X = cmp.Or(o.X, named(s.Axis.Name))
+	o.X = cmp.Or(o.X, named(s.Axis.column()))
+	o.Backward = s.Axis.Backward
 	if o.Y == "" {
 		for _, column := range s.Source.Columns {
 			if name, _, _ := splitUnit(column); name == s.YName || column == s.YName {

@@ -70,10 +70,11 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	}
 	if o.NoHeader {
 		return fmt.Errorf("%s needs a header: its columns are found by their names, %s and %s",
-			name, s.Axis.Name, strings.Join(k.Names, ", "))
+			name, s.Axis.column(), strings.Join(k.Names, ", "))
 	}
 	o.By = nil
-	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.Name), k.Names, path
+	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.column()), k.Names, path
+	o.Backward = s.Axis.Backward
 	future, err := readFuture(o, k.Names, o.Time, s.Axis.Dates)
 	if err != nil {
 		return err
@@ -110,6 +111,11 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates 
 	}
 	if s.Len() == 0 {
 		return futureRows{}, errors.New("no rows")
+	}
+	if len(o.By) == 0 {
+		if err := o.OneSeries(rep); err != nil {
+			return futureRows{}, fmt.Errorf("%s: %w", dataset.Shown(o.Future), err)
+		}
 	}
 	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber,
 		rowsOf(rep.Also.KeyTexts, rep.Also.Keys, s.Len()).of}

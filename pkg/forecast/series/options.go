@@ -17,6 +17,8 @@ type ReadOptions struct {
 	NoHeader                   bool
 	Missing                    []string           // texts for a missing value, besides an empty cell, NA, NaN and null
 	Time                       dataset.TimeFormat // how x is written; "": detected
+	// Backward says that x counts back in time, as ages and years before present do: x is read as -x, and so named.
+	Backward bool
 	// Last keeps only this number of the latest observations; 0 keeps all.
 	Last int
 	// YError is a column of known standard deviations of the observations (error bars), in the unit of y; "" for none.

@@ -136,8 +136,14 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if out.X, out.Y = s.X, s.Y; o.Bounds != nil {
 		out.setBounds(*o.Bounds)
 	}
+	if err := o.backward(s.XName, rep, out.Source.Unsorted); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	if rep.Time == dataset.TimeNumber {
 		out.Axis = Axis{Name: cmp.Or(s.XName, "x"), Unit: cmp.Or(o.XUnit, unitOf(s.XName, s.X))}
+		if o.Backward {
+			out.Axis.Name, out.Axis.Backward = "−"+out.Axis.Name, true
+		}
 		if o.Time == "" && len(o.Regressors) == 0 {
 			out.takeEven()
 		}
@@ -200,6 +206,27 @@ func (o ReadOptions) noTime(s dataset.Series, rep dataset.CSVReport, unsorted in
 		dataset.Setting{Field: "X", Value: dataset.RowNumber}, dataset.Setting{Field: "X", Value: name})
 }
 
+// countsBack are names of numbers that count back in time, and mayCountBack one of those that may.
+var (
+	countsBack   = regexp.MustCompile(`(?i)(^|[^\pL])(BP|b2k|[kM]a|[kM]yr|ago)($|[^\pL])|before.present`)
+	mayCountBack = regexp.MustCompile(`(?i)(^|[^\pL])(age|alter|âge|edad)($|[^\pL])`)
+)
+
+// backward returns an error for numbers that count back in time by their name, or for ages that fall in all rows, and for
+// ReadOptions.Backward beside dates.
+func (o ReadOptions) backward(name string, rep dataset.CSVReport, unsorted int) error {
+	back := dataset.Setting{Field: "Backward"}
+	switch {
+	case rep.Time != dataset.TimeNumber && o.Backward:
+		return message("%v is about numbers, and x are dates", back)
+	case rep.Time != dataset.TimeNumber || o.Time != "" || o.Backward:
+	case countsBack.MatchString(name) || mayCountBack.MatchString(name) && unsorted == rep.Rows-rep.Skipped-1:
+		return message("x runs backwards: %q counts back from the present. %v takes −x, so that a forecast goes on in time; "+
+			"%v takes x as it is", name, back, dataset.Setting{Field: "Time", Value: "number"})
+	}
+	return nil
+}
+
 // unitOf guesses the unit of a column of numbers from its name: "year" or "decimal" means years, and so does any other name with
 // "date" or "year" in it if all numbers are whole and between 1000 and 3000.
 func unitOf(name string, x []float64) string {
@@ -236,7 +263,7 @@ func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader,
 		Time: o.Time, Seconds: true, Limit: Largest, SkipMissing: true, Missing: o.Missing,
-		Also: o.also(), Keys: o.By, MaxRows: o.mostRows(), NumberDates: true,
+		Also: o.also(), Keys: o.By, MaxRows: o.mostRows(), NumberDates: true, Backward: o.Backward,
 	}
 }
 

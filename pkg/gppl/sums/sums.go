@@ -46,8 +46,8 @@ type Header struct {
 	Largest        float64 // |y − Centre| is at most that; a power of two
 	LargestWeight  float64 // no weight is larger, a power of two; 0: there are no weights
 	Dates          bool    // inputs are dates, in seconds since 1970
-	// Local says that the dates were written without a time zone, and so are those of Place. Sums that differ in it alone are merged:
-	// they are local if all of them are.
+	// Local says that the dates were written without a time zone, and so are those of Place. Sums that differ in it alone are
+	// merged: they are local if all of them are.
 	Local bool
 }
 
