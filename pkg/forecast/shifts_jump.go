@@ -41,9 +41,13 @@ func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 		shifts := append(slices.Clone(a.Series.Shifts), found...)
 		s := a.Series.WithShifts(shifts)
 		gain, outcome := 0.0, (*search.Outcome)(nil)
-		for _, o := range []search.Options{a.Options.Like(a.members[0].Averaged, a.Effort), *a.Options} {
+		for _, small := range []bool{true, false} {
 			var err error
-			outcome, err = search.Find(ctx, s, o)
+			if small {
+				outcome, err = search.FindLike(ctx, s, *a.Options, a.members[0].Averaged, a.Effort)
+			} else {
+				outcome, err = search.Find(ctx, s, *a.Options)
+			}
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("looking for changes: %w", ctx.Err())
 			}

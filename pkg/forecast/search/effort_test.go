@@ -100,7 +100,7 @@ func TestConcurrentCandidates(t *testing.T) {
 	s := longSeries(t, 100, 0.5)
 	search := func(processors int) (found []string) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
-		p, err := searchPolicy(t.Context(), s, Options{Log: "never", effort: &Efforts[0]})
+		p, err := searchPolicy(t.Context(), s, Options{Log: "never", effort: &Efforts[0]}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

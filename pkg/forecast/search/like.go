@@ -1,24 +1,26 @@
 package search
 
 import (
+	"context"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Like returns the options of a small search, on all scales and with all trends, of the best structure that a search of an effort
-// found, of its seasons alone, and of noise alone. It says at a fraction of the cost whether a search of the series with other
-// columns in the mean may find a better model.
-func (o Options) Like(best Averaged, effort string) Options {
-	o.like = []proposed{{noiseAlone{}, proposal{terms: []gppl.Kernel{WhiteTerm}, noise: startNoise}}}
+// FindLike is a small Find, on all scales and with all trends: of the best structure that a search of an effort found, of its
+// seasons alone, and of noise alone. It says at a fraction of the cost whether a search of the series with other columns in the
+// mean may find a better model.
+func FindLike(ctx context.Context, s *series.Series, o Options, best Averaged, effort string) (*Outcome, error) {
+	few := []proposed{{noiseAlone{}, proposal{terms: []gppl.Kernel{WhiteTerm}, noise: startNoise}}}
 	terms := SumTerms(best.Model.Kernel)
 	if best.kind != (noiseAlone{}) {
 		same := proposal{terms: terms, noise: max(seasonalNoise, best.Model.Noise), fix: best.fix}
-		o.like = append(o.like, proposed{best.kind, same})
+		few = append(few, proposed{best.kind, same})
 	}
 	seasons := slices.DeleteFunc(slices.Clone(terms), func(t gppl.Kernel) bool { return !hasPeriod(t) })
 	if len(seasons) > 0 && len(seasons) < len(terms) {
-		o.like = append(o.like, proposed{stationary{}, proposal{terms: seasons, noise: startNoise}})
+		few = append(few, proposed{stationary{}, proposal{terms: seasons, noise: startNoise}})
 	}
 	e := Efforts[EffortNamed(effort)]
 	if o.effort != nil {
@@ -26,5 +28,9 @@ func (o Options) Like(best Averaged, effort string) Options {
 	}
 	e.terms, e.scouts = 1, false // sums are neither grown nor tried at one place alone
 	o.effort, o.origin = &e, true
-	return o
+	p, err := searchPolicy(ctx, s, o, few)
+	if err != nil {
+		return nil, err
+	}
+	return p.outcome()
 }

@@ -36,8 +36,6 @@ type Options struct {
 	// effort is that of the search at an origin, whatever time it takes, without averaging over parameters; nil: by the
 	// budget.
 	effort *Effort
-	// like are the only proposals of the search (Like); nil for those of the candidates.
-	like []proposed
 }
 
 // AtOrigin returns the options of a fit to what was known at an origin.

@@ -32,11 +32,12 @@ const (
 // policy is the search that Fit runs.
 type policy struct {
 	task
-	rows    int     // the number of latest observations among which those are on which structures are compared
-	where   []place // the scales and trends that a proposal is tried with
-	enough  float64 // the score above which a trial on these scales is not examined further
-	spent   float64 // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
-	untried int     // proposals left out because the budget was spent
+	rows    int        // the number of latest observations among which those are on which structures are compared
+	where   []place    // the scales and trends that a proposal is tried with
+	enough  float64    // the score above which a trial on these scales is not examined further
+	spent   float64    // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
+	untried int        // proposals left out because the budget was spent
+	some    []proposed // the only proposals; nil for those of the candidates
 	*progress
 }
 
@@ -47,21 +48,21 @@ func Find(ctx context.Context, s *series.Series, o Options) (*Outcome, error) {
 			return nil, err
 		}
 	}
-	p, err := searchPolicy(ctx, s, o)
+	p, err := searchPolicy(ctx, s, o, nil)
 	if err != nil {
 		return nil, err
 	}
 	return p.outcome()
 }
 
-// searchPolicy returns the trials of a search, the best first.
-func searchPolicy(ctx context.Context, s *series.Series, o Options) (*policy, error) {
+// searchPolicy returns the trials of a search, the best first: of some proposals or, without any, of those of the candidates.
+func searchPolicy(ctx context.Context, s *series.Series, o Options, some []proposed) (*policy, error) {
 	planner, err := NewPlanner(ctx, s, o)
 	if err != nil {
 		return nil, err
 	}
 	p := &policy{task: task{ctx: ctx, options: o, plan: planner.Plan(), series: s},
-		progress: &progress{to: o.Progress, began: time.Now()}}
+		some: some, progress: &progress{to: o.Progress, began: time.Now()}}
 	p.rows = s.Reaching(p.plan.Every * p.plan.Searched)
 	compared, from := s, len(s.X)-p.rows
 	switch {
@@ -80,7 +81,7 @@ func searchPolicy(ctx context.Context, s *series.Series, o Options) (*policy, er
 	if p.trends = []string{"none", "linear"}; cmp.Or(o.Trend, "auto") != "auto" {
 		p.trends = []string{strings.ToLower(o.Trend)}
 	}
-	if len(o.Priors) > 0 && o.like == nil {
+	if len(o.Priors) > 0 && some == nil {
 		models, err := p.reachable()
 		if err == nil {
 			err = checkPriors(models, o.Priors)
@@ -155,7 +156,7 @@ const firstShare, growthShare, finalShare, growthSteps = 45, 15, 30, 4
 // search compares structures on the latest observations.
 func (p *policy) search() error {
 	p.where = p.everywhere()
-	if p.plan.effort.scouts && len(p.options.Kernels) == 0 && p.options.like == nil {
+	if p.plan.effort.scouts && len(p.options.Kernels) == 0 && p.some == nil {
 		if err := p.scout(); err != nil {
 			return err
 		}
@@ -197,11 +198,11 @@ func (p *policy) search() error {
 
 // proposals returns the proposals of the candidates whose share is fixed, or of those that the evidence weighs.
 func (p *policy) proposals(fixed bool) (all []proposed, err error) {
-	if p.options.like != nil {
+	if p.some != nil {
 		if fixed {
 			return nil, nil
 		}
-		return p.options.like, nil
+		return p.some, nil
 	}
 	for _, c := range p.options.candidates() {
 		if _, own := c.share(len(p.series.X)); own != fixed {
