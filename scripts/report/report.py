@@ -29,6 +29,7 @@ from pygments.styles.friendly import FriendlyStyle
 from pygments.token import Token
 
 import live
+import pictures
 import recordings
 import smoke_numbers
 from check import check
@@ -240,7 +241,7 @@ def render(nb, about, code_css):
             cells.append(take(cell.get("outputs", [])))
             silent = {"plumbing": [], "method": []}
         if cell.cell_type == "markdown":
-            cells.append({"prose": Markup(NOTEBOOK.sub(r'href="\1.html\2"', references.cite(numbering.link(markdown(cell.source)))))})
+            cells.append({"prose": Markup(NOTEBOOK.sub(r'href="\1.html\2"', references.cite(numbering.link(markdown(pictures.without(cell.source))))))})
     if any(silent.values()):
         cells.append(take([]))
     headings = contents("".join(c["prose"] for c in cells if "prose" in c))
@@ -262,6 +263,11 @@ def report(path, out, seconds):
         raise Failure("its metadata (gppl.seeds) do not say which seeds it draws with")
     start = time.monotonic()
     execute(path, nb, seconds)
+    if os.environ.get("GPPL_PICTURES"):
+        try:
+            pictures.make(ROOT, path, nb)
+        except pictures.PictureError as error:
+            raise Failure(str(error)) from None
     nb.cells = [c for c in nb.cells if BOOTSTRAP not in c.metadata.get("tags", [])]
     stored = "computed anew where stored before this run" if os.environ.get("GPPL_FRESH") else "used where there are any"
     about |= {"duration": duration(time.monotonic() - start), "scale": SCALE, "date": f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC", "commit": commit()}
@@ -318,6 +324,7 @@ def main():
                                   epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     cli.add_argument("--only", metavar="NAME", help="only the notebooks whose names begin so, e.g. 02, or 02,07 for several")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages go (reports/)")
+    cli.add_argument("--pictures", action="store_true", help="write the first figure of each notebook to notebooks/figures/, which its first cell shows")
     cli.add_argument("--timeout", metavar="MINUTES", type=float, help="the most that one notebook may take (180; 1440 with --slow)")
     cli.add_argument("--fresh", action="store_true", help="compute all stored results anew, as GPPL_FRESH does")
     cli.add_argument("--slow", action="store_true", help="compute also what takes hours, as GPPL_SLOW=1 does")
@@ -327,6 +334,10 @@ def main():
     args = cli.parse_args()
     if args.numbers and SCALE != "smoke":
         cli.error("--numbers needs GPPL_SCALE=smoke")
+    if args.pictures:
+        if SCALE != "full":
+            cli.error("--pictures needs the full scale")
+        os.environ["GPPL_PICTURES"] = "1"
     if SCALE not in ("full", "smoke"):
         cli.error(f"GPPL_SCALE={SCALE}: it is full or smoke")
     notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -24,6 +24,7 @@ import nbformat
 
 sys.path.insert(0, str(Path(os.environ["GPPL_ROOT"]) / "scripts" / "lab"))
 
+import pictures
 import recordings
 import report
 from whole import whole
@@ -225,6 +226,33 @@ class Pages(unittest.TestCase):
             path = Path(folder) / "x.ipynb"
             nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T\n\nSee *the forecast*<!--figure:forecast-->, as it is (*the scores*<!--table:x-->, say). More.")]), path)
             self.assertEqual(report.facts(path)["about"], "See the forecast, as it is.")
+
+    def test_pictures(self):
+        for path in (ROOT / "notebooks").glob("*.ipynb"):
+            self.assertEqual(pictures.stale(ROOT, path), "", path.name)
+        cell = nbformat.v4.new_code_cell("draw()", id="a")
+        cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": '<figure><svg aria-label="All [is] well. More." class="gppl-wide" data-panels="0 1"><path data-part="1" d="M1.234,5L6.05,7.8" style="fill:var(--gppl-0072b2,#0072B2)"/></svg></figure>'})]
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / "notebooks").mkdir()
+            path = root / "notebooks" / "01-x.ipynb"
+            nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T\n\nFound."), cell])
+            nbformat.write(nb, path)
+            self.assertEqual(pictures.stale(root, path), "there is no picture")
+            for _ in range(2):  # once more changes nothing
+                pictures.make(root, path, nb)
+                self.assertEqual(nbformat.read(path, as_version=4).cells[0].source, "# T\n\nFound.\n\n![All is well](figures/01-x.svg)")
+            self.assertEqual(pictures.without("# T\n\nFound.\n\n![All is well](figures/01-x.svg)"), "# T\n\nFound.")
+            svg = (pictures.folder(root) / "01-x.svg").read_text("utf-8")
+            self.assertTrue(svg.startswith('<svg aria-label="All [is] well. More."><path d="M1.2,5L6.0,7.8" style="fill:#0072B2"/>'), svg)
+            self.assertEqual(pictures.stale(root, path), "")
+            nb.cells[1].source = "draw(2)"
+            nbformat.write(nb, path)
+            self.assertIn("does not end", pictures.stale(root, path))
+            pictures.place(path, "All")
+            self.assertIn("has changed since", pictures.stale(root, path))
+            with self.assertRaises(pictures.PictureError):
+                pictures.make(root, path, nbformat.v4.new_notebook())
 
     def test_no_dead_links(self):
         for path in (ROOT / "notebooks").glob("*.ipynb"):  # JupyterLab and GitHub know no numbers of figures
