@@ -35,8 +35,8 @@ type StripsOptions struct {
 	// Each names a dot in the legend; default "one run".
 	Each string
 
-	// YRange fixes the vertical axis from the first to the second value. The zero value fits it to the data, without values that would
-	// flatten the rest. A value beyond is drawn as an arrow head at the edge, with the farthest of each strip in figures.
+	// YRange fixes the vertical axis from the first to the second value; a value beyond is drawn as an arrow head at the edge. The zero
+	// value fits the axis to the data without values that would flatten the rest, the farthest of which stand beside their arrow heads.
 	YRange [2]float64
 }
 
@@ -106,10 +106,11 @@ func Strips(o StripsOptions) (*Figure, error) {
 	if marks {
 		b.legend = append(b.legend, entry{name: "published", glyph: markGlyph, kind: swatchGlyph})
 	}
-	b.plot.Add(s)
 	if b.yRange = o.YRange; b.yRange == [2]float64{} {
 		b.yRange = s.inside(o.LogY)
+		s.farOut = b.yRange != [2]float64{}
 	}
+	b.plot.Add(s)
 	f, err := b.figure(0)
 	if err != nil {
 		return nil, err
@@ -169,6 +170,7 @@ type strip struct {
 
 type stripsPlot struct {
 	strips []strip
+	farOut bool // some values are beyond the axis, which does not fit them
 }
 
 func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
@@ -200,7 +202,9 @@ func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		if len(at) > 0 {
 			fillDots(&c, at, dot.radius, draw.LineStyle{Color: withAlpha(col, style.heldAlpha)})
 		}
-		st.farthest(c, &plt.Y, vg.Point{X: x + dot.radius + 2, Y: 0}, cut)
+		if s.farOut {
+			st.farthest(c, &plt.Y, x+dot.radius+2, 0.7*room, cut)
+		}
 		for _, v := range st.marks {
 			p := vg.Point{X: x + half + markGlyph.size() + 1, Y: cut(v)}
 			if dy := beyond(v, &plt.Y); dy != 0 {
@@ -217,8 +221,8 @@ func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// farthest writes the farthest value on each side of the axis beside its arrow head.
-func (s strip) farthest(c draw.Canvas, axis *plot.Axis, at vg.Point, y func(float64) vg.Length) {
+// farthest writes the farthest value on each side of the axis beside its arrow head, if there is room before the next strip.
+func (s strip) farthest(c draw.Canvas, axis *plot.Axis, x, room vg.Length, y func(float64) vg.Length) {
 	if len(s.values) == 0 {
 		return
 	}
@@ -228,7 +232,9 @@ func (s strip) farthest(c draw.Canvas, axis *plot.Axis, at vg.Point, y func(floa
 		}
 		sty := style.text(style.noteSize, style.muted, false)
 		sty.YAlign = draw.YCenter
-		c.FillText(sty, vg.Point{X: at.X, Y: y(v)}, auto(v))
+		if said := auto(v); sty.Width(said) < room {
+			c.FillText(sty, vg.Point{X: x, Y: y(v)}, said)
+		}
 	}
 }
 
