@@ -476,14 +476,13 @@
 			const inside = draw('svg', {x: r.x, y: r.y, width: r.w, height: r.h, viewBox: `${r.x} ${r.y} ${r.w} ${r.h}`}), g = draw('g', {class: 'gppl-zoom'});
 			const put = (to, name, shape) => parts.has(name) && to.append(like(parts.get(name)[0], shape));
 			const lines = (x, y) => xs.map(([t]) => `M${m.x(t)},${x}`).join('') + ys.map(([t]) => `M${y(m.y(t))}`).join('');
+			const first = p.layers.findIndex((l) => l.kind === 'line');
 			put(g, 'grid', lines(`${r.y}v${r.h}`, (y) => `${r.x},${y}h${r.w}`));
 			p.layers.forEach((l, k) => {
-				if (l.was && parts.has(`${k}`)) { // as it was published
-					const was = like(parts.get(`${k}`)[0], this.shape(l.was, p, r, m));
-					was.style.stroke = colour('8c959f');
-					was.style.strokeDasharray = 'none';
-					was.style.strokeWidth = '1';
-					inside.prepend(was);
+				if (k === first) for (const [j, {was}] of p.layers.entries()) if (was && parts.has(`${j}`)) { // as published: above bands, below lines
+					const line = like(parts.get(`${j}`)[0], this.shape(was, p, r, m));
+					Object.assign(line.style, {stroke: colour('8c959f'), strokeDasharray: 'none', strokeWidth: '1'});
+					inside.append(line);
 				}
 				put(inside, `${k}`, this.shape(l, p, r, m));
 				for (let i = 0; l.kind === 'points' && i < l.x.length; i++) {

@@ -255,14 +255,14 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 			Reading{Name: "and", Unit: f.YUnit, Value: a.Upper, Digits: f.Digits})
 	}
 	// Not by internal/text, whose regular expressions would make the program of a page larger by 20 kB.
-	said := func(v float64) string {
-		return strings.Replace(strconv.FormatFloat(v, 'f', f.Digits, 64), "-", "−", 1)
+	said := func(v float64, digits int) string {
+		return strings.Replace(strconv.FormatFloat(v, 'f', digits, 64), "-", "−", 1)
 	}
 	return &Shown{
 		Title: fmt.Sprintf("At step %d of the forecast: %s (95 %%: %s to %s)", steps,
-			strings.TrimSpace(said(last.Middle)+" "+f.YUnit), said(last.Lower), said(last.Upper)),
+			strings.TrimSpace(said(last.Middle, f.Digits)+" "+f.YUnit), said(last.Lower, f.Digits), said(last.Upper, f.Digits)),
 		Caption: fmt.Sprintf("Posterior of %s given %d observations: the negative log likelihood of the standardised series is "+
-			"%.3f nats.", f.Models[index].Name, f.given.data.Len(), nll),
+			"%s nats.", f.Models[index].Name, f.given.data.Len(), said(nll, 3)),
 		By: byEngine(p.Engine()), Layers: f.layers(all, steps, out, end), Readings: readings,
 	}, nil
 }
