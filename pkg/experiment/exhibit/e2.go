@@ -167,40 +167,6 @@ func publishedGap(p experiment.Published, n, order int, method string) any {
 	return v - ml
 }
 
-// E2Failures counts the runs of PL that made things worse, stopped early and converged.
-func E2Failures(all []experiment.Outcome) *viz.Table {
-	scale := scales.FromEnvironment()
-	t := &viz.Table{
-		Caption: "How many runs of PL ended worse than they began, with the noise variance at its floor, or within 2 nats of ML (ten " +
-			"draws, noise variance ln 1.1)",
-		Columns: []viz.Column{{Name: "n"}, {Name: "k"}, {Name: "stopped: worse than untrained"}, {Name: "stopped: noise at its floor"},
-			{Name: "converged: worse than untrained"}, {Name: "converged: noise at its floor"},
-			{Name: "converged: within 2 nats of the optimum"}},
-		Notes: smokeNote([]string{"Worse than untrained: the exact NLL at what was learnt is above that at the starting values."}),
-	}
-	for _, n := range experiment.E2Sizes(scale) {
-		for _, k := range experiment.E2Orders(scale) {
-			row := []any{n, k}
-			var near int
-			for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
-				ours := experiment.Where(all, experiment.E2By(protocol, experiment.PL, n, k))
-				row = append(row, share(experiment.Failures(ours), len(ours)), share(experiment.Floors(ours), len(ours)))
-				near = 0
-				for _, v := range experiment.Excess(all, ours) {
-					if v <= 2 {
-						near++
-					}
-				}
-				if protocol == experiment.GPPL {
-					row = append(row, share(near, len(ours)))
-				}
-			}
-			t.Rows = append(t.Rows, row)
-		}
-	}
-	return t
-}
-
 // E2Single compares VFE in single precision, as the authors computed it, with VFE in double precision.
 func E2Single(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{

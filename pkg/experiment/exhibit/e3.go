@@ -155,30 +155,6 @@ func SunspotsStrips(all []experiment.Outcome, p experiment.Published) (*viz.Figu
 	return viz.Strips(o)
 }
 
-// SunspotsSteps shows how many evaluations each loss takes under the paper's rule.
-func SunspotsSteps(all []experiment.Outcome) *viz.Table {
-	t := &viz.Table{
-		Caption: "Evaluations until the paper's rule stops Adam, and to the optimum by L-BFGS",
-		Columns: []viz.Column{{Name: "kernel"}},
-		Notes:   smokeNote(nil),
-	}
-	for _, protocol := range []string{"Adam", "L-BFGS"} {
-		for _, m := range methods {
-			t.Columns = append(t.Columns, viz.Column{Name: protocol + " " + m, Format: viz.Fixed(0)})
-		}
-	}
-	for _, kernel := range experiment.KernelNames {
-		row := []any{kernel}
-		for _, protocol := range []string{experiment.Paper, experiment.GPPL} {
-			for _, m := range methods {
-				row = append(row, evaluations(experiment.Where(all, experiment.SunspotsBy(protocol, kernel, m, experiment.Authors{}))))
-			}
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
-
 // EEGErrors compares the methods' errors on the held-out points, for each kernel, under the paper's protocol.
 func EEGErrors(all []experiment.Outcome, label string) (*viz.Figure, error) {
 	o := viz.StripsOptions{

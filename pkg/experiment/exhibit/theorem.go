@@ -44,25 +44,3 @@ func Leading(r *theory.TheoremResults) (*viz.Figure, error) {
 			"power %.2f. ΔI and the second term merge as Σ vanishes.", s.Total, s.Quadratic),
 	}}, panels...)
 }
-
-// Powers tabulates the powers of tr Σ with which the loss and its terms fall.
-func Powers(r *theory.TheoremResults) *viz.Table {
-	t := &viz.Table{
-		Caption: "Fitted powers of tr Σ: 1 is linear, 2 quadratic",
-		Columns: []viz.Column{{Name: "Σ shrinks as"}, {Name: "parameter"}, {Name: "ΔI", Format: viz.Fixed(3)},
-			{Name: "first term", Format: viz.Fixed(3)}, {Name: "second term", Format: viz.Fixed(3)}},
-		Notes: []string{"k → n: averages over draws of the projections. Close to n few directions are left, so these powers are " +
-			"accurate to about 0.1. The first term about the noise falls linearly: each direction left out " +
-			"contributes an eigenvalue σ² to Σ."},
-	}
-	for _, way := range []struct {
-		name string
-		v    theory.Vanishing
-	}{{"k → n", r.ToN}, {"τ² → 0", r.Noisy}} {
-		for a, p := range r.Params {
-			s := way.v.Slopes[a]
-			t.Rows = append(t.Rows, []any{way.name, p, s.Total, s.Quadratic, s.Cross})
-		}
-	}
-	return t
-}
