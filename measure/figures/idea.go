@@ -75,8 +75,9 @@ func idea() (*viz.Figure, error) {
 	}
 	ofSeries.Slot, ofProjections.Slot = viz.Orange, viz.Blue
 	likelihoods, err := viz.Curves(viz.CurvesOptions{
-		Frame: viz.Frame{Title: "3. The likelihood of a lengthscale", XLabel: "lengthscale (true value 8)", YLabel: "log likelihood (nats)"},
-		LogX:  true, YRange: [2]float64{-12, 0.6}, Curves: []viz.Curve{ofSeries, ofProjections},
+		Frame: viz.Frame{Title: "3. The likelihood of a lengthscale", XLabel: "lengthscale (true value 8)",
+			YLabel: "log likelihood (nats)"},
+		LogX: true, YRange: [2]float64{-12, 0.6}, Curves: []viz.Curve{ofSeries, ofProjections},
 	})
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Command figures draws the figure of the README from the embedded series, and that of the index of the reports from a simulated one. It
-// prints what share of the held-out observations the 95 % band of the first contains, with the trend and without:
+// Command figures draws the figure of the README from the embedded series, and that of the index of the reports from a simulated
+// one. It prints what share of the held-out observations the 95 % band of the first contains, with the trend and without:
 //
 //	go run ./measure/figures docs/forecast.svg scripts/report/idea.svg
 package main

@@ -66,7 +66,8 @@ func (d Data) String() string {
 	for _, known := range []struct {
 		what string
 		is   bool
-	}{{"known errors", d.Errors != nil}, {"relative errors", d.Relative != nil}, {"channels", d.Channels != nil}, {"exposures", d.Exposures != nil}} {
+	}{{"known errors", d.Errors != nil}, {"relative errors", d.Relative != nil}, {"channels", d.Channels != nil},
+		{"exposures", d.Exposures != nil}} {
 		if known.is {
 			s += ", with " + known.what
 		}

@@ -85,7 +85,8 @@ type LossReport struct {
 
 // String has the engine and what it had to do besides.
 func (r LossReport) String() string {
-	s := fmt.Sprintf("engine %s, %v set-up, error at most %.2g nats", r.Engine, r.Setup.Round(time.Microsecond), max(r.LastBound, r.Inexact))
+	s := fmt.Sprintf("engine %s, %v set-up, error at most %.2g nats", r.Engine, r.Setup.Round(time.Microsecond),
+		max(r.LastBound, r.Inexact))
 	if r.Jitter > 0 {
 		s += fmt.Sprintf(", jitter %.2g", r.Jitter)
 	}

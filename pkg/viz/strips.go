@@ -35,8 +35,9 @@ type StripsOptions struct {
 	// Each names a dot in the legend; default "one run".
 	Each string
 
-	// YRange fixes the vertical axis from the first to the second value; a value beyond is drawn as an arrow head at the edge. The zero
-	// value fits the axis to the data without values that would flatten the rest, the farthest of which stand beside their arrow heads.
+	// YRange fixes the vertical axis from the first to the second value; a value beyond is drawn as an arrow head at the edge. The
+	// zero value fits the axis to the data without values that would flatten the rest, the farthest of which stand beside their
+	// arrow heads.
 	YRange [2]float64
 }
 
@@ -124,8 +125,8 @@ func Strips(o StripsOptions) (*Figure, error) {
 	return f, nil
 }
 
-// Tukey's outer fences: values farther than fence quartile ranges from the box are far out. They leave the axis if it is more than
-// flattened times as long with them.
+// Tukey's outer fences: values farther than fence quartile ranges from the box are far out. They leave the axis if it is more
+// than flattened times as long with them.
 const fence, flattened = 3, 1.5
 
 // inside is the range of an axis that values far out do not flatten, zero if there are none.
