@@ -17,8 +17,8 @@ type lags struct {
 	r     []float64 // the distance of each number of steps
 }
 
-// lagsOf returns the lags of x; nil if x has several dimensions or is on no grid of few places. The grid holds to rounding: places
-// and distances of the inputs themselves are off by as much.
+// lagsOf returns the lags of x; nil if x has several dimensions or is on no grid of few places. The grid holds to rounding:
+// distances of the inputs themselves are off by as much.
 func lagsOf(x Inputs) *lags {
 	const (
 		fewest   = 128     // observations, below which little is saved

@@ -113,7 +113,8 @@ func nested(seasons []season) (short, long season, ok bool) {
 // than its neighbours. A sum of two seasons would add the same shape to every day.
 func cycle(short, long season) gppl.Kernel {
 	const weeks = 4 // typical number of long seasons over which the shape changes
-	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: smoothSeason},
+	return gppl.Mul(
+		gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: smoothSeason},
 		gppl.Periodic{Variance: 1, Lengthscale: smoothSeason, Period: long.period})
 }
 

@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -179,8 +178,8 @@ func (p *Planner) searchedOn(e Effort) (most, every int) {
 		return most, thinnedTo(s, most, periods)
 	}
 	for _, period := range periods {
-		most = max(most, min(2*e.searched, int(math.Round(4*period/s.Step))))
-		two := int(math.Round(2 * period / s.Step))
+		most = max(most, min(2*e.searched, s.Rows(4*period)))
+		two := s.Rows(2 * period)
 		few := two <= twoPeriods
 		fits := few || two <= mostThinned && s.Errors == nil && s.Counting == nil
 		if fits && two > most*every && two <= len(s.X) && series.Regular(s.X[len(s.X)-two:]) {
@@ -191,7 +190,7 @@ func (p *Planner) searchedOn(e Effort) (most, every int) {
 		}
 	}
 	for _, c := range seasons {
-		four := min(len(s.X), int(math.Round(4*c.period/s.Step)))
+		four := min(len(s.X), s.Rows(4*c.period))
 		if !c.shown || four <= most*every || !series.Regular(s.X[len(s.X)-four:]) {
 			continue
 		}

@@ -71,7 +71,7 @@ func seasonsOf(ctx context.Context, s *series.Series, o Options) (all []season, 
 	return append(all, shown...), err
 }
 
-// whole returns the number of steps of a season that lasts for a whole number of them, and repeats leastCycles times; otherwise 0.
+// whole returns the number of steps of a season that lasts for a whole number of them and repeats leastCycles times; else 0.
 func (c season) whole(s *series.Series) int {
 	steps := math.Round(c.period / s.Step)
 	if steps < 2 || math.Abs(c.period/s.Step-steps) >= 0.02 || steps > (s.X[len(s.X)-1]-s.X[0])/s.Step/leastCycles {

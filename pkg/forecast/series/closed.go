@@ -36,6 +36,15 @@ func (s *Series) Closed(x float64) bool {
 	return s.closed.isClosed(x) && len(s.closed.closed) > days
 }
 
+// Rows returns the number of observations in a length on the axis, if none is missing at the steps that are not closed.
+func (s *Series) Rows(length float64) int {
+	open := 1.0
+	if s.closed != nil {
+		open = s.closed.open()
+	}
+	return int(math.Round(open * length / s.Step))
+}
+
 // findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day;
 // one that is whole minutes but for 1 % then becomes these. Of a long series the latest 1000 observations, or 20 cycles of them,
 // tell: stock exchanges once were open on Saturdays.

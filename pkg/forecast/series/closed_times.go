@@ -52,6 +52,17 @@ func (r *closedTimes) phase(x float64) int {
 
 func (r *closedTimes) isClosed(x float64) bool { return r != nil && r.closed[r.phase(x)] }
 
+// open returns the share of the steps that are not closed.
+func (r *closedTimes) open() float64 {
+	open := 0.0
+	for _, c := range r.closed {
+		if !c {
+			open++
+		}
+	}
+	return open / float64(len(r.closed))
+}
+
 // between returns how many steps between two observations are closed.
 func (r *closedTimes) between(from, to float64) (closed int) {
 	if r == nil {

@@ -170,6 +170,9 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 	}
 	out.spacing()
+	if out.Known == nil {
+		out.takeOpenHours()
+	}
 	if out.Axis.Dates {
 		rounding /= unitSeconds[out.Axis.Unit]
 	}
