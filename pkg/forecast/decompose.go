@@ -276,6 +276,11 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 			d.column(name)
 		}
 	}
+	if m := a.Series.MonthDays; m != nil {
+		for _, name := range m.Names() {
+			d.column(name)
+		}
+	}
 	for _, m := range a.members {
 		models := m.Draws
 		if len(models) == 0 {

@@ -7,7 +7,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Effects returns the coefficients of regressors and holidays in the best model, in the units of the file; nil if there are none.
+// Effects returns the coefficients of regressors, holidays and days of the month in the best model, in the units of the file; nil
+// if there are none.
 func (a *Analysis) Effects(ctx context.Context) ([]Effect, error) {
 	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {
@@ -19,6 +20,11 @@ func (a *Analysis) Effects(ctx context.Context) ([]Effect, error) {
 	if h := a.Series.Holidays; h != nil {
 		for j, name := range h.Names {
 			units[series.HolidayPrefix+name] = Effect{Name: name, Value: h.Scale[j]}
+		}
+	}
+	if m := a.Series.MonthDays; m != nil {
+		for _, name := range m.Names() {
+			units[series.MonthDayPrefix+name] = Effect{Name: name, Value: m.Scale}
 		}
 	}
 	if len(units) == 0 {
@@ -53,8 +59,8 @@ func (a *Analysis) coefficients(ctx context.Context) (map[string]gppl.Coefficien
 	return all, nil
 }
 
-// Effect is the learnt coefficient of a regressor or a holiday: a unit of it, or the holiday, adds Value to y, or log y if Log is
-// set.
+// Effect is the learnt coefficient of a regressor, a holiday or a day of the month: a unit of it, or the day, adds Value to y, or
+// log y if Log is set.
 type Effect struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`

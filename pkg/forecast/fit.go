@@ -25,6 +25,8 @@ import (
 // learnt from, or on four of the longest season. Predictions before these are conditioned on all observations or, if neither a
 // state space, a constant step nor waves make that cheap, on the 2000 around each x.
 //
+// A daily series may have effects of days of the month (series.WithMonthDays), unless its seasons are none.
+//
 // If kernels are named (Options.Kernels), they are the candidates of the search, in place of the sums that it would try and
 // grow. A named kernel begins where a search of all observations by the library ends (auto.FindStarts), since its scales and
 // periods may be any. All else is the same: scales, trends, weak priors, evidence, averages, budget and status. Every candidate
@@ -39,6 +41,9 @@ func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
 	s, err := o.Weigh(ctx, s)
 	if err != nil {
 		return nil, err
+	}
+	if len(o.Kernels) == 0 && !o.NoSeason {
+		s = s.WithMonthDays()
 	}
 	found, err := search.Find(ctx, s, o)
 	if err != nil {

@@ -26,7 +26,7 @@ type Learnt struct {
 var ErrNotPlain = errors.New("not of plain observations")
 
 // Learnt returns the models that forecasts average, the best first, without the draws of their parameters. The error is
-// ErrNotPlain for counts, bounds, noise with heavy tails, regressors, holidays and changes of level, and if the likelihood is
+// ErrNotPlain for counts, bounds, noise with heavy tails, regressors, holidays, days of the month and changes of level, and if the likelihood is
 // predicted to take 50 ms or more.
 func (a *Analysis) Learnt(ctx context.Context) ([]Learnt, error) {
 	s := a.Series
@@ -35,7 +35,7 @@ func (a *Analysis) Learnt(ctx context.Context) ([]Learnt, error) {
 		what  any
 	}{
 		{s.Counting != nil, "counts"}, {s.Bounds != nil, "bounds"}, {s.Student != nil, "noise with heavy tails"},
-		{s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"},
+		{s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"}, {s.MonthDays != nil, "effects of days of the month"},
 		{len(s.Shifts) > 0, dataset.Message{Of: "Options", Format: "changes of level, which %v leaves out",
 			Args: []any{dataset.Setting{Field: "Shifts", Value: "never"}}}},
 	} {

@@ -56,11 +56,12 @@ type stored struct {
 	// Files of series that were fitted with --share have the priors that they shared, which no prediction needs.
 	Shared json.RawMessage `json:"shared,omitempty"`
 	// Optional parts of a series; older files lack them.
-	Known    *series.Known    `json:"regressors,omitempty"`
-	Holidays *series.Holidays `json:"holidays,omitempty"`
-	Shifts   []series.Shift   `json:"changes,omitempty"` // of the mean
-	Counting *series.Counting `json:"counting,omitempty"`
-	Bounds   *series.Bounds   `json:"bounds,omitempty"`
+	Known     *series.Known     `json:"regressors,omitempty"`
+	Holidays  *series.Holidays  `json:"holidays,omitempty"`
+	MonthDays *series.MonthDays `json:"month_days,omitempty"`
+	Shifts    []series.Shift    `json:"changes,omitempty"` // of the mean
+	Counting  *series.Counting  `json:"counting,omitempty"`
+	Bounds    *series.Bounds    `json:"bounds,omitempty"`
 	// Noise with heavy tails; older files lack it.
 	Student *series.Student `json:"student,omitempty"`
 	// Files of later observations; older files lack them.
@@ -136,7 +137,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: candidates, Result: &store.Result{Result: a.Result}, Trained: a.trained,
 		Log: a.Log, Weak: !a.whole, Members: members, Widen: a.Widen, Effort: a.Effort,
-		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays,
+		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays,
 		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
@@ -255,7 +256,7 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	s := j.series()
-	s.Known, s.Holidays, s.Shifts, s.Counting = j.Known, j.Holidays, j.Shifts, j.Counting
+	s.Known, s.Holidays, s.MonthDays, s.Shifts, s.Counting = j.Known, j.Holidays, j.MonthDays, j.Shifts, j.Counting
 	s.Bounds, s.Student, s.Added = j.Bounds, j.Student, j.Added
 	if err := s.Restore(); err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ func effectsTable(ctx context.Context, a *forecast.Analysis) (*viz.Table, error)
 		return nil, err
 	}
 	holiday, column := "", "regressor"
-	if a.Series.Holidays != nil {
-		holiday, column = ", or a holiday,", "effect"
+	if a.Series.Holidays != nil || a.Series.MonthDays != nil {
+		holiday, column = ", or a day of its own,", "effect"
 	}
 	caption, unit := "What one unit of a regressor"+holiday+" adds to "+linked(a), ""
 	factors := link(a) == logY || link(a) == "log rate"

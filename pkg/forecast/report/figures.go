@@ -315,6 +315,9 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	if h := a.Series.Holidays; h != nil && len(h.Names) > 0 {
 		less = append(less, "holidays")
 	}
+	if a.Series.MonthDays != nil {
+		less = append(less, "days of the month")
+	}
 	if len(a.Series.Shifts) > 0 {
 		less = append(less, "changes of level and slope")
 	}

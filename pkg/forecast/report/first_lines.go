@@ -132,6 +132,9 @@ func pattern(a *forecast.Analysis) string {
 	if h := s.Holidays; h != nil && len(h.Names) > 0 {
 		parts = append(parts, "holidays")
 	}
+	if m := s.MonthDays; m != nil {
+		parts = append(parts, and(m.Names()))
+	}
 	if s.Known != nil {
 		parts = append(parts, "the effect of "+and(s.Known.Names))
 	}

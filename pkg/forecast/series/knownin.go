@@ -20,6 +20,7 @@ func (s *Series) KnownIn(from, to int) (*Series, error) {
 		known.group(p.X)
 		p.Known = &known
 	}
+	p.MonthDays = nil // a fit learns them anew
 	p.Shifts = p.givenShifts(s.Shifts)
 	if s.Holidays != nil {
 		return p, p.LearnHolidays(s.Holidays.Country)

@@ -81,6 +81,9 @@ func (s *Series) MemoryBytes() float64 {
 	if s.Holidays != nil {
 		columns += float64(len(s.Holidays.Names))
 	}
+	if s.MonthDays != nil {
+		columns += float64(len(s.MonthDays.Days))
+	}
 	columns += float64(len(s.Shifts))
 	return ProgramBytes + float64(len(s.X))*(readBytes+columns*columnBytes)
 }

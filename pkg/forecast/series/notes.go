@@ -57,6 +57,9 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	if s.Holidays != nil {
 		say("%s", s.Holidays.note())
 	}
+	if s.MonthDays != nil {
+		say("%s", s.MonthDays.note())
+	}
 	if s.Counting != nil {
 		notes = append(notes, s.Counting.note(s.YName))
 	}

@@ -19,7 +19,7 @@ var errUnknown = errors.New("a regressor is not known there")
 
 // Inputs returns x with the regressors, if there are any.
 func (s *Series) Inputs(x []float64) (gppl.Inputs, error) {
-	in := s.withShiftColumns(s.Holidays.inputs(gppl.Scalars(x), s.Axis, x), x)
+	in := s.withShiftColumns(s.MonthDays.inputs(s.Holidays.inputs(gppl.Scalars(x), s.Axis, x), s.Axis, x), x)
 	if s.Known == nil {
 		return in, nil
 	}
@@ -48,6 +48,9 @@ func (s *Series) EffectCount() int {
 	if s.Holidays != nil {
 		n += len(s.Holidays.Names)
 	}
+	if s.MonthDays != nil {
+		n += len(s.MonthDays.Days)
+	}
 	return n
 }
 
@@ -71,7 +74,7 @@ func WithRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	for _, name := range x.ColumnNames() {
 		parts = append(parts, gppl.Regressor{Name: name})
 		variance := float64(regressorVariance)
-		if strings.HasPrefix(name, HolidayPrefix) || IsShift(name) {
+		if IsShift(name) || strings.HasPrefix(name, HolidayPrefix) || strings.HasPrefix(name, MonthDayPrefix) {
 			variance = 1 // the columns have their scale
 		}
 		variances = append(variances, variance)

@@ -43,12 +43,13 @@ type Series struct {
 	Errors    []float64
 	ErrorName string
 	Relative  bool
-	Known     *Known    // regressors; nil for none
-	Holidays  *Holidays // nil for none
-	Shifts    []Shift   // of the mean; nil for none
-	Counting  *Counting // of counts; nil for a normal distribution
-	Bounds    *Bounds   // that y cannot leave; nil for none
-	Student   *Student  // of noise with heavy tails; nil for a normal distribution
+	Known     *Known     // regressors; nil for none
+	Holidays  *Holidays  // nil for none
+	MonthDays *MonthDays // nil for none
+	Shifts    []Shift    // of the mean; nil for none
+	Counting  *Counting  // of counts; nil for a normal distribution
+	Bounds    *Bounds    // that y cannot leave; nil for none
+	Student   *Student   // of noise with heavy tails; nil for a normal distribution
 	// Added are the files of the latest observations, which came after the models were learnt (Analysis.Update); nil for none.
 	Added []Addition
 
@@ -76,7 +77,7 @@ const (
 func (s *Series) Part(from, to int) *Series {
 	p := &Series{
 		Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative,
-		Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting.Part(from, to), Bounds: s.Bounds,
+		Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays, Shifts: s.Shifts, Counting: s.Counting.Part(from, to), Bounds: s.Bounds,
 		Student: s.Student, whole: s,
 	}
 	if s.whole != nil {
