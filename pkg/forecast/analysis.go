@@ -20,6 +20,7 @@ type Analysis struct {
 	Log        bool               // the best is a model of log y
 	Widen      float64            // factor on standard deviations beyond the last observation (short series, Calibrate); 0 means 1
 	Effort     string             // of the search (Plan)
+	Noise      *NoiseSeason       // of predictions; nil for noise of one variance
 	// Untried is the number of models that the search did not try, because evaluations cost more than planned and used up the
 	// budget. Above 0, nothing is learnt anew for forecasts of the past, and shifts are only looked for if Options.Shifts requests
 	// it.

@@ -55,9 +55,10 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 				Mean: m.scale.Scaling.Values(nil, mean), LatentVar: m.scale.Scaling.Variances(nil, latent)}
 			nugget := capability.Nugget(model.Kernel) // a part of the variance of f, and of the noise
 			noise := m.scale.Scaling.Variance(model.Noise + nugget)
+			seasonal := func(j int) float64 { return math.Pow(a.Noise.at(a.Series.Axis, x[j]), 2) }
 			for j, v := range p.LatentVar {
 				p.LatentVar[j] = wider(j) * v
-				p.NoisyVar = append(p.NoisyVar, wider(j)*(v-m.scale.Scaling.Variance(nugget)+a.noiseVariance(noise, m, p, j)))
+				p.NoisyVar = append(p.NoisyVar, wider(j)*(v-m.scale.Scaling.Variance(nugget)+seasonal(j)*a.noiseVariance(noise, m, p, j)))
 			}
 			if s := a.Series; s.Student != nil {
 				typical := s.TypicalError(false)

@@ -51,9 +51,11 @@ func Fit(ctx context.Context, s *series.Series, o Options) (*Analysis, error) {
 	}
 	a := analysisOf(s, o, found)
 	if a.ShiftMode() == ShiftsUsed {
-		return a.withFound(ctx)
+		if a, err = a.withFound(ctx); err != nil {
+			return nil, err
+		}
 	}
-	return a, nil
+	return a.withNoiseSeason(ctx)
 }
 
 // FitValues is Fit for values y at numbers x, in any order, without a file. errors are known standard deviations of y; nil for

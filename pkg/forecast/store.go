@@ -47,6 +47,7 @@ type stored struct {
 	Members []storedMember `json:"members,omitempty"`
 	Widen   float64        `json:"widen,omitempty"`
 	Effort  string         `json:"effort,omitempty"`
+	Noise   *NoiseSeason   `json:"noise_season,omitempty"`
 	// Priors that were given; those of older files of named kernels are in the result.
 	Priors []store.Prior `json:"priors,omitempty"`
 	// Periods that were given; older files lack them.
@@ -136,7 +137,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	b, err := json.Marshal(stored{
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: candidates, Result: &store.Result{Result: a.Result}, Trained: a.trained,
-		Log: a.Log, Weak: !a.whole, Members: members, Widen: a.Widen, Effort: a.Effort,
+		Log: a.Log, Weak: !a.whole, Members: members, Widen: a.Widen, Effort: a.Effort, Noise: a.Noise,
 		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays,
 		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
@@ -261,12 +262,12 @@ func decode(b []byte) (*Analysis, error) {
 	if err := s.Restore(); err != nil {
 		return nil, err
 	}
-	if err := j.check(); err != nil {
+	if err := cmp.Or(j.check(), j.Noise.check(s.Axis)); err != nil {
 		return nil, err
 	}
 	a := &Analysis{
 		Series: s, Result: j.Result.Result, trained: j.Trained, Log: j.Log,
-		Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), Periods: j.Periods,
+		Widen: j.Widen, Effort: j.Effort, Noise: j.Noise, given: store.ParamPriors(j.Priors), Periods: j.Periods,
 		whole: !j.Weak, computed: new(computed),
 	}
 	v, err := a.scale(j.Log)

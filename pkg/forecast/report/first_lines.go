@@ -147,6 +147,9 @@ func pattern(a *forecast.Analysis) string {
 		}
 	}
 	parts = append(parts, changes(levels, "level"), changes(slopes, "slope"))
+	if a.Noise != nil {
+		parts = append(parts, "a scatter that depends on the "+a.Noise.Of)
+	}
 	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
 	said := phrase(parts)
 	switch link(a) {
