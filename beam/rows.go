@@ -22,7 +22,7 @@ type rowsOf func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error)
 
 // readCSV adds a csv file.
 func (f *sumFile) readCSV(ctx context.Context, in io.Reader, path string, p *part) error {
-	word := func(e dataset.CSVProblem) string { return e.Text(sumflags.Word) }
+	word := func(e dataset.CSVProblem) string { return e.Words(sumflags.Word) }
 	return f.add(ctx, path, p, word, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
 		return series.Stream(in, f.Options.Columns, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
 	})

@@ -166,7 +166,7 @@ var hostiles = []hostile{
 	{"thousands by spaces", table("4,1 234"), "", []string{twenty}},
 	{"thousands by apostrophes", table("4,1'234"), "", []string{twenty}},
 	{"thousands by commas and points", table(`4,"1.234,5"`), "", []string{"!line 6", `"1.234,5"`, "decimal sign", "--decimal-comma"}},
-	{"per cent", table("4,12%"), "", []string{"!line 6", `"12%" has "%", and the numbers above have no unit`}},
+	{"per cent", table("4,12%"), "", []string{"!line 6", `"12%" has the unit %, and the numbers above have none`}},
 	{"currency", table("4,€12.50"), "", []string{"!line 6", `"€12.50"`, "unit"}},
 	{"unit", table("4,12.5 mV"), "", []string{"!line 6", `"12.5 mV"`, "unit"}},
 	{"Fortran", table("4,1.5D+02"), "", []string{"!line 6", `"1.5D+02"`, "finite"}},

@@ -285,7 +285,7 @@ func (s *summer) show(b *dataset.CSVBlock) {
 // tell prints which rows were left out, and the speed.
 func (s *summer) tell(sums *sums.Sums) {
 	for _, row := range s.first {
-		say(s.command, "%s, %s", row.file, row.Text(sumflags.Word))
+		say(s.command, "%s, %s", row.file, row.Words(sumflags.Word))
 	}
 	if more := s.bad - len(s.first); more > 0 {
 		say(s.command, "and %d more", more)

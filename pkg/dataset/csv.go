@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,13 +10,16 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
 )
 
 // CSVOptions says which columns of a csv file are read, and how. The zero value reads column 1 as x and column 2 as y, and treats
 // a missing cell as an error. docs/data.md is the specification of the reader.
 type CSVOptions struct {
 	// X and Y each choose a column by its name in the header or, failing that, by its number from 1. Empty: for X the first that
-	// Keys does not name, and for Y the next. X may be RowNumber.
+	// Keys does not name, and for Y the next; not one that is named like a time and rises beside dates. X may be RowNumber.
 	X, Y string
 	// Comma separates fields; a space stands for any run of blanks and tabs. 0: the first lines decide.
 	Comma rune
@@ -50,6 +54,7 @@ type CSVReport struct {
 	Columns      []string // the header; empty names where there is none
 	Headless     bool     // the first line was found to be data, though CSVOptions.NoHeader does not say so
 	X, Y         int      // the columns that were read, from 0
+	Passed       string   // the column before y that was not taken for it, since it is another time; "" for none
 	Time         TimeFormat
 	Numbers      string   // which dates the numbers x stand for (CSVOptions.NumberDates); they stay numbers if Time says so
 	Period       string   // what each date names if it has no day: month, quarter or week
@@ -68,21 +73,34 @@ type CSVReport struct {
 // Dates reports whether x was read as dates.
 func (r CSVReport) Dates() bool { return r.Time != TimeAuto && r.Time != TimeNumber }
 
-// CSVMore holds the columns of CSVOptions.Also and of CSVOptions.Keys. A missing value is NaN.
+// CSVMore holds the columns of CSVOptions.Also and of CSVOptions.Keys.
 type CSVMore struct {
-	Names   []string    // in the header
-	Columns []int       // from 0
-	Lines   []int       // of each observation
-	Values  [][]float64 // of each column, at each observation
-	// Open are the rows that have an x and no y, with CSVOptions.SkipMissing.
-	OpenX      []float64
-	OpenLines  []int
-	OpenValues [][]float64
-	// Of each column of CSVOptions.Keys: its place from 0, the number of its text at each observation and in each open row, and the
-	// texts.
-	KeyColumns     []int
-	Keys, OpenKeys [][]int32
-	KeyTexts       [][]string
+	Names      []string // of Also, in the header
+	Columns    []int    // of Also, from 0
+	KeyColumns []int    // of Keys, from 0
+	KeyTexts   [][]string
+	CSVRows            // of the observations
+	Open       CSVRows // of the rows that have an x and no y, with CSVOptions.SkipMissing
+}
+
+// CSVRows are some rows: of each row its x and its line, of each column of CSVOptions.Also its values, NaN for a missing one, and
+// of each column of CSVOptions.Keys the places of its texts in KeyTexts.
+type CSVRows struct {
+	X      []float64
+	Lines  []int
+	Values [][]float64
+	Keys   [][]int32
+}
+
+// add adds row i of a block.
+func (r *CSVRows) add(b *CSVBlock, i int) {
+	r.X, r.Lines = append(r.X, b.X[i]), append(r.Lines, b.Lines[i])
+	for j := range b.also {
+		r.Values[j] = append(r.Values[j], b.also[j][i])
+	}
+	for j := range b.keys {
+		r.Keys[j] = append(r.Keys[j], b.keys[j][i])
+	}
 }
 
 // ErrTooManyRows is the error of a file with more than CSVOptions.MaxRows rows.
@@ -144,46 +162,83 @@ func (r endingReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// readCSV reads a file as one block.
-func readCSV(r io.Reader, opt CSVOptions) (Series, CSVReport, error) {
-	t := newTable(opt, true)
-	head, rest, err := t.open(r)
-	if err != nil {
-		return Series{}, t.rep, err
+// readCSV reads a file as a whole.
+func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
+	t := newTable(opt)
+	m := &t.rep.Also
+	for _, rows := range []*CSVRows{&m.CSVRows, &m.Open} {
+		rows.Values, rows.Keys = make([][]float64, len(opt.Also)), make([][]int32, len(opt.Keys))
 	}
-	ahead := readAhead(rest)
-	defer ahead.stop()
-	b := t.newBlock(0, len(head))
-	most := math.MaxInt
-	if opt.MaxRows > 0 {
-		most = opt.MaxRows + 1
-	}
-	_, err = t.fill(b, head, ahead, most)
-	s := t.collect(b)
-	switch {
-	case err != nil && err != io.EOF:
-	case s.Len() == most:
-		err = ErrTooManyRows
-	case len(t.rep.Bad.Problems) > 0:
-		err = &t.rep.Bad
-	case s.Len() == 0 && t.rep.Skipped > 0:
-		err = problem("no rows with both x and y: one of them is missing in all %d", t.rep.Skipped).
-			hint("%s and %s choose other columns", Setting{Field: "X"}, Setting{Field: "Y"}).whole()
-	case s.Len() == 0:
-		err = errors.New("no rows with both x and y")
-	default:
-		err = nil
-	}
-	if err != nil {
-		return Series{}, t.rep, err
-	}
-	s.XName, s.YName = t.rep.Columns[t.rep.X], t.rep.Columns[t.rep.Y]
-	if t.rep.Dates() {
-		s.XUnit = "decimal year"
-		if opt.Seconds {
-			s.XUnit = "s since 1970"
+	var mu sync.Mutex
+	var blocks []*CSVBlock
+	count := 0
+	err = t.stream(r, runtime.GOMAXPROCS(0), func(_ int, b *CSVBlock) error {
+		mu.Lock()
+		defer mu.Unlock()
+		blocks, count = append(blocks, b), count+len(b.X)
+		if opt.MaxRows > 0 && count > opt.MaxRows {
+			return ErrTooManyRows
+		}
+		return nil
+	})
+	slices.SortFunc(blocks, func(a, b *CSVBlock) int { return cmp.Compare(a.index, b.index) })
+	s.Y, m.X, m.Lines = make([]float64, 0, count), make([]float64, 0, count), make([]int, 0, count)
+	for _, b := range blocks {
+		if len(b.also)+len(b.keys) == 0 { // no row is open
+			s.Y, m.X, m.Lines = append(s.Y, b.Y...), append(m.X, b.X...), append(m.Lines, b.Lines...)
+			continue
+		}
+		for i, y := range b.Y {
+			if math.IsNaN(y) {
+				m.Open.add(b, i)
+			} else {
+				m.CSVRows.add(b, i)
+				s.Y = append(s.Y, y)
+			}
 		}
 	}
-	t.rep.Several = t.watched.Several()
+	for _, k := range t.keys {
+		m.KeyTexts = append(m.KeyTexts, k.texts)
+	}
+	switch {
+	case err != nil:
+	case len(t.rep.Bad.Problems) > 0:
+		err = &t.rep.Bad
+	case len(s.Y) == 0 && t.rep.Skipped > 0:
+		err = problem("no rows with both x and y: one of them is missing in all %d", t.rep.Skipped).
+			hint("%s and %s choose other columns", xAndY...).whole()
+	case len(s.Y) == 0:
+		err = errors.New("no rows with both x and y")
+	}
+	if err != nil {
+		return Series{}, t.rep, err
+	}
+	s.X, s.XName, s.YName = m.X, t.rep.Columns[t.rep.X], t.rep.Columns[t.rep.Y]
+	if s.XUnit = "decimal year"; opt.Seconds {
+		s.XUnit = "s since 1970"
+	}
+	if !t.rep.Dates() {
+		s.XUnit = ""
+	}
 	return s, t.rep, nil
+}
+
+// StreamCSV reads two columns of a csv file of any size as [ReadCSV] does. It calls visit for each block of rows from as many
+// goroutines as there are workers, numbered from 0: in any order, or in the order of the file with one worker. A row that cannot
+// be read does not end the reading: it is among the bad rows of its block, and of the report. CSVReport.Several is known at the
+// end alone: that the rows are those of several series.
+//
+// The error is the first in the file, whatever the workers: of the file as a whole (no text, no such column, dates that are
+// ambiguous in all rows), of visit, or of a row longer than 2 MiB. Memory is bounded: by the rows that prove how the file is
+// written, some 1 MiB for each worker, and 8 MiB if columns may tell series apart.
+func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, b *CSVBlock) error) (CSVReport, error) {
+	if workers < 1 {
+		panic(fmt.Sprintf("dataset: StreamCSV: %d workers", workers))
+	}
+	opt.Also, opt.Keys = nil, nil
+	t := newTable(opt)
+	if err := t.stream(r, workers, visit); err != nil {
+		return t.rep, fmt.Errorf("dataset: CSV: %w", err)
+	}
+	return t.rep, nil
 }

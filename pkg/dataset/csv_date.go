@@ -3,11 +3,49 @@ package dataset
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
+
+// TimeFormat is how the x of a csv file are written. docs/data.md has examples of each. With TimeAuto the cells decide.
+type TimeFormat string
+
+const (
+	TimeAuto      TimeFormat = ""
+	TimeISO       TimeFormat = "iso"     // 2000-01-31, 20000131, 2000-01
+	TimeYMD       TimeFormat = "ymd"     // 2000/1/31
+	TimeDMY       TimeFormat = "dmy"     // 31/1/2000, 31.1.2000
+	TimeMDY       TimeFormat = "mdy"     // 1/31/2000
+	TimeNamed     TimeFormat = "named"   // 31 Jan 2000, Jan 31, 2000, Jan-00
+	TimeMonth     TimeFormat = "month"   // 2000M01, 01/2000, 200001
+	TimeQuarter   TimeFormat = "quarter" // 2000Q1, Q1 2000
+	TimeWeek      TimeFormat = "week"    // 2000-W05, 2000-W05-1
+	TimeUnix      TimeFormat = "unix"    // seconds since 1970-01-01 UTC
+	TimeUnixMilli TimeFormat = "unix-ms" // milliseconds
+	TimeUnixMicro TimeFormat = "unix-us" // microseconds
+	TimeNumber    TimeFormat = "number"  // decimal years, seconds of an experiment, …
+)
+
+// TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto. Of those that all cells of a column fit, the first
+// is taken. A set of formats has a bit for the place of each.
+var TimeFormats = []TimeFormat{TimeISO, TimeYMD, TimeDMY, TimeMDY, TimeNamed, TimeMonth, TimeQuarter, TimeWeek,
+	TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeNumber}
+
+func (f TimeFormat) bit() uint { return 1 << slices.Index(TimeFormats, f) }
+
+const anyFormat = math.MaxUint
+
+var dayOrMonth = TimeDMY.bit() | TimeMDY.bit() // of 1/2/2000
+
+// unixUnits names the unit in which each format counts Unix time.
+var unixUnits = map[TimeFormat]struct {
+	name      string
+	perSecond float64
+}{TimeUnix: {"seconds", 1}, TimeUnixMilli: {"milliseconds", 1e3}, TimeUnixMicro: {"microseconds", 1e6}}
 
 // dateForms are how the formats write dates: by layouts of package time, after a rewriting where these do not do. "2" stands for
 // a day, so a layout without it names a month.
@@ -28,9 +66,6 @@ var dateForms = map[TimeFormat]struct {
 	TimeWeek:    {"2000-W05", []string{time.DateOnly}, weekDay},
 }
 
-// dayOrMonth are the formats of 1/2/2000.
-var dayOrMonth = TimeDMY.bit() | TimeMDY.bit()
-
 // date is what a cell says: an instant, the period that it names in place of a day, and whether its year has two digits.
 type date struct {
 	time.Time
@@ -40,8 +75,8 @@ type date struct {
 
 // date reads a date of the format, with the time of day behind it if there is one.
 func (f TimeFormat) date(text string) (d date, ok bool) {
-	const longest = 48 // bytes of what is a date
-	if len(text) > longest {
+	const most = 48 // bytes of what is a date
+	if len(text) > most {
 		return d, false
 	}
 	if f == TimeISO {
@@ -80,21 +115,106 @@ func (f TimeFormat) day(text string) (d date, ok bool) {
 	return d, false
 }
 
-// dateFits returns the formats that read a text, and the date as the first of them reads it. Plain numbers fit none: for
-// 20240131, all cells of a column decide.
-func dateFits(text string) (fits uint, first date) {
+// dateFits returns which of some formats read a text. Plain numbers fit none: for 20240131, all cells of a column decide.
+func dateFits(text string, among uint) (fits uint) {
 	if _, number := decimal(text); number || !strings.ContainsAny(text, "0123456789") {
-		return 0, date{}
+		return 0
 	}
-	for _, f := range TimeFormats {
-		if d, ok := f.date(text); ok {
-			if fits == 0 {
-				first = d
+	for i, f := range TimeFormats {
+		if among&(1<<i) != 0 {
+			if _, ok := f.date(text); ok {
+				fits |= 1 << i
 			}
-			fits |= f.bit()
 		}
 	}
-	return fits, first
+	return fits
+}
+
+// digits are how formats write a date as a plain number.
+var digits = map[TimeFormat]*regexp.Regexp{
+	TimeISO:   regexp.MustCompile(`^\d{7}$|^\d{8}(\d\d){0,3}$`),
+	TimeMonth: regexp.MustCompile(`^\d{6}$|^\d{4}\.\d\d$|^\d\d\.\d{4}$`),
+}
+
+// digitFits returns those of some formats that read a number as a date: of 1800 to 2199, or a Unix time of 1973 to 2096.
+func digitFits(text string, v float64, among uint) (fits uint) {
+	for f, written := range digits {
+		if among&f.bit() != 0 && written.MatchString(text) {
+			if d, ok := f.date(text); ok && d.Year() >= 1800 && d.Year() < 2200 {
+				fits |= f.bit()
+			}
+		}
+	}
+	for f, unit := range unixUnits {
+		if v >= 1e8*unit.perSecond && v < 4e9*unit.perSecond {
+			fits |= among & f.bit()
+		}
+	}
+	return fits
+}
+
+// MayBeDate reports whether a number may be read as a date if it is the x of a row, and others of its column agree.
+func MayBeDate(v float64) bool { return digitFits(plain(v), v, anyFormat) != 0 }
+
+// ParseDate reads a date in any form of docs/data.md that needs no column: 3/4/2000 and 202401 are errors.
+func ParseDate(text string) (time.Time, error) {
+	fits := dateFits(text, anyFormat) | digitFits(text, 0, TimeISO.bit())
+	for i, f := range TimeFormats {
+		if d, ok := f.date(text); ok && fits&(1<<i) != 0 {
+			if other, _ := TimeMDY.date(text); fits == dayOrMonth && !other.Equal(d.Time) {
+				return d.Time, fmt.Errorf("dataset: %s may have the day or the month first: write it as 2000-01-31", quoted(text))
+			}
+			return d.Time, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("dataset: %w", problem("%s is not a date", quoted(text)).hint(hintOf(text)))
+}
+
+// DecimalYear returns t, in UTC, as its year plus the part of that year which has passed: 2 July 2023, 12:00 is 2023.5.
+func DecimalYear(t time.Time) float64 {
+	t = t.UTC()
+	start := time.Date(t.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
+	end := time.Date(t.Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC)
+	return float64(t.Year()) + t.Sub(start).Seconds()/end.Sub(start).Seconds()
+}
+
+// isoTime reads 2006-01-02 and 2006-01-02T15:04:05 with or without a Z, the most common forms, faster than by layouts. For any
+// other form, ok is false.
+func isoTime(s string) (t time.Time, ok bool) {
+	s = strings.TrimSuffix(s, "Z")
+	if len(s) != len(time.DateOnly) && len(s) != len(time.DateTime) || s[4] != '-' || s[7] != '-' {
+		return t, false
+	}
+	ok = true
+	two := func(i int) int {
+		ok = ok && s[i]-'0' <= 9 && s[i+1]-'0' <= 9
+		return 10*int(s[i]-'0') + int(s[i+1]-'0')
+	}
+	year, month, day := 100*two(0)+two(2), two(5), two(8)
+	var hour, minute, second int
+	if len(s) > len(time.DateOnly) {
+		hour, minute, second = two(11), two(14), two(17)
+		ok = ok && (s[10] == 'T' || s[10] == ' ') && s[13] == ':' && s[16] == ':' && hour < 24 && minute < 60 && second < 60
+	}
+	t = time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	return t, ok && t.Day() == day && int(t.Month()) == month
+}
+
+// timeOfDay reads what follows a day: 14:30, 2:30 PM, 14:30:00,5 +0200. It returns the time since the day began, in UTC.
+func timeOfDay(text string) (time.Duration, bool) {
+	text = strings.ToUpper(strings.ReplaceAll(text, " ", ""))
+	text = strings.TrimSuffix(strings.TrimSuffix(text, "UTC"), "GMT")
+	if text == "24:00" || text == "24:00:00" {
+		return 24 * time.Hour, true
+	}
+	for _, zone := range []string{"", "Z07:00", "Z0700", "Z07"} {
+		for _, clock := range []string{"15:04:05", "15:04", "3:04PM", "3:04:05PM"} {
+			if t, err := time.Parse(clock+zone, text); err == nil {
+				return t.Sub(time.Date(0, time.January, 1, 0, 0, 0, 0, time.UTC)), true
+			}
+		}
+	}
+	return 0, false
 }
 
 var (
@@ -102,7 +222,11 @@ var (
 	words           = regexp.MustCompile(`\pL{3,}`)
 	quarterParts    = regexp.MustCompile(`^(?:(\d{4})[-/ ]?Q([1-4])|Q([1-4])[-/ ]?(\d{4}))$`)
 	weekParts       = regexp.MustCompile(`^(\d{4})-?W(\d{1,2})(?:-?([1-7]))?$`)
+	zoned           = regexp.MustCompile(`(?i)\d(Z| ?UTC| ?GMT)$|:.*[+-]\d\d(:?\d\d)?$|T\d+[+-]\d\d(:?\d\d)?$`)
 )
+
+// Zoned reports whether a date names a time zone.
+func Zoned(text string) bool { return zoned.MatchString(text) }
 
 // inEnglish writes a date with the name of a month with blanks between its parts and the English name: 31 Jan 2000.
 func inEnglish(text string) (again, period string) {
@@ -141,68 +265,6 @@ func weekDay(text string) (again, period string) {
 		return "", ""
 	}
 	return at.Format(time.DateOnly), period
-}
-
-// timeOfDay reads what follows a day: 14:30, 2:30 PM, 14:30:00,5 +0200. It returns the time since the day began, in UTC.
-func timeOfDay(text string) (time.Duration, bool) {
-	text = strings.ToUpper(strings.ReplaceAll(text, " ", ""))
-	text = strings.TrimSuffix(strings.TrimSuffix(text, "UTC"), "GMT")
-	if text == "24:00" || text == "24:00:00" {
-		return 24 * time.Hour, true
-	}
-	for _, zone := range []string{"", "Z07:00", "Z0700", "Z07"} {
-		for _, clock := range []string{"15:04:05", "15:04", "3:04PM", "3:04:05PM"} {
-			if t, err := time.Parse(clock+zone, text); err == nil {
-				return t.Sub(time.Date(0, time.January, 1, 0, 0, 0, 0, time.UTC)), true
-			}
-		}
-	}
-	return 0, false
-}
-
-// isoTime reads 2006-01-02 and 2006-01-02T15:04:05 with or without a Z, the most common forms, faster than by layouts. For any
-// other form, ok is false.
-func isoTime(s string) (t time.Time, ok bool) {
-	s = strings.TrimSuffix(s, "Z")
-	if len(s) != len(time.DateOnly) && len(s) != len(time.DateTime) || s[4] != '-' || s[7] != '-' {
-		return t, false
-	}
-	ok = true
-	two := func(i int) int {
-		ok = ok && s[i]-'0' <= 9 && s[i+1]-'0' <= 9
-		return 10*int(s[i]-'0') + int(s[i+1]-'0')
-	}
-	year, month, day := 100*two(0)+two(2), two(5), two(8)
-	var hour, minute, second int
-	if len(s) > len(time.DateOnly) {
-		hour, minute, second = two(11), two(14), two(17)
-		ok = ok && (s[10] == 'T' || s[10] == ' ') && s[13] == ':' && s[16] == ':' && hour < 24 && minute < 60 && second < 60
-	}
-	t = time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
-	return t, ok && t.Day() == day && int(t.Month()) == month
-}
-
-// ParseDate reads a date in any form of docs/data.md that needs no column: 3/4/2000 and 202401 are errors.
-func ParseDate(text string) (time.Time, error) {
-	fits, d := dateFits(text)
-	if fits == 0 {
-		fits, d = digitDates(text, 0, TimeISO.bit())
-	}
-	if fits == 0 {
-		return d.Time, fmt.Errorf("dataset: %w", problem("%s is not a date", quoted(text)).hint(hintOf(text)))
-	}
-	if other, _ := TimeMDY.date(text); fits == dayOrMonth && !other.Equal(d.Time) {
-		return d.Time, fmt.Errorf("dataset: %s may have the day or the month first: write it as 2000-01-31", quoted(text))
-	}
-	return d.Time, nil
-}
-
-// DecimalYear returns t, in UTC, as its year plus the part of that year which has passed: 2 July 2023, 12:00 is 2023.5.
-func DecimalYear(t time.Time) float64 {
-	t = t.UTC()
-	start := time.Date(t.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
-	end := time.Date(t.Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC)
-	return float64(t.Year()) + t.Sub(start).Seconds()/end.Sub(start).Seconds()
 }
 
 // monthNames lists the names of each month in English, German, French, Spanish, Italian and Portuguese.

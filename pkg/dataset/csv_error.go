@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Setting is a field of [CSVOptions], with a value if one is meant.
+// Setting is a field of [CSVOptions], or of the options that a [Message] names, with a value if one is meant.
 type Setting struct{ Field, Value string }
 
 // String writes a setting as Go does: CSVOptions.Time: "dmy".
@@ -19,46 +19,122 @@ func (s Setting) String() string {
 	return "CSVOptions." + s.Field + ": " + strconv.Quote(s.Value)
 }
 
+// Message is a sentence, or an error, that names settings: Format and Args are as for [fmt.Sprintf]. A [Setting] among Args is a
+// field of the options Of. Errors among Args, a Message too, are part of the text, and Unwrap returns them.
+type Message struct {
+	Of     string // the type of the options: ReadOptions; "" for CSVOptions
+	Format string
+	Args   []any
+}
+
+// Words returns the sentence; word names its settings.
+func (m Message) Words(word func(Setting) string) string {
+	args := slices.Clone(m.Args)
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case Setting:
+			args[i] = word(arg)
+		case error:
+			args[i] = Words(arg, word)
+		}
+	}
+	return fmt.Sprintf(m.Format, args...)
+}
+
+// String names settings as Go does: ReadOptions.Time: "dmy".
+func (m Message) String() string {
+	args := slices.Clone(m.Args)
+	for i, arg := range args {
+		if s, is := arg.(Setting); is && m.Of != "" {
+			args[i] = m.Of + strings.TrimPrefix(s.String(), "CSVOptions")
+		}
+	}
+	return fmt.Sprintf(m.Format, args...)
+}
+
+func (m Message) Error() string { return m.String() }
+
+// Unwrap returns the errors among the arguments.
+func (m Message) Unwrap() (all []error) {
+	for _, arg := range m.Args {
+		if err, is := arg.(error); is {
+			all = append(all, err)
+		}
+	}
+	return all
+}
+
+// Words returns the text of an error in which word names the settings, however often the error was wrapped by %w.
+func Words(err error, word func(Setting) string) string {
+	var inner []error
+	switch e := err.(type) {
+	case interface {
+		Words(func(Setting) string) string
+	}:
+		return e.Words(word)
+	case interface{ Unwrap() error }:
+		inner = []error{e.Unwrap()}
+	case interface{ Unwrap() []error }:
+		inner = e.Unwrap()
+	}
+	text := err.Error()
+	for _, e := range inner {
+		if e != nil {
+			text = strings.Replace(text, e.Error(), Words(e, word), 1)
+		}
+	}
+	return text
+}
+
 // CSVProblem is one thing that is wrong with a csv file.
 type CSVProblem struct {
-	Line     int    // from 1; 0 for the file as a whole
-	Column   string // number and name: column 2 ("y"); "" for a row or the file
-	Cell     string // as it is in the file
-	Err      error  // what is wrong
-	Hint     string // what to do, with a %s for each of Settings; "" for no idea
-	Settings []Setting
+	Line   int    // from 1; 0 for the file as a whole
+	Column string // number and name: column 2 ("y"); "" for a row or the file
+	Cell   string // as it is in the file
+	Err    error  // what is wrong
+	Hint   Message
 }
 
-// Text names line and column, what is wrong and what to do; word names the settings.
-func (p CSVProblem) Text(word func(Setting) string) string { return p.what() + p.do(word) }
+// Words names line and column, what is wrong and what to do; word names the settings.
+func (p CSVProblem) Words(word func(Setting) string) string {
+	what, do := p.parts(word)
+	return what + do
+}
 
-func (p CSVProblem) what() string {
-	var where []string
-	if p.Line > 0 {
-		where = append(where, "line "+strconv.Itoa(p.Line))
-	}
+// parts returns where the problem is and what is wrong, and what to do.
+func (p CSVProblem) parts(word func(Setting) string) (what, do string) {
+	what = Words(p.Err, word)
 	if p.Column != "" {
-		where = append(where, p.Column)
+		what = p.Column + ": " + what
 	}
-	if len(where) == 0 {
-		return p.Err.Error()
+	switch {
+	case p.Line > 0 && p.Column != "":
+		what = fmt.Sprintf("line %d, %s", p.Line, what)
+	case p.Line > 0:
+		what = fmt.Sprintf("line %d: %s", p.Line, what)
 	}
-	return strings.Join(where, ", ") + ": " + p.Err.Error()
+	if p.Hint.Format != "" {
+		do = " (" + p.Hint.Words(word) + ")"
+	}
+	return what, do
 }
 
-func (p CSVProblem) do(word func(Setting) string) string {
-	if p.Hint == "" {
-		return ""
-	}
-	var words []any
-	for _, s := range p.Settings {
-		words = append(words, word(s))
-	}
-	return " (" + fmt.Sprintf(p.Hint, words...) + ")"
-}
-
-func (p CSVProblem) Error() string { return p.Text(Setting.String) }
+func (p CSVProblem) Error() string { return p.Words(Setting.String) }
 func (p CSVProblem) Unwrap() error { return p.Err }
+
+// problem is one whose place its finder adds.
+func problem(format string, args ...any) *CSVProblem {
+	return &CSVProblem{Err: fmt.Errorf(format, args...)}
+}
+
+// hint adds what to do.
+func (p *CSVProblem) hint(format string, args ...any) *CSVProblem {
+	p.Hint = Message{Format: format, Args: args}
+	return p
+}
+
+// whole is the error of a problem of the file as a whole.
+func (p *CSVProblem) whole() error { return &CSVError{Problems: []CSVProblem{*p}} }
 
 // CSVError is all that is wrong with a csv file: the first ten problems in the order of their lines, and the number of others.
 type CSVError struct {
@@ -75,18 +151,12 @@ func (e *CSVError) Add(problems ...CSVProblem) {
 	e.Problems = e.Problems[:min(len(e.Problems), most)]
 }
 
-// Error names all problems on one line.
-func (e *CSVError) Error() string {
-	title, lines := e.Lines(Setting.String)
-	return strings.TrimSpace(title + " " + strings.Join(lines, "; "))
-}
-
 // Lines returns a title and a line for each problem; no title for one problem alone. A hint is given once; word names settings.
 func (e *CSVError) Lines(word func(Setting) string) (title string, lines []string) {
 	given := map[string]bool{}
 	for _, p := range e.Problems {
-		line := p.what()
-		if do := p.do(word); !given[do] {
+		line, do := p.parts(word)
+		if !given[do] {
 			line, given[do] = line+do, true
 		}
 		lines = append(lines, line)
@@ -100,6 +170,14 @@ func (e *CSVError) Lines(word func(Setting) string) (title string, lines []strin
 	return title, lines
 }
 
+// Words names all problems on one line.
+func (e *CSVError) Words(word func(Setting) string) string {
+	title, lines := e.Lines(word)
+	return strings.TrimSpace(title + " " + strings.Join(lines, "; "))
+}
+
+func (e *CSVError) Error() string { return e.Words(Setting.String) }
+
 // Unwrap returns the problems.
 func (e *CSVError) Unwrap() (all []error) {
 	for _, p := range e.Problems {
@@ -108,16 +186,11 @@ func (e *CSVError) Unwrap() (all []error) {
 	return all
 }
 
-// problem is one whose place its finder adds.
-func problem(format string, args ...any) *CSVProblem {
-	return &CSVProblem{Err: fmt.Errorf(format, args...)}
+// quoted quotes the beginning of a text for a message: text may be long, as binary data read by mistake tends to be.
+func quoted(text string) string {
+	const most = 40 // bytes
+	if len(text) <= most {
+		return strconv.Quote(text)
+	}
+	return strconv.Quote(strings.ToValidUTF8(text[:most], "")) + "…"
 }
-
-// hint adds what to do.
-func (p *CSVProblem) hint(text string, settings ...Setting) *CSVProblem {
-	p.Hint, p.Settings = text, settings
-	return p
-}
-
-// whole is the error of a problem of the file as a whole.
-func (p *CSVProblem) whole() error { return &CSVError{Problems: []CSVProblem{*p}} }

@@ -1,12 +1,12 @@
 package dataset
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,93 +14,73 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// Bounds of the head, which is read to find out how a file is written: its rows and its cells.
-const (
-	headRows  = 1000
-	headCells = 1 << 20
-)
-
 // open finds out how a file is written. It returns the rows that it read for that, and what reads the others.
-func (t *table) open(r io.Reader) (head []row, rest *rowReader, err error) {
-	text, ansi, err := decoded(r)
+func (t *table) open(r io.Reader) (head []row, rest *chunkReader, err error) {
+	text, err := decoded(r)
 	if err != nil {
 		return nil, nil, err
 	}
-	t.ansi = ansi
-	begin, _ := text.Peek(headSize)
-	if end := bytes.LastIndexByte(begin, '\n'); len(begin) > headSize/2 && end >= 0 {
-		begin = begin[:end+1] // whole lines
+	rest = &chunkReader{text: text, line: 1}
+	begin, err := rest.next(provingSize)
+	for more := (chunk{}); err == nil && strings.Count(begin.text, "\n") < provingRows; begin.text += more.text {
+		more, err = rest.next(provingSize)
 	}
-	comment := t.comment(begin)
-	t.opt.Comma = cmp.Or(t.opt.Comma, separator(begin, comment))
+	if err != nil && err != io.EOF {
+		return nil, nil, err
+	}
+	t.findComment(begin.text)
+	t.opt.Comma = cmp.Or(t.opt.Comma, separator(begin, t.comment))
 	t.rep.Comma = t.opt.Comma
-	rest = newRows(text, t.opt.Comma, comment)
-	for cells := 0; len(head) < headRows && cells < headCells; {
-		row, err := rest.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		head, cells = append(head, row), cells+len(row.cells)
-	}
-	if len(head) == 0 {
+	head = t.rowsOf(begin)
+	switch {
+	case len(head) == 0:
 		return nil, nil, errors.New("the file is empty")
-	}
-	first := slices.IndexFunc(head, func(r row) bool { return r.wrong == nil }) // rows above it are problems
-	if first < 0 {
+	case head[0].wrong != nil:
 		return nil, nil, head[0].wrong.whole()
 	}
-	if err := t.header(head[first:]); err != nil {
-		return nil, nil, err
+	if p := t.header(head); p != nil {
+		return nil, nil, p.whole()
 	}
-	below := head[first:]
 	if t.named {
-		below = head[first+1:]
-		head = slices.Concat(head[:first], below)
+		head = head[1:]
 	}
 	if t.opt.X == RowNumber && !slices.Contains(t.rep.Columns, RowNumber) {
-		for i := range head {
-			head[i] = head[i].numbered(i + 1)
-		}
-		below, rest.numbered = head[first:], len(head)
+		t.counted = true
+		t.addNumbers(head)
 		t.rep.Columns, t.sorts, t.width = append([]string{RowNumber}, t.rep.Columns...), append([]sort{number}, t.sorts...), t.width+1
 	}
-	if err := t.choose(below); err != nil {
+	if err := t.choose(head); err != nil {
 		return nil, nil, err
 	}
-	head, err = t.prove(head, rest)
-	return head, rest, err
+	if p := t.refuse(head); p != nil {
+		return nil, nil, p.whole()
+	}
+	return head, rest, t.prove(head)
 }
 
-// comment returns what begins a comment: #, or % if the file begins with it; 0 for nothing.
-func (t *table) comment(head []byte) rune {
-	comment := '#'
-	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("%")) {
-		comment = '%'
+// findComment finds what begins a comment: #, or % if the file begins with it.
+func (t *table) findComment(head string) {
+	t.comment = '#'
+	if strings.HasPrefix(strings.TrimSpace(head), "%") {
+		t.comment = '%'
 	}
-	if comment == t.opt.Comma {
-		return 0
+	if t.comment == t.opt.Comma {
+		t.comment = 0
+	} else if strings.Contains("\n"+head, "\n"+string(t.comment)) {
+		t.rep.Comment = t.comment
 	}
-	if bytes.Contains(append([]byte("\n"), head...), []byte{'\n', byte(comment)}) {
-		t.rep.Comment = comment
-	}
-	return comment
 }
 
-// separator returns what divides the most lines of the head into equally many fields: of several a tab, ;, | or , in this order,
-// and blanks if none divides half of the lines.
-func separator(head []byte, comment rune) rune {
+// separator returns what divides the most lines of a file's beginning into equally many fields: of several a tab, ;, | or , in
+// this order, and blanks if none divides half of the lines.
+func separator(begin chunk, comment rune) rune {
+	if end := strings.LastIndexByte(begin.text[:min(len(begin.text), headSize)], '\n'); end >= 0 {
+		begin.text = begin.text[:end+1]
+	}
 	best, most := ' ', 0
 	for _, comma := range "\t;|," {
-		rows := newRows(bufio.NewReader(bytes.NewReader(head)), comma, comment)
-		var read []row
-		for row, err := rows.next(); err == nil && len(read) < headRows; row, err = rows.next() {
-			row.cells = row.cells[:row.used(0)]
-			read = append(read, row)
-		}
-		if _, n := usualWidth(read); n > most && 2*n >= len(read) {
+		rows := begin.rows(comma, comment)
+		if _, n := usualWidth(rows); n > most && 2*n >= len(rows) {
 			best, most = comma, n
 		}
 	}
@@ -130,58 +110,50 @@ const (
 )
 
 func (t *table) sortOf(cell string) sort {
-	if t.missing(cell, true) {
+	switch {
+	case t.missing(cell, true):
 		return blank
-	}
-	if fits, _ := dateFits(cell); fits != 0 {
+	case dateFits(cell, anyFormat) != 0:
 		return dated
-	}
-	if new(numberFinder).add(cell, 0) {
+	case new(numberFinder).add(cell, 0):
 		return number
 	}
 	return word
 }
 
-// findSorts finds what most of the first cells of each column are.
-func (t *table) findSorts(rows []row) {
-	const most = 1000 // columns that are looked at
-	t.sorts = make([]sort, t.width)
-	for at := range t.sorts[:min(t.width, most)] {
-		var count [dated + 1]int
-		for _, row := range rows[:min(len(rows), 50)] {
-			count[t.sortOf(row.at(at))]++
-		}
-		count[blank] = 0
-		t.sorts[at] = sort(slices.Index(count[:], slices.Max(count[:])))
-	}
-}
-
 // header finds whether the first line has the names of the columns: if it has a word above values, or no value.
-func (t *table) header(rows []row) error {
-	if err := t.refuseTitle(rows); err != nil {
-		return err
+func (t *table) header(rows []row) *CSVProblem {
+	if p := t.refuseTitle(rows); p != nil {
+		return p
 	}
 	for _, row := range rows { // separators at the ends of all lines end no column
 		t.width = max(t.width, min(row.used(1), len(rows[0].cells)))
 	}
-	t.findSorts(rows[1:])
+	const most, several = 1000, 50 // columns and rows that are looked at
+	t.sorts = make([]sort, t.width)
 	words, values := false, false
-	for at, below := range t.sorts {
-		s := t.sortOf(rows[0].at(at))
-		words, values = words || s == word && below > word, values || s > word
+	for at := range t.sorts[:min(t.width, most)] {
+		var count [dated + 1]int
+		for _, row := range rows[1:min(len(rows), several)] {
+			count[t.sortOf(row.at(at))]++
+		}
+		count[blank] = 0
+		t.sorts[at] = sort(slices.Index(count[:], slices.Max(count[:])))
+		first := t.sortOf(rows[0].at(at))
+		words, values = words || first == word && t.sorts[at] > word, values || first > word
 	}
 	t.rep.Columns = make([]string, t.width)
-	t.named = !t.opt.NoHeader && (words || !values)
-	t.rep.Headless = !t.opt.NoHeader && !t.named
+	if t.opt.NoHeader {
+		return nil
+	}
+	t.named = words || !values
+	t.rep.Headless = !t.named
 	if t.named {
 		for i := range t.rep.Columns {
 			t.rep.Columns[i] = strings.Clone(rows[0].at(i))
 		}
 	}
-	if t.opt.NoHeader {
-		return nil
-	}
-	return t.refuseWide(rows[0])
+	return t.refuseHeader(rows)
 }
 
 // choose finds the columns that are read. All that is wrong with them is one error.
@@ -194,11 +166,13 @@ func (t *table) choose(rows []row) error {
 		}
 		return at
 	}
+	keys := &t.rep.Also.KeyColumns
 	for _, k := range t.opt.Keys {
-		t.rep.Also.KeyColumns = append(t.rep.Also.KeyColumns, find(k, 1))
+		*keys = append(*keys, find(k, 1))
+		t.keys = append(t.keys, newTextColumn((*keys)[len(*keys)-1]))
 	}
 	next := func(from int) int { // the next column, from 1, that tells no series apart
-		for slices.Contains(t.rep.Also.KeyColumns, from-1) {
+		for slices.Contains(*keys, from-1) {
 			from++
 		}
 		return from
@@ -208,21 +182,37 @@ func (t *table) choose(rows []row) error {
 	if t.opt.X == "" {
 		y = t.rep.X + 2
 	}
-	t.rep.Y = find(t.opt.Y, next(y))
-	t.numbers = []column{{at: t.rep.X}, {at: t.rep.Y}}
+	if y = next(y); t.opt.Y == "" && y < t.width && t.isTime(y-1, rows) {
+		t.rep.Passed = t.rep.Columns[y-1]
+		y = next(y + 1)
+	}
+	t.rep.Y = find(t.opt.Y, y)
+	t.columns = []int{t.rep.X, t.rep.Y}
 	for _, spec := range t.opt.Also {
 		at := find(spec, 1)
-		t.numbers = append(t.numbers, column{at: at})
+		t.columns = append(t.columns, at)
 		t.rep.Also.Names, t.rep.Also.Columns = append(t.rep.Also.Names, t.rep.Columns[at]), append(t.rep.Also.Columns, at)
 	}
+	t.watched = NewWatch(t.mayTellApart(rows)...)
 	if len(wrong.Problems) > 0 {
 		return &wrong
 	}
-	for _, at := range t.rep.Also.KeyColumns {
-		t.keys = append(t.keys, keyColumn{at: at, ids: map[string]int32{}, asked: true, filled: at != t.rep.Y})
+	return nil
+}
+
+var nameOfTime = regexp.MustCompile(`(?i)year|date|time|jahr|datum|zeit|année|julian|epoch`)
+
+// isTime reports whether a column says when, as x does: numbers that rise in all rows beside dates, under a name of a time.
+func (t *table) isTime(at int, rows []row) bool {
+	last := math.Inf(-1)
+	for _, r := range rows {
+		v, ok := decimal(r.at(at))
+		if !ok || v <= last {
+			return false
+		}
+		last = v
 	}
-	t.watched = t.newWatch(rows)
-	return t.refuseShape(rows)
+	return t.sorts[t.rep.X] == dated && nameOfTime.MatchString(t.rep.Columns[at])
 }
 
 // columnOf returns the index of the column that spec names or, if no name fits, numbers from 1; an empty spec is the number
@@ -250,8 +240,7 @@ func (t *table) columnOf(spec string, otherwise int) (int, *CSVProblem) {
 		have = append(have, t.column(i))
 	}
 	if len(names) > most {
-		near := text.Nearest(spec, names)
-		have = append(have, fmt.Sprintf("… of %d columns, of which %s is the nearest", len(names), quoted(near)))
+		have = append(have, fmt.Sprintf("… of %d columns, of which %s is the nearest", len(names), quoted(text.Nearest(spec, names))))
 	}
 	return 0, problem("no column %s; there are %s", quoted(spec), strings.Join(have, ", "))
 }
@@ -264,27 +253,87 @@ func (t *table) column(i int) string {
 	return fmt.Sprintf("column %d (%s)", i+1, quoted(t.rep.Columns[i]))
 }
 
-// name is the name of a column, or its number if it has none.
-func (t *table) name(i int) string { return cmp.Or(t.rep.Columns[i], strconv.Itoa(i+1)) }
+// free reports whether no option gives a column a role.
+func (t *table) free(at int) bool {
+	return at != t.rep.X && (at != t.rep.Y || t.opt.Y == "") && !slices.Contains(t.rep.Also.Columns, at)
+}
 
-// newWatch watches, if no option names keys, the columns of words or whole numbers that repeat in the sample: y too, if no option
-// names it.
-func (t *table) newWatch(rows []row) *Watch {
-	const most = 6
-	var columns []int
-	for at := 0; at < t.width && len(t.opt.Keys) == 0 && len(columns) < most; at++ {
+// mayTellApart returns, if no option names keys, the columns of words or whole numbers that repeat in the sample: y too, if no
+// option names it.
+func (t *table) mayTellApart(rows []row) (columns []int) {
+	for at := 0; at < t.width && len(t.opt.Keys) == 0 && len(columns) < mostWatched; at++ {
 		texts := map[string]bool{}
-		for _, row := range rows {
-			if cell := row.at(at); isWhole(cell) || t.sortOf(cell) == word {
-				texts[cell] = true
-			} else {
-				texts = nil
-				break
-			}
-		}
-		if texts != nil && t.free(at) && 2*len(texts) <= len(rows) {
+		other := slices.IndexFunc(rows, func(r row) bool {
+			cell := r.at(at)
+			texts[cell] = true
+			return !isWhole(cell) && t.sortOf(cell) != word
+		})
+		if other < 0 && t.free(at) && 2*len(texts) <= len(rows) {
 			columns = append(columns, at)
 		}
 	}
-	return NewWatch(columns...)
+	return columns
+}
+
+// prove finds how the columns are written by the rows of the head. What they do not prove is one error.
+func (t *table) prove(head []row) error {
+	x := newTimeFinder(t.opt, t.rep.Columns[t.rep.X])
+	finders := []*numberFinder{&x.numberFinder}
+	for range t.columns[1:] {
+		finders = append(finders, &numberFinder{comma: t.opt.Comma})
+	}
+	for i, settled := 0, false; !settled && i < len(head); i++ {
+		r := head[i]
+		if cell := r.at(t.rep.X); !t.missing(cell, false) {
+			x.add(cell, r.line)
+		}
+		settled = x.settled()
+		for k, f := range finders[1:] {
+			if cell := r.at(t.columns[k+1]); !t.missing(cell, true) {
+				f.add(cell, r.line)
+			}
+			settled = settled && f.proof != ""
+		}
+	}
+	var wrong CSVError
+	add := func(at int, p *CSVProblem) {
+		if p != nil {
+			p.Column = t.column(at)
+			wrong.Add(*p)
+		}
+	}
+	var p *CSVProblem
+	t.rep.Time, t.rep.Numbers, p = x.format()
+	add(t.rep.X, p)
+	if t.rep.Dates() {
+		t.rep.Period, t.rep.Local = x.period, x.local
+	}
+	unproven := func(f *numberFinder) bool { return f.marks != "" && f.proof == "" }
+	pointed := slices.ContainsFunc(finders, unproven) && t.pointed(head[:min(len(head), 100)])
+	t.numbers = make([]numberStyle, len(finders))
+	for k, f := range finders {
+		if k > 0 || f.count > 0 {
+			t.numbers[k], p = f.style(t.opt, pointed)
+			add(t.columns[k], p)
+		}
+	}
+	if len(wrong.Problems) > 0 {
+		return &wrong
+	}
+	y := t.numbers[1]
+	t.rep.Unit, t.rep.DecimalComma = y.unit, y.comma && !t.opt.DecimalComma
+	return nil
+}
+
+// pointed reports whether a column, read or not, has cells with a decimal point.
+func (t *table) pointed(rows []row) bool {
+	for at := range t.width {
+		f := numberFinder{}
+		for _, r := range rows {
+			if cell := r.at(at); !t.missing(cell, true) && f.add(cell, r.line) && f.proof == "." {
+				return true
+			}
+		}
+	}
+	return false
 }

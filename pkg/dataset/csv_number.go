@@ -2,47 +2,51 @@ package dataset
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
 )
 
-// numberStyle is how the numbers of a column are written.
-type numberStyle struct {
-	comma bool   // the decimal sign is a comma, and points stand between thousands
-	open  bool   // no cell has shown the decimal sign, so a mark before three digits may mean either
-	unit  string // a currency sign or % beside each number
-}
-
-// value reads a number of the style.
-func (s *numberStyle) value(text string) (float64, bool) {
-	v, unit, ok := readNumber(text, s.comma)
-	if ok && s.open && strings.ContainsAny(text, ".,") {
-		other, _, both := readNumber(text, true)
-		ok = !both || other == v
+// ParseNumber reads a number with a decimal point: digits, with or without an exponent, and finite.
+func ParseNumber(text string) (float64, error) {
+	if v, ok := decimal(text); ok {
+		return v, nil
 	}
-	return v, ok && unit == s.unit
+	return 0, fmt.Errorf("%s is not a finite number", quoted(text))
 }
 
-// column is one of numbers.
-type column struct {
-	at    int // from 0
-	style numberStyle
-}
-
-// read reads a number whose size is at most limit, unless that is 0.
-func (c *column) read(text string, limit float64) (float64, *CSVProblem) {
-	v, ok := c.style.value(text)
-	switch {
-	case !ok:
-		return 0, c.style.wrong(text)
-	case limit != 0 && math.Abs(v) > limit:
-		return 0, problem("%s is beyond ±%g", quoted(text), limit).
-			hint("if it stands for a missing value: %s; else scale the column", Setting{"Missing", text})
+// decimal reads [+-] digits [. digits] [e [+-] digits], with a digit before or after the point. strconv.ParseFloat reads "NaN",
+// "Inf", "0x1p3" and "1_000", too, which are no observations.
+func decimal(text string) (float64, bool) {
+	mantissa, digits, point, exact := 0, 0, len(text), true
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c-'0' <= 9:
+			mantissa = 10*mantissa + int(c-'0')
+			digits++
+		case c == '.':
+			exact, point = exact && point == len(text), i+1
+		case c == '-' && i == 0:
+		case c != '-' && c != '+' && c|' ' != 'e':
+			return 0, false
+		default:
+			exact = false
+		}
 	}
-	return v, nil
+	if !exact || digits == 0 || digits > 15 {
+		v, err := strconv.ParseFloat(text, 64)
+		return v, err == nil
+	}
+	v := float64(mantissa) / powers[len(text)-point] // of two numbers without rounding: as exact as ParseFloat (Clinger 1990)
+	if text[0] == '-' {
+		v = -v
+	}
+	return v, true
 }
+
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 // numberParts are a sign, a unit, a sign, digits that may have marks before groups of three, decimals, an exponent, and a unit.
 func numberParts(mark, point string) *regexp.Regexp {
@@ -58,8 +62,8 @@ func readNumber(text string, comma bool) (v float64, unit string, ok bool) {
 	if v, ok = decimal(text); ok && (!comma || strings.IndexByte(text, '.') < 0) {
 		return v, "", true
 	}
-	const longest = 64 // bytes of a number with marks
-	if len(text) > longest || !strings.ContainsAny(text, "0123456789") {
+	const most = 64 // bytes of a number with marks
+	if len(text) > most || !strings.ContainsAny(text, "0123456789") {
 		return 0, "", false
 	}
 	m := numbers[comma].FindStringSubmatch(text)
@@ -74,10 +78,47 @@ func readNumber(text string, comma bool) (v float64, unit string, ok bool) {
 	return v, m[2] + m[7], err == nil
 }
 
+// numberStyle is how the numbers of a column are written.
+type numberStyle struct {
+	comma bool   // the decimal sign is a comma, and points stand between thousands
+	open  bool   // no cell has shown the decimal sign, so a mark before three digits may mean either
+	unit  string // a currency sign or % beside each number
+}
+
+// read reads a number of the style, whose size is at most limit unless that is 0.
+func (s numberStyle) read(text string, limit float64) (float64, *CSVProblem) {
+	v, unit, ok := readNumber(text, s.comma)
+	if ok && s.open && strings.ContainsAny(text, ".,") {
+		other, _, both := readNumber(text, true)
+		ok = !both || other == v
+	}
+	if ok && unit == s.unit {
+		if limit == 0 || math.Abs(v) <= limit {
+			return v, nil
+		}
+		return 0, problem("%s is beyond ±%g", quoted(text), limit).
+			hint("if it stands for a missing value: %s; else scale the column", Setting{"Missing", text})
+	}
+	_, unit, byPoint := readNumber(text, false)
+	_, other, byComma := readNumber(text, true)
+	p := problem("%s is not a finite number", quoted(text))
+	switch unit = cmp.Or(unit, other); {
+	case dateFits(text, anyFormat) != 0:
+		return 0, p.hint("it is a date: write all in one way, or %s and %s choose the columns", xAndY...)
+	case !byPoint && !byComma:
+		return 0, p.orMissing(text)
+	case unit != s.unit:
+		return 0, problem("%s has the unit %s, and the numbers above have %s", quoted(text), cmp.Or(unit, "none"),
+			cmp.Or(s.unit, "none")).hint("write all alike")
+	}
+	return 0, problem("%s has another decimal sign than the numbers above, or none that they prove", quoted(text)).
+		hint("write all alike, or %s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
+}
+
 // numberFinder finds the style of a column. A cell that is a number with a decimal point only, or with a decimal comma only,
 // proves the style.
 type numberFinder struct {
-	opt          CSVOptions
+	comma        rune   // between fields
 	proof        string // the decimal sign; "" while there is none
 	unit         string // of the first number
 	count        int
@@ -85,18 +126,23 @@ type numberFinder struct {
 	marks        string // of the cells that have two readings
 	cell         string // the first of them
 	line         int
-	point, comma float64 // its readings
+	point, other float64 // its readings
 }
 
 // add takes a cell and reports whether it is a number.
 func (f *numberFinder) add(cell string, line int) bool {
+	if f.proof != "" {
+		_, _, ok := readNumber(cell, f.proof == ",")
+		f.count++
+		return ok
+	}
 	point, unit, byPoint := readNumber(cell, false)
-	comma, other, byComma := readNumber(cell, true)
+	comma, unitToo, byComma := readNumber(cell, true)
 	if !byPoint && !byComma {
 		return false
 	}
 	if f.count++; f.count == 1 {
-		f.unit = cmp.Or(unit, other)
+		f.unit = cmp.Or(unit, unitToo)
 	}
 	switch {
 	case !byComma:
@@ -104,96 +150,46 @@ func (f *numberFinder) add(cell string, line int) bool {
 	case !byPoint:
 		f.proof = cmp.Or(f.proof, ",")
 	case point != comma:
-		if f.marks == "" {
-			f.cell, f.line, f.point, f.comma = cell, line, point, comma
-		}
 		mark := cell[strings.IndexAny(cell, ".,"):][:1]
-		if mark == "." && f.opt.Comma == ',' {
+		if f.marks == "" {
+			f.cell, f.line, f.point, f.other = cell, line, point, comma
+		}
+		if f.marks = strings.ReplaceAll(f.marks, mark, "") + mark; mark == "." && f.comma == ',' {
 			f.proof = cmp.Or(f.proof, ".")
 		}
-		f.marks = strings.ReplaceAll(f.marks, mark, "") + mark
 	case math.Abs(point) < 1000:
 		f.short = true
-	case strings.Trim(cell, "0123456789") == "": // a blank between thousands is no decimal sign either
+	case isWhole(cell): // a blank between thousands is no decimal sign either
 		f.long = true
 	}
 	return true
 }
 
-// style returns the style that the options, the cells, or other columns of the file prove; commas between fields prove the point.
-// Else cells with three digits behind their only mark are thousands or decimals: between semicolons a comma is the decimal
-// sign unless whole numbers below 1000, and no others, stand beside it; between commas it stands before thousands if they do.
-func (f *numberFinder) style(file string, pointedDates bool) (s numberStyle, wrong *CSVProblem) {
+// style returns the style that the options or the cells prove. Else cells with three digits behind their only mark may be
+// thousands or decimals: a comma is the decimal sign between semicolons, and stands before thousands between commas beside whole
+// numbers below 1000 and no others, or beside another column with decimal points (pointed). Where these say both, it is a
+// problem.
+func (f *numberFinder) style(opt CSVOptions, pointed bool) (s numberStyle, wrong *CSVProblem) {
 	s.unit = f.unit
 	thousands := f.short && !f.long
 	switch {
-	case f.opt.DecimalComma || f.opt.DecimalPoint:
-		s.comma = f.opt.DecimalComma
+	case opt.DecimalComma || opt.DecimalPoint:
+		s.comma = opt.DecimalComma
 	case f.proof != "":
 		s.comma = f.proof == ","
 	case f.marks == "":
 		s.open = true
-	case file == "," || file == "." && !pointedDates:
-		s.comma = file == ","
-	case file == "" && f.marks == "," && f.opt.Comma == ';' && !thousands:
+	case f.marks == "," && f.comma == ';' && !thousands && !pointed:
 		s.comma = true
-	case file == "" && f.marks == "," && f.opt.Comma == ',' && thousands:
+	case f.marks == "," && f.comma == ',' && (thousands || pointed):
 	default:
-		wrong = problem("%s may be %s or %s, and no cell of the column tells", quoted(f.cell), plain(f.point), plain(f.comma)).
+		wrong = problem("%s may be %v or %v, and no cell of the column tells", quoted(f.cell), plain(f.point), plain(f.other)).
 			hint("%s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
 		wrong.Line, wrong.Cell = f.line, f.cell
 	}
 	return s, wrong
 }
 
-// wrong says why a text is no number of the style.
-func (s *numberStyle) wrong(text string) *CSVProblem {
-	_, unit, byPoint := readNumber(text, false)
-	_, other, byComma := readNumber(text, true)
-	fits, _ := dateFits(text)
-	switch unit = cmp.Or(unit, other); {
-	case fits != 0:
-		return problem("%s is not a finite number", quoted(text)).
-			hint("it is a date: write all in one way, or %s and %s choose the columns", Setting{Field: "X"}, Setting{Field: "Y"})
-	case !byPoint && !byComma:
-		return problem("%s is not a finite number", quoted(text)).orMissing(text)
-	case unit != s.unit:
-		return problem("%s has %s, and the numbers above have %s", quoted(text), named(unit), named(s.unit)).hint("write all alike")
-	}
-	return problem("%s has another decimal sign than the numbers above, or none that they prove", quoted(text)).
-		hint("write all alike, or %s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
-}
-
-// named quotes a unit.
-func named(unit string) string {
-	if unit == "" {
-		return "no unit"
-	}
-	return strconv.Quote(unit)
-}
-
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// pointedClock is a time of day, or a number, which proves no decimal sign of other columns.
-var pointedClock = regexp.MustCompile(`^([01]?\d|2[0-3])\.[0-5]\d$`)
-
-// decimalSign returns the decimal sign that cells of the columns prove, read or not: "" if none does, "both" if they differ.
-func (t *table) decimalSign(rows []row) (sign string) {
-	const most = 100 // columns that are looked at
-	for at := range min(t.width, most) {
-		f := numberFinder{opt: t.opt}
-		for _, r := range rows[:min(len(rows), headRows)] {
-			if cell := r.at(at); !t.missing(cell, true) && !pointedClock.MatchString(cell) {
-				f.add(cell, r.line)
-			}
-		}
-		switch {
-		case f.proof == "" || f.proof == sign:
-		case sign == "":
-			sign = f.proof
-		default:
-			return "both"
-		}
-	}
-	return sign
-}
+func isWhole(text string) bool { return strings.Trim(text, "0123456789") == "" }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,9 @@ import (
 
 // What is no table with a row for each observation is refused by its first rows, with the command that makes one of it; a cell
 // that is no number or date, with what it may be.
+
+// xAndY are the settings that choose columns.
+var xAndY = []any{Setting{Field: "X"}, Setting{Field: "Y"}}
 
 // hints are what may help with a text that is no number or no date.
 var hints = []struct {
@@ -44,93 +48,93 @@ func hintOf(text string) string {
 
 // orMissing adds what may help with a text, or else how to name it as a missing value.
 func (p *CSVProblem) orMissing(text string) *CSVProblem {
-	const longest = 40
-	if hint := hintOf(text); hint != "" || len(text) > longest {
+	const most = 40
+	if hint := hintOf(text); hint != "" || len(text) > most {
 		return p.hint(hint)
 	}
 	return p.hint("if it stands for a missing value: %s", Setting{"Missing", text})
 }
 
-// pandas is a command that reads FILE as d, with the columns c, and writes what an expression makes of it.
-func (t *table) pandas(expression string) string {
-	options := fmt.Sprintf("sep='%c', dtype=str", t.opt.Comma)
-	if t.opt.Comma == ' ' {
-		options = `sep=r'\s+', dtype=str`
-	}
-	if !t.named {
-		options += ", header=None"
-	}
-	if t.ansi.met {
-		options += ", encoding='cp1252'"
-	}
-	command := `python3 -c "import pandas as pd; d = pd.read_csv('FILE', ` + options + "); c = d.columns; " + expression +
-		`.to_csv('long.csv', index=False)"`
-	return strings.ReplaceAll(command, "%", "%%") // for a hint
-}
+const leaveOut = "if it is a title, tail -n +%d FILE leaves it out"
 
-// refuseTitle refuses lines above the header, and a header without a name for the first column.
-func (t *table) refuseTitle(rows []row) error {
+// refuseTitle refuses a first line that has other fields than the rows below: a title, or a header without a name for the first
+// column.
+func (t *table) refuseTitle(rows []row) *CSVProblem {
 	width, usual := usualWidth(rows)
-	first := rows[0]
-	if used := first.used(0); len(rows) > 3 && used > width && usual == len(rows)-1 {
-		p := problem("%s has more fields than the rows below: %d, not %d", quoted(first.at(0)), used, width)
-		p.Line = first.line
-		return p.hint(fmt.Sprintf("if it is a title, tail -n +%d FILE leaves it out", rows[1].line)).whole()
-	}
-	if len(rows) < 3 || first.used(0) >= width || 2*usual <= len(rows) {
+	used, below := rows[0].used(0), len(rows)-1
+	fewer, more := used < width && 2*usual > len(rows), used > width && usual == below && below > 2
+	if below < 2 || !fewer && !more {
 		return nil
 	}
-	p := problem("%s has fewer fields than the rows below: %d of %d", quoted(first.at(0)), first.used(0), width)
-	p.Line = first.line
-	if first.used(0) == width-1 && t.sortOf(rows[1].at(width-1)) > word {
-		return p.hint(fmt.Sprintf("if column 1 has no name, sed '%ds/^/row%c/' FILE writes one", first.line, t.opt.Comma)).whole()
+	p := problem("%s has %d fields, and the rows below have %d", quoted(rows[0].at(0)), used, width)
+	p.Line = rows[0].line
+	if used == width-1 && usual == below {
+		return p.hint("if column 1 has no name, sed '%ds/^/row%c/' FILE writes one; "+leaveOut, p.Line, t.opt.Comma, rows[1].line)
 	}
-	begins := slices.IndexFunc(rows, func(r row) bool { return r.used(0) >= width })
-	return p.hint(fmt.Sprintf("if it is a title, tail -n +%d FILE leaves it out", rows[begins].line)).whole()
+	begins := slices.IndexFunc(rows[1:], func(r row) bool { return more || r.used(0) >= width })
+	return p.hint(leaveOut, rows[1+begins].line)
 }
 
 // timeName is the name of a column that has a year, a month, a quarter or a week, where each has a column.
 var timeName = regexp.MustCompile(`^(?:(?:1[89]|20)\d\d|Q[1-4]|(?:KW|W) ?\d{1,2})$`)
 
-// refuseWide refuses a header with a column for each time: three times or more, beside others.
-func (t *table) refuseWide(header row) error {
+// refuseHeader refuses two lines of words above values, and a header with a column for each time: three times or more, beside
+// others.
+func (t *table) refuseHeader(rows []row) *CSVProblem {
+	if t.named && len(rows) > 2 {
+		words, values := false, false
+		for at, below := range t.sorts {
+			second := t.sortOf(rows[1].at(at))
+			words, values = words || second == word && below > word && t.sortOf(rows[0].at(at)) == word, values || second > word
+		}
+		if words && !values {
+			p := problem("two lines stand above the values, with %s and %s", quoted(rows[0].at(0)), quoted(rows[1].at(0)))
+			p.Line = rows[0].line
+			return p.hint(leaveOut+"; if line %d has units, sed %dd FILE does", rows[1].line, rows[1].line, rows[1].line)
+		}
+	}
 	var times, others []string
-	for i := range header.cells {
-		name := header.at(i)
-		if fits, _ := dateFits(name); fits != 0 || timeName.MatchString(name) || monthOf(strings.TrimSuffix(name, ".")) > 0 {
+	for i := range rows[0].cells {
+		name := rows[0].at(i)
+		if dateFits(name, anyFormat) != 0 || timeName.MatchString(name) || monthOf(strings.TrimSuffix(name, ".")) > 0 {
 			times = append(times, name)
 		} else if name != "" {
 			others = append(others, name)
 		}
 	}
-	if len(times) < 3 || len(others) == 0 && header.at(0) != "" {
+	if len(times) < 3 || len(others) == 0 && rows[0].at(0) != "" {
 		return nil
 	}
 	t.named = true
 	p := problem("the header has a column for each time (%s, %s, …)", times[0], times[1])
-	p.Line = header.line
-	return p.hint(t.pandas("d.melt(['"+strings.Join(others, "', '")+"'], var_name='time')") + " makes a row of each cell").whole()
+	p.Line = rows[0].line
+	return p.hint("%s makes a row of each cell", t.pandas("d.melt(['"+strings.Join(others, "', '")+"'], var_name='time')"))
 }
 
-// refuseShape refuses columns that do not have an x and a y in each row.
-func (t *table) refuseShape(rows []row) error {
+// pandas is a command that reads FILE as d, with the columns c, and writes what an expression makes of it.
+func (t *table) pandas(expression string) string {
+	options := fmt.Sprintf("sep='%c'", t.opt.Comma)
+	if t.opt.Comma == ' ' {
+		options = `sep=r'\s+'`
+	}
+	if !t.named {
+		options += ", header=None"
+	}
+	return `python3 -c "import pandas as pd; d = pd.read_csv('FILE', ` + options + ", dtype=str); c = d.columns; " + expression +
+		`.to_csv('long.csv', index=False)"`
+}
+
+// refuse refuses columns that do not have an x and a y in each row.
+func (t *table) refuse(rows []row) *CSVProblem {
 	if len(rows) == 0 {
 		return nil
 	}
-	if t.opt.Time == TimeAuto {
-		if err := t.refuseParts(rows); err != nil {
-			return err
+	for _, refuse := range []func(rows []row) *CSVProblem{t.refuseParts, t.refuseWords, t.refuseMerged} {
+		if p := refuse(rows); p != nil {
+			return p
 		}
 	}
-	if err := t.refuseWords(rows); err != nil {
-		return err
-	}
-	return t.refuseMerged(rows)
-}
-
-// free reports whether no option gives a column a role.
-func (t *table) free(at int) bool {
-	return at != t.rep.X && (at != t.rep.Y || t.opt.Y == "") && !slices.Contains(t.rep.Also.Columns, at)
+	return nil
 }
 
 var (
@@ -141,7 +145,10 @@ var (
 
 // refuseParts refuses a year or a day that repeats beside a column, which no option names, of its parts, or beside a y of 1, 2, 3
 // or of times of day.
-func (t *table) refuseParts(rows []row) error {
+func (t *table) refuseParts(rows []row) *CSVProblem {
+	if t.opt.Time != TimeAuto || len(t.opt.Keys) > 0 {
+		return nil
+	}
 	first := rows[0].at(t.rep.X)
 	repeats := len(rows) > 1 && first != "" && rows[1].at(t.rep.X) == first
 	for at, name := range t.rep.Columns {
@@ -150,17 +157,17 @@ func (t *table) refuseParts(rows []row) error {
 			counts = counts && strings.TrimLeft(r.at(at), "0") == strconv.Itoa(i+1)
 		}
 		clock := at == t.rep.Y && clockCell.MatchString(rows[0].at(at))
-		if t.free(at) && len(t.opt.Keys) == 0 && (clock || repeats && (part || counts)) {
+		if t.free(at) && (clock || repeats && (part || counts)) {
 			return problem("the time is spread over %s and %s", t.column(t.rep.X), t.column(at)).
 				hint("put it into one column, as 2024-01 or 2024-01-31 14:30; %s and %s take columns of numbers as they are",
-					Setting{"Time", "number"}, Setting{Field: "Y"}).whole()
+					Setting{"Time", "number"}, Setting{Field: "Y"})
 		}
 	}
 	return nil
 }
 
 // refuseWords refuses an x with words, or a y with words or dates, that no option names, if there are other columns.
-func (t *table) refuseWords(rows []row) error {
+func (t *table) refuseWords(rows []row) *CSVProblem {
 	at := t.rep.Y
 	if t.sorts[t.rep.X] == word && t.opt.X == "" {
 		at = t.rep.X
@@ -168,20 +175,21 @@ func (t *table) refuseWords(rows []row) error {
 		return nil
 	}
 	first := slices.IndexFunc(rows, func(r row) bool { return !t.missing(r.at(at), true) })
-	if cell := rows[first].at(at); t.width > 2 && hintOf(cell) == "" {
-		p := problem("begins with %s, and no option names another column", quoted(cell)).
-			hint("%s and %s choose the columns, and %s makes a series of the rows of each text", Setting{Field: "X"}, Setting{Field: "Y"},
-				Setting{"Keys", t.name(at)})
-		if p.Column, p.Cell = t.column(at), cell; t.sorts[at] == dated || len(t.opt.Keys) > 0 {
-			p.hint("%s and %s choose the columns", Setting{Field: "X"}, Setting{Field: "Y"})
-		}
-		return p.whole()
+	cell := rows[first].at(at)
+	if t.width < 3 || hintOf(cell) != "" {
+		return nil
 	}
-	return nil
+	p := problem("begins with %s, and no option names another column", quoted(cell))
+	p.Column, p.Cell = t.column(at), cell
+	if t.sorts[at] == dated || len(t.opt.Keys) > 0 {
+		return p.hint("%s and %s choose the columns", xAndY...)
+	}
+	by := Setting{"Keys", cmp.Or(t.rep.Columns[at], strconv.Itoa(at+1))}
+	return p.hint("%s and %s choose the columns, and %s makes a series of the rows of each text", append(xAndY, by)...)
 }
 
 // refuseMerged refuses an x that is empty in most rows below its first, where y is not.
-func (t *table) refuseMerged(rows []row) error {
+func (t *table) refuseMerged(rows []row) *CSVProblem {
 	empty := 0
 	for _, r := range rows {
 		if t.missing(r.at(t.rep.X), false) && !t.missing(r.at(t.rep.Y), true) {
@@ -191,7 +199,7 @@ func (t *table) refuseMerged(rows []row) error {
 	if 2*empty <= len(rows) || t.missing(rows[0].at(t.rep.X), false) {
 		return nil
 	}
-	do := fmt.Sprintf("d[c[%d]] = d[c[%d]].ffill(); d", t.rep.X, t.rep.X)
 	return problem("%s is empty in %d of %d rows", t.column(t.rep.X), empty, len(rows)).
-		hint("if cells are merged, so that one stands for several rows, " + t.pandas(do) + " writes it in each").whole()
+		hint("if cells are merged, so that one stands for several rows, %s writes it in each",
+			t.pandas(fmt.Sprintf("d[c[%[1]d]] = d[c[%[1]d]].ffill(); d", t.rep.X)))
 }

@@ -35,7 +35,44 @@ func TestRowNumber(t *testing.T) {
 // TestTitleOfCommas: a title with commas is refused by its line, not by all lines below it.
 func TestTitleOfCommas(t *testing.T) {
 	_, err := ReadCSV(strings.NewReader("Sales, all stores, 2024\ndate,sales\n2024-01-01,3\n2024-01-02,4\n2024-01-03,5\n"), CSVOptions{})
-	if err == nil || !strings.Contains(err.Error(), `line 1: "Sales" has more fields than the rows below: 3, not 2 (if it is a title, tail -n +2 FILE`) {
+	if err == nil || !strings.Contains(err.Error(), `line 1: "Sales" has 3 fields, and the rows below have 2 (if it is a title, tail -n +2 FILE`) {
 		t.Error(err)
+	}
+}
+
+// TestTwoLinesAbove: a title with as many commas as the table is refused by its line, as are units below the header.
+func TestTwoLinesAbove(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"Report, site 7, 2024\ndate,a,b\n2024-01-01,3,1\n2024-01-02,4,1\n", `line 1: two lines stand above the values, with "Report" and "date" (if ` +
+			`it is a title, tail -n +2 FILE leaves it out; if line 2 has units, sed 2d FILE does`},
+		{"date,a\nd,m\n2024-01-01,3\n2024-01-02,4\n", `with "date" and "d"`},
+	} {
+		if _, err := ReadCSV(strings.NewReader(c.text), CSVOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v", c.text, err)
+		}
+	}
+	if _, err := ReadCSV(strings.NewReader("date,a\n2024-01-01,.\n2024-01-02,4\n"), CSVOptions{Missing: []string{"."}, SkipMissing: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPassedTime: the second column is no y if it says when, as the dates beside it do; it is one by name, beside numbers, or if
+// it does not rise.
+func TestPassedTime(t *testing.T) {
+	const file = "date,decimal_year,co2\n2024-01-07,2024.016,5\n2024-01-14,2024.036,6\n"
+	for _, c := range []struct {
+		text, y, want, passed string
+	}{
+		{file, "", "co2", "decimal_year"},
+		{file, "decimal_year", "decimal_year", ""},
+		{strings.ReplaceAll(file, "decimal_year", "level"), "", "level", ""},
+		{strings.ReplaceAll(file, "2024.036", "2024.016"), "", "decimal_year", ""},
+		{"t,year,v\n1,2001,5\n2,2002,6\n", "", "year", ""},
+		{"date,year\n2024-01-07,1\n2024-01-14,2\n", "", "year", ""},
+	} {
+		s, rep, err := readCSV(strings.NewReader(c.text), CSVOptions{Y: c.y})
+		if err != nil || s.YName != c.want || rep.Passed != c.passed {
+			t.Errorf("%q: y is %q, passed %q, %v", c.text, s.YName, rep.Passed, err)
+		}
 	}
 }

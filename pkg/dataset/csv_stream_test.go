@@ -17,29 +17,39 @@ import (
 // TestStreamErrors: the error of a stream is the first in the file, however many workers there are, and a row that cannot be read
 // does not end the reading.
 func TestStreamErrors(t *testing.T) {
-	const n = 20 * blockRows
+	const every, n = 4096, 20 * 4096
 	text := "t,y\n" + rowsOf(n, func(i int) string {
-		if i%blockRows == 7 {
+		if i%every == 7 {
 			return fmt.Sprintf("%d,bad", i)
 		}
 		return fmt.Sprintf("%d,%d.5", i, i)
 	})
 	for _, workers := range []int{1, 2, 7} {
 		rep, err := StreamCSV(strings.NewReader(text), CSVOptions{}, workers, func(_ int, b *CSVBlock) error {
-			if len(b.Bad) != 1 || len(b.X) != blockRows-1 || b.Bad[0].Line != b.Lines[6]+1 || b.Bad[0].Cell != "bad" {
-				return fmt.Errorf("%d rows, %v", len(b.X), b.Bad)
+			for i, x := range b.X {
+				if b.Lines[i] != int(x)+2 || b.Y[i] != x+0.5 {
+					return fmt.Errorf("line %d has (%v, %v)", b.Lines[i], x, b.Y[i])
+				}
+			}
+			for _, p := range b.Bad {
+				if (p.Line-2)%every != 7 || p.Cell != "bad" {
+					return p
+				}
 			}
 			return nil
 		})
 		if err != nil || rep.Rows != n-20 || len(rep.Bad.Problems)+rep.Bad.More != 20 {
 			t.Errorf("%d workers: %d rows, %v, %v", workers, rep.Rows, rep.Bad.More, err)
 		}
+		if lines := rep.Bad.Problems; lines[0].Line != 9 || lines[9].Line != 9+9*every {
+			t.Errorf("%d workers: lines %d to %d", workers, lines[0].Line, lines[9].Line)
+		}
 		first := errors.New("first")
 		_, err = StreamCSV(strings.NewReader(text), CSVOptions{}, workers, func(_ int, b *CSVBlock) error {
-			switch from := b.X[0] / blockRows; {
-			case from >= 4 && from < 5:
+			switch {
+			case slices.Contains(b.X, n/2):
 				return first
-			case from >= 5:
+			case b.X[0] > n/2:
 				return errors.New("later")
 			}
 			return nil
@@ -48,6 +58,11 @@ func TestStreamErrors(t *testing.T) {
 			t.Errorf("%d workers: %v", workers, err)
 		}
 	}
+	stray := "t,y,note\n0,1,5\" pipe\n" + strings.Repeat("1,2,\"a\"\n", 1_000_000)
+	if _, err := StreamCSV(strings.NewReader(stray), CSVOptions{}, 2, func(int, *CSVBlock) error { return nil }); err == nil ||
+		!strings.Contains(err.Error(), "longer than 2 MiB, or a quotation mark is not closed") {
+		t.Error(err)
+	}
 	open := text + "1,\"" + strings.Repeat("never closed\n", 300_000)
 	if _, err := StreamCSV(strings.NewReader(open), CSVOptions{}, 2, func(int, *CSVBlock) error { return nil }); err == nil ||
 		!strings.Contains(err.Error(), "longer than 2 MiB") {
@@ -55,15 +70,12 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
-// TestUnreadableFirstLine: a line above the header that cannot be read is a problem with its number, and the header stays one.
+// TestUnreadableFirstLine: a file whose header cannot be read is refused by its line.
 func TestUnreadableFirstLine(t *testing.T) {
-	s, rep, err := readCSV(strings.NewReader("a \"b,c\nt,y\n0,1.5\n1,2.5\n"), CSVOptions{})
-	wrong := (*CSVError)(nil)
-	if !errors.As(err, &wrong) || len(wrong.Problems) != 1 || wrong.Problems[0].Line != 1 || rep.Columns[1] != "y" || rep.Rows != 2 {
-		t.Errorf("%v, %q, %d rows, %v", s.X, rep.Columns, rep.Rows, err)
-	}
-	if _, _, err := readCSV(strings.NewReader("a \"b,c\n"), CSVOptions{}); err == nil || !strings.HasPrefix(err.Error(), "line 1: quot") {
-		t.Error(err)
+	for _, text := range []string{"a \"b,c\n", "a \"b,c\nt,y\n0,1.5\n1,2.5\n"} {
+		if _, _, err := readCSV(strings.NewReader(text), CSVOptions{}); err == nil || !strings.HasPrefix(err.Error(), "line 1: quot") {
+			t.Error(err)
+		}
 	}
 }
 
@@ -84,15 +96,16 @@ func TestReadCSVEnds(t *testing.T) {
 	}
 }
 
-// TestManyProblems: problems of a file are told at once, the first ten with line, column, cell and what to type, which is told once.
+// TestManyProblems: problems of a file are told at once, the first ten with line, column, cell and what to type, which is told
+// once.
 func TestManyProblems(t *testing.T) {
 	_, _, err := readCSV(strings.NewReader("t,y\n0,1.5\n"+rowsOf(30, func(i int) string { return fmt.Sprintf("%d,n.a.", i) })), CSVOptions{})
 	wrong := (*CSVError)(nil)
 	if !errors.As(err, &wrong) || len(wrong.Problems) != 10 || wrong.More != 20 {
 		t.Fatal(err)
 	}
-	if p := wrong.Problems[9]; p.Line != 12 || p.Column != `column 2 ("y")` || p.Cell != "n.a." || len(p.Settings) != 1 ||
-		p.Settings[0] != (Setting{"Missing", "n.a."}) {
+	if p := wrong.Problems[9]; p.Line != 12 || p.Column != `column 2 ("y")` || p.Cell != "n.a." || len(p.Hint.Args) != 1 ||
+		p.Hint.Args[0] != (Setting{"Missing", "n.a."}) {
 		t.Errorf("%+v", p)
 	}
 	title, lines := wrong.Lines(func(s Setting) string { return "--missing " + s.Value })

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -24,32 +25,33 @@ type CSVBlock struct {
 	keys  [][]int32   // of each column of texts
 }
 
-// blockRows are the rows of a block.
-const blockRows = 4096
-
-func (t *table) newBlock(index, rows int) *CSVBlock {
-	return &CSVBlock{index: index, X: make([]float64, 0, rows), Y: make([]float64, 0, rows), Lines: make([]int, 0, rows),
-		also: make([][]float64, len(t.numbers)-2), keys: make([][]int32, len(t.keys))}
-}
+// The text that proves how a file is written has this many bytes, and rows at least; other chunks are smaller.
+const (
+	provingSize = 256 << 10
+	provingRows = 10
+	chunkSize   = 128 << 10
+)
 
 // table is a csv file and how it is read.
 type table struct {
 	opt     CSVOptions
 	rep     CSVReport
-	whole   bool      // the file is read as a whole; otherwise its head proves how it is written
-	codes   []float64 // of CSVOptions.Missing, the numbers
-	ansi    *orWindows1252
-	named   bool   // the first line has the names of the columns
-	sorts   []sort // of the first columns
-	width   int    // fields of a row
-	numbers []column
-	unit    float64     // how many units of a Unix time are a second; 0 for other x
-	keys    []keyColumn // of CSVOptions.Keys
+	codes   []float64     // of CSVOptions.Missing, the numbers
+	comment rune          // begins lines that are left out; 0 for none
+	counted bool          // x is the number of the row
+	count   int           // of rows
+	named   bool          // the first line has the names of the columns
+	width   int           // fields of a row
+	sorts   []sort        // of the first columns
+	columns []int         // of numbers: x, y, and those of CSVOptions.Also
+	numbers []numberStyle // of these
+	keys    []textColumn  // of CSVOptions.Keys
 	watched *Watch
+	mu      sync.Mutex // of rep and keys while rows are read
 }
 
 // newTable panics on options that no file can have: a mistake of the caller.
-func newTable(opt CSVOptions, whole bool) *table {
+func newTable(opt CSVOptions) *table {
 	switch {
 	case opt.DecimalComma && opt.DecimalPoint:
 		panic("dataset: CSVOptions.DecimalComma and CSVOptions.DecimalPoint are both set")
@@ -58,7 +60,7 @@ func newTable(opt CSVOptions, whole bool) *table {
 	case opt.Time != TimeAuto && !slices.Contains(TimeFormats, opt.Time):
 		panic(fmt.Sprintf("dataset: CSVOptions.Time = %q is not a format", opt.Time))
 	}
-	t := &table{opt: opt, whole: whole}
+	t := &table{opt: opt}
 	for _, m := range opt.Missing {
 		if v, _, ok := readNumber(m, strings.Contains(m, ",")); ok {
 			t.codes = append(t.codes, v)
@@ -67,37 +69,16 @@ func newTable(opt CSVOptions, whole bool) *table {
 	return t
 }
 
-// StreamCSV reads two columns of a csv file of any size as [ReadCSV] does. The first 1000 rows must prove how dates and numbers
-// are written; a later row that does not fit is a problem. It calls visit for each block of rows from as many goroutines as there
-// are workers, numbered from 0: in any order, or in the order of the file with one worker. A row that cannot be read does not end
-// the reading: it is among the bad rows of its block, and of the report. CSVReport.Several is known at the end alone: that the
-// rows are those of several series.
-//
-// The error is the first in the file, whatever the workers: of the file as a whole (no text, no such column, dates that are
-// ambiguous in all rows), of visit, or of a row longer than 2 MiB. Memory is bounded: some 1 MiB for each worker, and 8 MiB if
-// columns may tell series apart.
-func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, b *CSVBlock) error) (CSVReport, error) {
-	if workers < 1 {
-		panic(fmt.Sprintf("dataset: StreamCSV: %d workers", workers))
-	}
-	opt.Also, opt.Keys = nil, nil
-	t := newTable(opt, false)
-	if err := t.stream(r, workers, visit); err != nil {
-		return t.rep, fmt.Errorf("dataset: CSV: %w", err)
-	}
-	t.rep.Several = t.watched.Several()
-	return t.rep, nil
-}
-
-// stream passes a table to visit block by block. The blocks before one that fails have been passed on, too, so that the error of
-// the lowest index is the first in the file.
+// stream passes a table to visit block by block. A goroutine reads the text, and each worker the rows of a chunk. The blocks
+// before one that fails have been passed on, too, so that the error of the lowest index is the first in the file.
 func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBlock) error) error {
 	head, rest, err := t.open(r)
 	if err != nil {
 		return err
 	}
-	ahead := readAhead(rest)
-	defer ahead.stop()
+	if t.counted {
+		workers = 1
+	}
 	var mu sync.Mutex
 	var first error
 	at := 0 // its block
@@ -109,7 +90,12 @@ func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBl
 		}
 		return first != nil
 	}
-	queue := make(chan *CSVBlock, workers)
+	type batch struct {
+		index int
+		chunk
+		rows []row // of the head
+	}
+	queue := make(chan batch, workers)
 	var wait parallel.Group
 	for w := range workers {
 		wait.Go(func() {
@@ -117,103 +103,129 @@ func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBl
 				for range queue {
 				}
 			}()
-			for b := range queue {
-				failed(b.index, visit(w, b))
+			for next := range queue {
+				if next.rows == nil {
+					next.rows = t.rowsOf(next.chunk)
+				}
+				b := t.read(next.rows)
+				b.index, b.Bytes = next.index, len(next.text)
+				failed(next.index, visit(w, b))
 			}
 		})
 	}
-	for i := 0; err == nil && !failed(i, nil); i++ {
-		b := t.newBlock(i, blockRows)
-		if head, err = t.fill(b, head, ahead, blockRows); err != io.EOF {
-			failed(i+1, err)
-		}
-		if len(b.X)+len(b.Bad)+b.Skipped > 0 {
-			queue <- b
+	next := batch{rows: head}
+	for !failed(next.index, err) && err == nil {
+		queue <- next
+		next = batch{index: next.index + 1}
+		next.chunk, err = rest.next(chunkSize)
+		if err == io.EOF {
+			break
 		}
 	}
 	close(queue)
 	wait.Wait()
+	if first == nil {
+		t.rep.Several = t.watched.Several()
+	}
 	return first
 }
 
-// fill reads at most most rows into a block: first the rows of the head, then further ones. It returns the rows of the head
-// that it did not read, and io.EOF behind the last row.
-func (t *table) fill(b *CSVBlock, head []row, rest *rowsAhead, most int) (_ []row, err error) {
-	for n := 0; n < most; n++ {
-		var next row
-		if len(head) > 0 {
-			next, head = head[0], head[1:]
-		} else if next, err = rest.next(); err != nil {
-			break
-		}
-		if p := t.add(b, next); p != nil {
-			p.Line = next.line
-			b.Bad = append(b.Bad, *p)
-		}
+// rowsOf returns the rows of a chunk.
+func (t *table) rowsOf(c chunk) []row {
+	rows := c.rows(t.opt.Comma, t.comment)
+	if t.counted {
+		t.addNumbers(rows)
 	}
-	b.Bytes, rest.bytes = rest.bytes, 0
-	t.rep.Bad.Add(b.Bad...)
-	t.rep.Skipped += b.Skipped
-	t.rep.Rows += b.Skipped
-	return head, err
+	return rows
 }
 
-// add adds a row to a block, or returns what is wrong with it.
-func (t *table) add(b *CSVBlock, r row) *CSVProblem {
+// addNumbers writes their numbers before rows, which follow those that have theirs.
+func (t *table) addNumbers(rows []row) {
+	for i := range rows {
+		t.count++
+		rows[i].cells = append([]string{strconv.Itoa(t.count)}, rows[i].cells...)
+	}
+}
+
+// read reads the rows of a block. Several workers do so at the same time.
+func (t *table) read(rows []row) *CSVBlock {
+	b := &CSVBlock{X: make([]float64, 0, len(rows)), Y: make([]float64, 0, len(rows)), Lines: make([]int, 0, len(rows)),
+		also: make([][]float64, len(t.opt.Also)), keys: make([][]int32, len(t.keys))}
+	short, complete := false, 0
+	for _, r := range rows {
+		n := len(b.X)
+		isShort, wrong := t.add(b, r)
+		switch {
+		case wrong != nil:
+			wrong.Line = r.line
+			b.Bad = append(b.Bad, *wrong)
+		case len(b.X) > n && !math.IsNaN(b.Y[n]):
+			complete++
+			t.watched.Add(b.X[n], r.at)
+		}
+		short = short || isShort
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.rep.ShortYears = t.rep.ShortYears || short
+	t.rep.Skipped += b.Skipped
+	t.rep.Rows += complete + b.Skipped
+	t.rep.Bad.Add(b.Bad...)
+	return b
+}
+
+// add adds a row to a block, or returns what is wrong with it. short says that its year has two digits.
+func (t *table) add(b *CSVBlock, r row) (short bool, wrong *CSVProblem) {
 	if r.wrong != nil {
-		return r.wrong
+		return false, r.wrong
 	}
 	if used := r.used(t.width); used != t.width {
-		return problem("wrong number of fields: %d instead of %d: %s", used, t.width, quoted(r.at(0))).hint(hintOf(r.at(0)))
+		return false, problem("wrong number of fields: %d instead of %d: %s", used, t.width, quoted(r.at(0))).hint(hintOf(r.at(0)))
 	}
 	x, y := r.at(t.rep.X), r.at(t.rep.Y)
 	lacksX, lacksY := t.missing(x, false), t.missing(y, true)
 	switch {
 	case lacksX && !t.opt.SkipMissing:
-		return t.in(r, t.rep.X, missingValue(x))
+		return false, t.in(r, t.rep.X, missingValue(x))
 	case lacksY && !t.opt.SkipMissing:
-		return t.in(r, t.rep.Y, missingValue(y))
+		return false, t.in(r, t.rep.Y, missingValue(y))
 	case lacksX || lacksY:
 		b.Skipped++
 	}
 	if lacksX || lacksY && len(b.also)+len(b.keys) == 0 {
-		return nil
+		return false, nil
 	}
-	vx, d, wrong := t.readX(x)
+	n := len(b.X)
+	vx, short, wrong := t.readX(x)
 	if wrong != nil {
-		return t.in(r, t.rep.X, wrong)
+		return false, t.in(r, t.rep.X, wrong)
 	}
-	vy := math.NaN()
-	if !lacksY {
-		if vy, wrong = t.numbers[1].read(y, t.opt.Limit); wrong != nil {
-			return t.in(r, t.rep.Y, wrong)
-		}
-	}
-	for j := range b.also {
-		c, v := &t.numbers[2+j], math.NaN()
-		if cell := r.at(c.at); !t.missing(cell, true) {
-			if v, wrong = c.read(cell, t.opt.Limit); wrong != nil {
-				return t.in(r, c.at, wrong)
+	var vy float64
+	for j, at := range t.columns[1:] {
+		v, cell := math.NaN(), r.at(at)
+		if !t.missing(cell, true) {
+			if v, wrong = t.numbers[j+1].read(cell, t.opt.Limit); wrong != nil {
+				return false, t.in(r, at, wrong)
 			}
 		}
-		b.also[j] = append(b.also[j][:len(b.X)], v)
+		if j == 0 {
+			vy = v
+		} else {
+			b.also[j-1] = append(b.also[j-1][:n], v)
+		}
 	}
 	for j := range t.keys {
-		id, wrong := t.keys[j].number(r.at(t.keys[j].at))
-		if wrong != nil {
-			return t.in(r, t.keys[j].at, wrong)
+		text := r.at(t.keys[j].at)
+		if text == "" && t.keys[j].at != t.rep.Y {
+			return false, t.in(r, t.keys[j].at, problem("an empty cell tells no series apart").
+				hint("if cells are merged, write the text in each row"))
 		}
-		b.keys[j] = append(b.keys[j][:len(b.X)], id)
+		t.mu.Lock()
+		b.keys[j] = append(b.keys[j][:n], t.keys[j].number(text))
+		t.mu.Unlock()
 	}
-	if !lacksY {
-		t.rep.Rows++
-		if len(t.watched.keys) > 0 {
-			t.watched.Add(vx, r.at)
-		}
-	}
-	t.rep.ShortYears = t.rep.ShortYears || d.short
 	b.X, b.Y, b.Lines = append(b.X, vx), append(b.Y, vy), append(b.Lines, r.line)
-	return nil
+	return short, nil
 }
 
 // in adds to a problem the column and the cell that has it.
@@ -243,34 +255,4 @@ func (t *table) missing(cell string, number bool) bool {
 	point, _, byPoint := readNumber(cell, false)
 	comma, _, byComma := readNumber(cell, true)
 	return byPoint && slices.Contains(t.codes, point) || byComma && slices.Contains(t.codes, comma)
-}
-
-// collect takes the rows of a file with y as a series. Further columns are in the report, with open rows apart.
-func (t *table) collect(b *CSVBlock) (s Series) {
-	m := &t.rep.Also
-	m.Values, m.OpenValues = make([][]float64, len(b.also)), make([][]float64, len(b.also))
-	m.Keys, m.OpenKeys = make([][]int32, len(b.keys)), make([][]int32, len(b.keys))
-	for _, k := range t.keys {
-		m.KeyTexts = append(m.KeyTexts, k.texts)
-	}
-	if len(b.also)+len(b.keys) == 0 { // rows without y have been skipped
-		m.Lines = b.Lines
-		return Series{X: b.X, Y: b.Y}
-	}
-	for i, y := range b.Y {
-		x, lines, values, keys := &s.X, &m.Lines, m.Values, m.Keys
-		if math.IsNaN(y) {
-			x, lines, values, keys = &m.OpenX, &m.OpenLines, m.OpenValues, m.OpenKeys
-		} else {
-			s.Y = append(s.Y, y)
-		}
-		*x, *lines = append(*x, b.X[i]), append(*lines, b.Lines[i])
-		for j := range values {
-			values[j] = append(values[j], b.also[j][i])
-		}
-		for j := range keys {
-			keys[j] = append(keys[j], b.keys[j][i])
-		}
-	}
-	return s
 }

@@ -8,19 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
-
-	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// headSize is how much of a file is looked at to tell its encoding and its separator.
-const headSize = 64 << 10
+const (
+	headSize = 64 << 10 // bytes of a file that tell its encoding and its separator
+	longest  = 2 << 20  // bytes of a row
+	mark     = "\ufeff" // the byte order mark of UTF-8
+)
 
 // notTables are the first bytes of files that are mistaken for csv files, and what to do with them.
 var notTables = []struct{ begin, is string }{
@@ -35,57 +36,99 @@ var notTables = []struct{ begin, is string }{
 const jsonText = `this is JSON: duckdb -c "COPY (FROM read_json('FILE')) TO 'FILE.csv'" makes a csv file of an array of objects`
 
 // decoded returns the text in r as UTF-8: unpacked from gzip, without a byte order mark, decoded from UTF-16 if it has one, and
-// from Windows-1252 where it is no UTF-8. A file that is no table is an error.
-func decoded(r io.Reader) (*bufio.Reader, *orWindows1252, error) {
-	packed := bufio.NewReaderSize(r, headSize)
-	if begin, _ := packed.Peek(2); string(begin) == "\x1f\x8b" {
-		unpacked, err := gzip.NewReader(packed)
+// from Windows-1252, which includes Latin-1, if its head is no UTF-8. A file that is no table is an error.
+func decoded(r io.Reader) (io.Reader, error) {
+	text := bufio.NewReaderSize(r, headSize)
+	head, _ := text.Peek(headSize) // the first read meets an error again
+	if bytes.HasPrefix(head, []byte("\x1f\x8b")) {
+		unpacked, err := gzip.NewReader(text)
 		if err != nil {
-			return nil, nil, fmt.Errorf("this is a gzip archive that cannot be unpacked: %w", err)
+			return nil, fmt.Errorf("this is a gzip archive that cannot be unpacked: %w", err)
 		}
 		return decoded(unpacked)
 	}
-	raw, _ := packed.Peek(headSize) // the first read meets an error again
-	begin := bytes.TrimLeft(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), " \r\n\t")
+	begin := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(mark)), " \r\n\t")
 	for _, t := range notTables {
 		if bytes.HasPrefix(begin, []byte(t.begin)) {
-			return nil, nil, errors.New(t.is)
+			return nil, errors.New(t.is)
 		}
 	}
-	other := new(orWindows1252)
-	text := bufio.NewReaderSize(transform.NewReader(packed, unicode.BOMOverride(other)), headSize)
-	head, _ := text.Peek(headSize)
 	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0 {
-		return nil, nil, errors.New(`lines end with \r alone: tr '\r' '\n' < FILE makes lines that end with \n`)
+		return nil, errors.New(`lines end with \r alone: tr '\r' '\n' < FILE makes lines that end with \n`)
 	}
-	return text, other, nil
+	end := len(head) // of the last whole character
+	for end > 0 && len(head)-end < utf8.UTFMax && !utf8.FullRune(head[end-1:]) {
+		end--
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return transform.NewReader(text, unicode.BOMOverride(transform.Nop)), nil
+	case !utf8.Valid(head[:end]):
+		return charmap.Windows1252.NewDecoder().Reader(text), nil
+	case bytes.HasPrefix(head, []byte(mark)):
+		text.Discard(len(mark))
+	}
+	return text, nil
 }
 
-// orWindows1252 passes UTF-8 and decodes other bytes from Windows-1252, which includes Latin-1.
-type orWindows1252 struct {
-	transform.NopResetter
-	met bool // a byte that is no UTF-8 was met
+// chunk is some whole rows of a text.
+type chunk struct {
+	text string
+	line int // the first, from 1
 }
 
-func (d *orWindows1252) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
-	if n := min(len(dst), len(src)); utf8.Valid(src[:n]) {
-		nDst, nSrc = copy(dst, src[:n]), n
-	}
-	for nSrc < len(src) {
-		r, size := utf8.DecodeRune(src[nSrc:])
-		if r == utf8.RuneError && size == 1 {
-			if !atEOF && !utf8.FullRune(src[nSrc:]) {
-				return nDst, nSrc, transform.ErrShortSrc
+// chunkReader divides a text into chunks, at line ends that no quotation marks enclose.
+type chunkReader struct {
+	text io.Reader
+	left []byte // of a row that has begun
+	line int    // of left
+}
+
+// next returns a chunk of about the given size, or one row if that is longer; io.EOF if there is none.
+func (c *chunkReader) next(size int) (chunk, error) {
+	quote := []byte{'"'}
+	buffer, end, ended := c.left, 0, false
+	for !ended && end == 0 {
+		if len(buffer) > longest {
+			return chunk{}, fmt.Errorf("the row at line %d is longer than 2 MiB, or a quotation mark is not closed", c.line)
+		}
+		buffer = slices.Grow(buffer, size)
+		for full := len(buffer) + size; !ended && len(buffer) < full; {
+			n, err := c.text.Read(buffer[len(buffer):full])
+			buffer = buffer[:len(buffer)+n]
+			switch {
+			case errors.Is(err, io.ErrUnexpectedEOF):
+				return chunk{}, errors.New("the gzip archive was cut off: what it holds ends before its end")
+			case err == io.EOF:
+				ended = true
+			case err != nil:
+				return chunk{}, err
 			}
-			r, d.met = charmap.Windows1252.DecodeByte(src[nSrc]), true
 		}
-		if nDst+utf8.RuneLen(r) > len(dst) {
-			return nDst, nSrc, transform.ErrShortDst
+		end = bytes.LastIndexByte(buffer, '\n') + 1
+		for quotes := bytes.Count(buffer[:end], quote); quotes%2 == 1; { // it is between two: before the last of them
+			before := bytes.LastIndexByte(buffer[:bytes.LastIndexByte(buffer[:end], '"')], '\n') + 1
+			quotes, end = quotes-bytes.Count(buffer[before:end], quote), before
 		}
-		nDst += utf8.EncodeRune(dst[nDst:], r)
-		nSrc += size
 	}
-	return nDst, nSrc, nil
+	if ended {
+		end = len(buffer)
+	}
+	found := chunk{string(buffer[:end]), c.line}
+	c.left, c.line = bytes.Clone(buffer[end:]), c.line+strings.Count(found.text, "\n")
+	if end == 0 {
+		return found, io.EOF
+	}
+	bad, what := strings.IndexByte(found.text, 0), "holds a NUL byte: this is no text file, or UTF-16 without a byte order mark "+
+		"(iconv -f UTF-16LE -t UTF-8 FILE decodes that)"
+	if bad < 0 && !utf8.ValidString(found.text) {
+		bad = strings.IndexRune(found.text, utf8.RuneError)
+		what = "is no UTF-8, as the lines above are (iconv -f WINDOWS-1252 -t UTF-8 FILE decodes what it may be)"
+	}
+	if bad >= 0 {
+		return found, fmt.Errorf("line %d %s", found.line+strings.Count(found.text[:bad], "\n"), what)
+	}
+	return found, nil
 }
 
 // row is a row of a file.
@@ -93,12 +136,6 @@ type row struct {
 	cells []string
 	line  int         // from 1
 	wrong *CSVProblem // why it cannot be read; nil if it can
-}
-
-// numbered returns the row with its number in front.
-func (r row) numbered(n int) row {
-	r.cells = append([]string{strconv.Itoa(n)}, r.cells...)
-	return r
 }
 
 // at returns the text of a cell, "" behind the last.
@@ -118,73 +155,54 @@ func (r row) used(width int) int {
 	return n
 }
 
-// rowReader divides a text into rows: lines without a quotation mark at the separators, which is fast, and others by
+// rowReader divides a chunk into rows: lines without a quotation mark at the separators, which is fast, and others by
 // encoding/csv, which takes from it the lines that it needs.
 type rowReader struct {
-	text    *bufio.Reader
+	rest    chunk
 	comma   string      // a blank stands for any run of blanks and tabs
 	comment string      // begins lines that are left out; "" for none
 	quoted  *csv.Reader // of this reader
 	ahead   string      // what quoted reads next
-
-	rest  string   // whole lines
-	line  int      // that were read
-	size  int      // bytes of the row so far
-	bytes int      // that were read
-	spare []string // for the cells of further rows
-
-	numbered int // unless 0, the number of the last row, which begins each row
+	spare   []string    // for the cells of further rows
 }
 
-func newRows(text *bufio.Reader, comma, comment rune) *rowReader {
-	r := &rowReader{text: text, comma: string(comma)}
+// rows returns the rows of a chunk that are not blank.
+func (c chunk) rows(comma, comment rune) (rows []row) {
+	r := &rowReader{rest: c, comma: string(comma)}
 	if comment != 0 {
 		r.comment = string(comment)
 	}
-	r.quoted = csv.NewReader(r)
-	r.quoted.Comma, r.quoted.FieldsPerRecord, r.quoted.TrimLeadingSpace = comma, -1, comma != '\t'
-	return r
-}
-
-// next returns the next row that is not blank; io.EOF if there is none.
-func (r *rowReader) next() (row, error) {
-	for {
-		r.size = 0
-		line, err := r.nextLine()
-		if err != nil {
-			return row{}, err
-		}
-		found := row{line: r.line}
+	rows = make([]row, 0, strings.Count(c.text, "\n")+1)
+	for r.rest.text != "" {
+		found := row{line: r.rest.line}
+		line := r.nextLine()
 		switch {
 		case r.comment != "" && strings.HasPrefix(line, r.comment):
-		case strings.IndexByte(line, '"') < 0:
-			found.cells = r.divide(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
-		default:
+		case strings.IndexByte(line, '"') >= 0:
 			r.ahead = line
-			if found.cells, err = r.quoted.Read(); errors.As(err, new(*csv.ParseError)) {
+			var err error
+			if found.cells, err = r.csv(comma).Read(); errors.As(err, new(*csv.ParseError)) {
 				found.wrong = problem("quotation marks do not match: a field is not closed, or has one within").
 					hint(`write "" for that, and " before and after the field`)
-				found.wrong.Line, err = found.line, nil
+				found.wrong.Line = found.line
 			}
+		case r.comma == " ":
+			found.cells = strings.Fields(line)
+		default:
+			found.cells = r.divide(strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
 		}
-		if err != nil || found.wrong != nil || found.used(0) > 0 {
-			if r.numbered > 0 && err == nil {
-				r.numbered++
-				found = found.numbered(r.numbered)
-			}
-			return found, err
+		if found.wrong != nil || found.used(0) > 0 {
+			rows = append(rows, found)
 		}
 	}
+	return rows
 }
 
-// divide divides a line without quotation marks.
+// divide divides a line at the separators.
 func (r *rowReader) divide(line string) []string {
-	if r.comma == " " {
-		return strings.Fields(line)
-	}
 	n := strings.Count(line, r.comma) + 1
 	if n > len(r.spare) {
-		r.spare = make([]string, max(n, 1024))
+		r.spare = make([]string, n+strings.Count(r.rest.text, r.comma)+strings.Count(r.rest.text, "\n"))
 	}
 	cells := r.spare[:n:n]
 	r.spare = r.spare[n:]
@@ -194,134 +212,35 @@ func (r *rowReader) divide(line string) []string {
 	return cells
 }
 
+// csv returns the reader of rows with quotation marks.
+func (r *rowReader) csv(comma rune) *csv.Reader {
+	if r.quoted == nil {
+		r.quoted = csv.NewReader(r)
+		r.quoted.Comma, r.quoted.FieldsPerRecord, r.quoted.TrimLeadingSpace = comma, -1, comma != '\t'
+	}
+	return r.quoted
+}
+
 // Read gives encoding/csv a line, or a part of one.
 func (r *rowReader) Read(p []byte) (n int, err error) {
 	if r.ahead == "" {
-		if r.ahead, err = r.nextLine(); err != nil {
-			return 0, err
-		}
+		r.ahead = r.nextLine()
+	}
+	if r.ahead == "" {
+		return 0, io.EOF
 	}
 	n = copy(p, r.ahead)
 	r.ahead = r.ahead[n:]
 	return n, nil
 }
 
-// longest bounds the bytes of a row.
-const longest = 2 << 20
-
-// nextLine returns the next line with its end. NUL bytes and rows that are too long are errors.
-func (r *rowReader) nextLine() (line string, err error) {
-	if r.rest == "" {
-		if err := r.fill(); err != nil {
-			return "", err
-		}
-	}
-	end := strings.IndexByte(r.rest, '\n') + 1
+// nextLine returns the next line with its end.
+func (r *rowReader) nextLine() (line string) {
+	end := strings.IndexByte(r.rest.text, '\n') + 1
 	if end == 0 {
-		end = len(r.rest)
+		end = len(r.rest.text)
 	}
-	line, r.rest = r.rest[:end], r.rest[end:]
-	r.line, r.size, r.bytes = r.line+1, r.size+len(line), r.bytes+len(line)
-	if r.size > longest {
-		return "", fmt.Errorf("the row at line %d is longer than 2 MiB, or a quotation mark is not closed", r.line)
-	}
-	if strings.IndexByte(line, 0) >= 0 {
-		return "", fmt.Errorf("line %d holds a NUL byte: this is no text file, or UTF-16 without a byte order mark (iconv -f UTF-16LE "+
-			"-t UTF-8 FILE decodes that)", r.line)
-	}
-	return line, nil
-}
-
-// fill reads a line, and takes the whole lines that were read with it.
-func (r *rowReader) fill() error {
-	line, err := r.text.ReadSlice('\n')
-	for err == bufio.ErrBufferFull && len(r.rest) <= longest {
-		r.rest += string(line)
-		line, err = r.text.ReadSlice('\n')
-	}
-	more, _ := r.text.Peek(r.text.Buffered())
-	more = more[:bytes.LastIndexByte(more, '\n')+1]
-	r.rest += string(line) + string(more)
-	r.text.Discard(len(more))
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the gzip archive was cut off: what it holds ends before its end")
-	case err == io.EOF && r.rest != "" || err == bufio.ErrBufferFull:
-		return nil
-	}
-	return err
-}
-
-// rowsAhead are the rows of a reader, which divides lines in a goroutine of its own while the rows before them are read.
-type rowsAhead struct {
-	batches chan rowBatch
-	spare   chan []row // of batches that were taken
-	done    chan struct{}
-	reading parallel.Group
-	now     rowBatch
-	taken   int // rows of now
-	bytes   int // of text since they were last counted
-}
-
-// rowBatch are rows that follow one another, and what ended them.
-type rowBatch struct {
-	rows  []row
-	bytes int
-	err   error
-}
-
-// readAhead begins to read; stop must follow.
-func readAhead(r *rowReader) *rowsAhead {
-	const ahead, rows = 2, 1024
-	a := &rowsAhead{batches: make(chan rowBatch, ahead), spare: make(chan []row, ahead+2), done: make(chan struct{})}
-	a.reading.Go(func() {
-		defer close(a.batches)
-		for ended := false; !ended; {
-			var b rowBatch
-			select {
-			case b.rows = <-a.spare:
-			default:
-				b.rows = make([]row, 0, rows)
-			}
-			for len(b.rows) < rows && b.err == nil {
-				var next row
-				if next, b.err = r.next(); b.err == nil {
-					b.rows = append(b.rows, next)
-				}
-			}
-			b.bytes, r.bytes, ended = r.bytes, 0, b.err != nil
-			select {
-			case a.batches <- b:
-			case <-a.done:
-				return
-			}
-		}
-	})
-	return a
-}
-
-// next returns the next row; io.EOF if there is none.
-func (a *rowsAhead) next() (row, error) {
-	for a.taken == len(a.now.rows) {
-		if a.now.err != nil {
-			return row{}, a.now.err
-		}
-		select {
-		case a.spare <- a.now.rows[:0]:
-		default:
-		}
-		b, ok := <-a.batches
-		if !ok {
-			return row{}, io.ErrUnexpectedEOF // stop tells of the panic that ended the reading
-		}
-		a.now, a.taken, a.bytes = b, 0, a.bytes+b.bytes
-	}
-	a.taken++
-	return a.now.rows[a.taken-1], nil
-}
-
-// stop ends the reading.
-func (a *rowsAhead) stop() {
-	close(a.done)
-	a.reading.Wait()
+	line, r.rest.text = r.rest.text[:end], r.rest.text[end:]
+	r.rest.line++
+	return line
 }

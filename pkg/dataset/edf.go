@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
-	"golang.org/x/text/transform"
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 )
@@ -344,7 +345,10 @@ type edfFields struct {
 func (h *edfFields) text(width int) string {
 	raw := h.rest[:width]
 	h.rest = h.rest[width:]
-	text, _, _ := transform.String(new(orWindows1252), string(raw)) // the format is ASCII; recorders that leave it write "µV"
+	text := string(raw) // the format is ASCII; recorders that leave it write "µV"
+	if !utf8.ValidString(text) {
+		text, _ = charmap.Windows1252.NewDecoder().String(text)
+	}
 	return strings.Trim(text, " \x00")
 }
 

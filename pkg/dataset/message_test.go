@@ -11,7 +11,7 @@ import (
 func TestWords(t *testing.T) {
 	word := func(s Setting) string { return "--" + s.Field + s.Value }
 	csv := &CSVError{Problems: []CSVProblem{
-		{Line: 2, Err: io.EOF, Hint: "%s", Settings: []Setting{{"Time", "dmy"}}}, {Line: 3, Err: io.EOF},
+		{Line: 2, Err: io.EOF, Hint: Message{Format: "%s", Args: []any{Setting{"Time", "dmy"}}}}, {Line: 3, Err: io.EOF},
 	}}
 	message := Message{"ReadOptions", "%d %% of it: %v reads %v", []any{5, Setting{"Time", "number"}, csv}}
 	const goWords = `2 things are wrong: line 2: EOF (CSVOptions.Time: "dmy"); line 3: EOF`

@@ -51,7 +51,7 @@ func sunspotSeries(months []silsoMonth) Series {
 // readSILSO returns the rows that have a number; at least one.
 func readSILSO(r io.Reader) ([]silsoMonth, error) {
 	var months []silsoMonth
-	text, _, err := decoded(r)
+	text, err := decoded(r)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ type Further struct {
 
 // ReadFurther reads the rows of a csv file that come after the last observation, as values of y, or of log y if log is set. The
 // rows have the columns, by name, that the series was read from; o says how the file is written, and o.X and o.Y may name other
-// columns. The rest of o is ignored but for Pooled, without which a table of several series is an error, as it is for [Read]. Rows
-// that are already in the series are left out. Any other row that is not after the last observation is an error.
+// columns. The rest of o is ignored but for Pooled, without which a table of several series is an error, as it is for [Read].
+// Rows that are already in the series are left out. Any other row that is not after the last observation is an error.
 func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, error) {
 	name := dataset.Shown(path)
 	if s.Student != nil {

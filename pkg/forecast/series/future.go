@@ -26,9 +26,9 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64) err
 	for i, at := range x {
 		add(at, fmt.Sprintf("line %d", m.Lines[i]), m.Values[first:], i)
 	}
-	for i, at := range m.OpenX {
+	for i, at := range m.Open.X {
 		before := len(rows)
-		add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues[first:], i)
+		add(at, fmt.Sprintf("line %d", m.Open.Lines[i]), m.Open.Values[first:], i)
 		if len(rows) > before && rows[before].x > s.X[len(s.X)-1] {
 			s.Source.Ahead++
 		}

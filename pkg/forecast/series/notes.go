@@ -133,6 +133,8 @@ func Remarks(rep dataset.CSVReport) (remarks []dataset.Message) {
 		dataset.Setting{Field: "NoHeader"})
 	x, y = cmp.Or(x, "x"), cmp.Or(y, "y")
 	say(rep.Headless, "The file has no header: its first line is a row like the others, and was read as data.")
+	say(rep.Passed != "", "y is %s: %s rises as %s does, and is another time; %v takes it.", y, rep.Passed, x,
+		dataset.Setting{Field: "Y", Value: rep.Passed})
 	say(rep.DecimalComma, "%s is read with a decimal comma; %v reads it with a point.", y, dataset.Setting{Field: "DecimalPoint"})
 	say(rep.ShortYears, "Years of two digits are read as 1969 to 2068.")
 	say(rep.Numbers != "", "%s is read as %s; %v reads it as plain numbers.", x, rep.Numbers,

@@ -37,7 +37,7 @@ func ReadPanel(ctx context.Context, path string, o ReadOptions) ([]Member, error
 		return nil, err
 	}
 	m := rep.Also
-	rows, open := rowsOf(m.KeyTexts, m.Keys, s.Len()), rowsOf(m.KeyTexts, m.OpenKeys, len(m.OpenX))
+	rows, open := rowsOf(m.KeyTexts, m.Keys, s.Len()), rowsOf(m.KeyTexts, m.Open.Keys, len(m.Open.X))
 	future := map[string]futureRows{}
 	if o.Future != "" {
 		all, err := o.futureOf(o.regressorNames(m), rep)
@@ -109,14 +109,16 @@ func rowsOf(texts [][]string, ids [][]int32, n int) keyRows {
 
 // partOf returns some rows of a file, with a report as if the file had no others.
 func partOf(s dataset.Series, rep dataset.CSVReport, rows, open []int) (dataset.Series, dataset.CSVReport) {
-	m := rep.Also
-	also := dataset.CSVMore{Names: m.Names, Columns: m.Columns, Lines: timeline.Pick(m.Lines, rows),
-		OpenX: timeline.Pick(m.OpenX, open), OpenLines: timeline.Pick(m.OpenLines, open)}
-	for j := range m.Values {
-		also.Values, also.OpenValues = append(also.Values, timeline.Pick(m.Values[j], rows)),
-			append(also.OpenValues, timeline.Pick(m.OpenValues[j], open))
+	some := func(r dataset.CSVRows, at []int) dataset.CSVRows {
+		part := dataset.CSVRows{X: timeline.Pick(r.X, at), Lines: timeline.Pick(r.Lines, at)}
+		for _, v := range r.Values {
+			part.Values = append(part.Values, timeline.Pick(v, at))
+		}
+		return part
 	}
-	rep.Also, rep.Rows, rep.Skipped = also, len(rows)+len(open), len(open)
+	m := rep.Also
+	rep.Also = dataset.CSVMore{Names: m.Names, Columns: m.Columns, CSVRows: some(m.CSVRows, rows), Open: some(m.Open, open)}
+	rep.Rows, rep.Skipped = len(rows)+len(open), len(open)
 	return s.Select(rows), rep
 }
 
