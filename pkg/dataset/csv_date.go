@@ -220,7 +220,7 @@ func timeOfDay(text string) (time.Duration, bool) {
 var (
 	namedSeparators = regexp.MustCompile(`[-/.,'’ ]+(?:de )?`)
 	words           = regexp.MustCompile(`\pL{3,}`)
-	quarterParts    = regexp.MustCompile(`^(?:(\d{4})[-/ ]?Q([1-4])|Q([1-4])[-/ ]?(\d{4}))$`)
+	quarterParts    = regexp.MustCompile(`^(?i:(\d{4})[-/ ]?Q([1-4])|Q([1-4])[-/ ]?(\d{4}))$`)
 	weekParts       = regexp.MustCompile(`^(\d{4})-?W(\d{1,2})(?:-?([1-7]))?$`)
 	zoned           = regexp.MustCompile(`(?i)\d(Z| ?UTC| ?GMT)$|:.*[+-]\d\d(:?\d\d)?$|T\d+[+-]\d\d(:?\d\d)?$`)
 )

@@ -129,6 +129,12 @@ var officeFiles = []file{
 	{name: "a row of units", text: "time,temp\ns,degC\n0,5\n1,6\n", refused: []string{"line 2", `"s"`}},
 	{name: "an infinite value", text: "t,v\n0,5\n1,inf\n", refused: []string{"line 3", `CSVOptions.Missing: "inf"`}},
 	{name: "quarters in French", text: "p;v\n2015-T1;5\n2015-T2;6\n", refused: []string{"2015-T1"}},
+	{name: "quarters of Stata", text: "q,gdp\n1990q1,5\n1990q2,6\n", x0: "1990-01-01", x1: "1990-04-01", y0: 5, y1: 6},
+	{name: "a station before the day", text: "stn;time;tre200d0\nBAS;20240105;5.5\nBAS;20240106;6.5\nBAS;20240107;7.5\n", refused: []string{`column 1 ("stn"): begins with "BAS"`}},
+	{name: "years and weeks as numbers", text: "t,v\n202351,5\n202352,6\n202401,7\n202402,8\n", refused: []string{`"202351" may be a year and a week`, `\1-W\2`}},
+	{name: "EasyLog: a serial number in the first row", text: "Kitchen,Time,Celsius(\xb0C),Serial\n1,2024-01-05 00:00:00,20.5,0100\n2,2024-01-05 00:10:00,20.6\n3,2024-01-05 00:20:00,20.7\n", opt: CSVOptions{X: "Time", Y: "3"}, refused: []string{"line 3", "3 instead of 4", "cut -d',' -f1-3 FILE"}},
+	{name: "a search engine's title", text: "Category: All\n\nWeek,flu\n2024-01-07,5\n2024-01-14,6\n2024-01-21,7\n", refused: []string{"line 1", "has 1 field,", "tail -n +3 FILE"}},
+	{name: "an oscilloscope", text: "Source,CH1\nUnits,s,V\n0.000000E+00,5.5E-01\n1.000000E-06,6.5E-01\n", refused: []string{"two lines stand above the values", "sed 2d FILE"}},
 	{name: "JSON", text: "[{\"t\": 0, \"y\": 1}]", refused: []string{"JSON", "read_json"}},
 }
 

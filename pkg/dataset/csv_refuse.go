@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // What is no table with a row for each observation is refused by its first rows, with the command that makes one of it; a cell
@@ -66,10 +68,10 @@ func (t *table) refuseTitle(rows []row) *CSVProblem {
 	if below < 2 || !fewer && !more {
 		return nil
 	}
-	p := problem("%s has %d fields, and the rows below have %d", quoted(rows[0].at(0)), used, width)
+	p := problem("%s has %s, and the rows below have %d", quoted(rows[0].at(0)), text.Count(used, "field"), width)
 	p.Line = rows[0].line
 	if used == width-1 && usual == below {
-		return p.hint("if column 1 has no name, sed '%ds/^/row%c/' FILE writes one; "+leaveOut, p.Line, t.opt.Comma, rows[1].line)
+		return p.hint(leaveOut+"; if column 1 has no name, sed '%ds/^/row%c/' FILE writes one", rows[1].line, p.Line, t.opt.Comma)
 	}
 	begins := slices.IndexFunc(rows[1:], func(r row) bool { return more || r.used(0) >= width })
 	return p.hint(leaveOut, rows[1+begins].line)
@@ -146,7 +148,7 @@ var (
 // refuseParts refuses a year or a day that repeats beside a column, which no option names, of its parts, or beside a y of 1, 2, 3
 // or of times of day.
 func (t *table) refuseParts(rows []row) *CSVProblem {
-	if t.opt.Time != TimeAuto || len(t.opt.Keys) > 0 {
+	if t.opt.Time != TimeAuto || len(t.opt.Keys) > 0 || t.sorts[t.rep.X] == word {
 		return nil
 	}
 	first := rows[0].at(t.rep.X)

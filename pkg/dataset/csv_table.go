@@ -180,7 +180,11 @@ func (t *table) add(b *CSVBlock, r row) (short bool, wrong *CSVProblem) {
 		return false, r.wrong
 	}
 	if used := r.used(t.width); used != t.width {
-		return false, problem("wrong number of fields: %d instead of %d: %s", used, t.width, quoted(r.at(0))).hint(hintOf(r.at(0)))
+		p := problem("wrong number of fields: %d instead of %d: %s", used, t.width, quoted(r.at(0))).hint(hintOf(r.at(0)))
+		if p.Hint.Format == "" && used > 1 && used < t.width {
+			p.hint("if it lacks the last ones, cut -d'%c' -f1-%d FILE leaves these columns out", t.opt.Comma, used)
+		}
+		return false, p
 	}
 	x, y := r.at(t.rep.X), r.at(t.rep.Y)
 	lacksX, lacksY := t.missing(x, false), t.missing(y, true)

@@ -21,7 +21,9 @@ type timeFinder struct {
 	ambiguous, fiscal bool   // the example may have the day or the month first; all may be fiscal years: 2001/02, 2002/03
 	months            bool   // numbers are months by their form, or go from the last one of a year to the first of the next
 	last              date   // of the number before
-	sheet             bool   // numbers may be the days that a spreadsheet counts: of 1954 to 2064
+	weeks             bool   // numbers go from the last week of a year to the first of the next: 202352, 202401
+	before            float64
+	sheet             bool // numbers may be the days that a spreadsheet counts: of 1954 to 2064
 }
 
 var (
@@ -46,6 +48,9 @@ func (f *timeFinder) add(cell string, line int) {
 		if fits = TimeNumber.bit(); f.opt.NumberDates {
 			fits |= digitFits(cell, v, f.fits)
 		}
+		const year = 100
+		f.weeks = f.weeks || v == math.Trunc(v) && math.Mod(v, year) == 1 && (f.before == v-year+51 || f.before == v-year+52)
+		f.before = v
 		f.sheet = f.sheet && v >= 20_000 && v < 60_000 && v == math.Trunc(v)
 	}
 	if f.fits&fits == 0 {
@@ -106,6 +111,9 @@ func (f *timeFinder) format() (format TimeFormat, numbers string, wrong *CSVProb
 			"with the column for X; %s takes them as numbers", as)
 	case format == TimeNumber && f.opt.NumberDates && v >= nanoseconds:
 		wrong = problem("%s may be nanoseconds since 1970", quoted(f.example)).hint("divide by 1000; %s takes them as numbers", as)
+	case format == TimeNumber && f.opt.NumberDates && f.weeks:
+		wrong = problem("%s may be a year and a week", quoted(f.example)).hint("sed -E 's/([0-9]{4})([0-9]{2})/\\1-W\\2/' FILE writes weeks "+
+			"as 2023-W52; %s takes them as numbers", as)
 	case format == TimeNumber:
 	case f.fits == dayOrMonth && f.ambiguous:
 		const day = "2 January 2006"
