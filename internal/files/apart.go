@@ -81,11 +81,8 @@ func Distinct(paths []string) error {
 			continue
 		}
 		for _, other := range seen[p.key()] {
-			switch {
-			case other.name.Path == path:
-				return fmt.Errorf("%s is named twice, and would count twice", path)
-			case p.same(other.place):
-				return fmt.Errorf("%s is %s by another name, and would count twice", path, other.name)
+			if p.same(other.place) {
+				return fmt.Errorf("%s is a file that is named already, as %s, and would count twice", path, other.name)
 			}
 		}
 		seen[p.key()] = append(seen[p.key()], seenFile{Name{Path: path}, p, true})

@@ -1,8 +1,8 @@
+// Package numeric has numerics of a few lines that statistics need everywhere and packages math and gonum lack: which numbers are
+// finite, quantiles, the minimum of a function of one variable, and second derivatives by differences of gradients.
 package numeric
 
-import (
-	"math"
-)
+import "math"
 
 // IsFinite reports whether v is neither NaN nor infinite.
 func IsFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

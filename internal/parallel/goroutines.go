@@ -136,16 +136,10 @@ func Each(workers, n int, f func(i int)) {
 	var next atomic.Int64
 	for range min(max(1, workers), n) {
 		g.Go(func() {
-			returned := false
-			defer func() {
-				if !returned {
-					next.Store(int64(n))
-				}
-			}()
+			defer next.Store(int64(n)) // after a panic no further call begins; at the end none is left
 			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
 				f(i)
 			}
-			returned = true
 		})
 	}
 	g.Wait()

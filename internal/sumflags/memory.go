@@ -15,18 +15,12 @@ import (
 // those that are written.
 const copies = 4
 
-// ReadBytes reads a file with sums that fits a limit of memory, as far as it begins with a text (files.ReadWithin).
-func ReadBytes(path, begins string, limit float64) ([]byte, error) {
-	b, err := files.ReadWithin(path, begins, int64(min((limit-machine.Least)/copies, 1<<62)))
+// Read reads a file of sums that fits a limit of memory.
+func Read(path string, limit float64) (*sums.Sums, error) {
+	b, err := files.ReadWithin(path, sums.Magic, int64(min((limit-machine.Least)/copies, 1<<62)))
 	if large := (*files.LargeError)(nil); errors.As(err, &large) {
 		err = &gppl.MemoryError{What: "the sums in " + path, Needed: machine.Least + copies*float64(large.Bytes), Limit: limit}
 	}
-	return b, err
-}
-
-// Read reads a file of sums that fits a limit of memory.
-func Read(path string, limit float64) (*sums.Sums, error) {
-	b, err := ReadBytes(path, sums.Magic, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -88,32 +88,3 @@ func TestCancelled(t *testing.T, calls []Call) {
 		})
 	}
 }
-
-// BenchmarkCancelled asks each call to end after 0.4 s, the second time after 0.6 s, then 0.9 s, and so on, so that -benchtime
-// 8x asks at eight stages of its work. It logs when the call was asked, when it returned and with which error, and reports the
-// longest time between the two. The table of all calls is
-//
-//	go test ./pkg/gppl/... ./pkg/forecast -run none -bench Cancelled -benchtime 8x
-func BenchmarkCancelled(b *testing.B, calls []Call) {
-	for _, c := range calls {
-		b.Run(c.Name, func(b *testing.B) {
-			var longest time.Duration
-			asked := 400 * time.Millisecond
-			for range b.N {
-				began := time.Now()
-				ctx, stop := context.WithTimeout(b.Context(), asked)
-				err := c.Run(ctx)
-				took := time.Since(began)
-				stop()
-				if took < asked {
-					b.Logf("ended by itself at %.2f s: error %v", took.Seconds(), err)
-					break
-				}
-				b.Logf("asked at %.2f s, returned at %.2f s: error %v", asked.Seconds(), took.Seconds(), err)
-				longest = max(longest, took-asked)
-				asked += asked / 2
-			}
-			b.ReportMetric(longest.Seconds(), "s-late")
-		})
-	}
-}

@@ -26,17 +26,6 @@ func Number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// Times writes how often something was done: once, twice, three times, 13 times.
-func Times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return Number(n) + " times"
-}
-
 // Does is a verb as n things have it: counts of one, count of more.
 func Does(n int, verb string) string { return Choose(n, verb+"s", verb) }
 

@@ -76,10 +76,6 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 
 func TestCancelledAnalysis(t *testing.T) { testkit.TestCancelled(t, analysisCalls(t, 200)) }
 
-func BenchmarkCancelledAnalysis(b *testing.B) {
-	testkit.BenchmarkCancelled(b, analysisCalls(b, maxDense))
-}
-
 // TestCancelledAndAgain: what a context has ended leaves nothing behind in the analysis, and a context that ends after a forecast
 // does not end the next.
 func TestCancelledAndAgain(t *testing.T) {

@@ -133,10 +133,6 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 
 func TestCancelledPosterior(t *testing.T) { testkit.TestCancelled(t, posteriorCalls(t, 160, 150)) }
 
-func BenchmarkCancelledPosterior(b *testing.B) {
-	testkit.BenchmarkCancelled(b, posteriorCalls(b, 6000, 6000))
-}
-
 // TestMemoryJointly: what is predicted or drawn jointly is refused before anything is allocated.
 func TestMemoryJointly(t *testing.T) {
 	const many = 60000 // 14 GB for a triangle
@@ -276,8 +272,6 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 
 func TestCancelledHelpers(t *testing.T) { testkit.TestCancelled(t, helperCalls(t, 300)) }
 
-func BenchmarkCancelledHelpers(b *testing.B) { testkit.BenchmarkCancelled(b, helperCalls(b, 9000)) }
-
 // TestCovarianceInParts: the covariances of many inputs, computed in parts, are those of one input after the other.
 func TestCovarianceInParts(t *testing.T) {
 	a, b := uniform(700, 50, 1), uniform(300, 50, 2)
@@ -369,7 +363,3 @@ func projectionCalls(tb testing.TB, n, k int) (calls []testkit.Call) {
 }
 
 func TestCancelledProjections(t *testing.T) { testkit.TestCancelled(t, projectionCalls(t, 400, 60)) }
-
-func BenchmarkCancelledProjections(b *testing.B) {
-	testkit.BenchmarkCancelled(b, projectionCalls(b, 60000, 1500))
-}

@@ -147,8 +147,12 @@ const baseRate = "For a series this short such tests foretell little: about one 
 
 // found says in a sentence how the forecasts of the past did: what was tested, and beside what.
 func (t *Trust) found() string {
+	origins := text.Number(t.Origins) + " times"
+	if t.Origins < 3 {
+		origins = []string{"no time", "once", "twice"}[t.Origins]
+	}
 	held := fmt.Sprintf("Tested %s, %s ahead: %.0f %% of the values fell inside the 95 %% band, ",
-		text.Times(t.Origins), t.ahead(t.Horizon), 100*t.Coverage)
+		origins, t.ahead(t.Horizon), 100*t.Coverage)
 	if t.Relative == math.MaxFloat64 {
 		held += fmt.Sprintf("and %s had no error.", t.Against)
 	} else {

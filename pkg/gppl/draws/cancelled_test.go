@@ -39,7 +39,3 @@ func mixtureCalls(n, components int) []testkit.Call {
 }
 
 func TestCancelledMixture(t *testing.T) { testkit.TestCancelled(t, mixtureCalls(20, 5)) }
-
-func BenchmarkCancelledMixture(b *testing.B) {
-	testkit.BenchmarkCancelled(b, mixtureCalls(100_000, 300))
-}

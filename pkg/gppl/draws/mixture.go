@@ -317,7 +317,7 @@ func (m *Mixture) integratedCRPS(y float64, mu, sd []float64) (score float64) {
 	ends = slices.Compact(ends)
 	for k, hi := range ends[1:] {
 		lo := ends[k]
-		score += numeric.Integral(lo, hi, 1e-6*size/float64(len(ends)), func(v float64) float64 {
+		score += integral(lo, hi, 1e-6*size/float64(len(ends)), func(v float64) float64 {
 			below := m.below(v, mu, sd)
 			if lo >= y {
 				below = 1 - below
@@ -341,4 +341,23 @@ func (m *Mixture) checkLen(y []float64) {
 	if len(y) != m.Len() {
 		panic(fmt.Sprintf("draws: Mixture: len(y) = %d for %d inputs", len(y), m.Len()))
 	}
+}
+
+// integral returns ∫ f between a and b by Simpson's rule, on halves of halves until they change the sum by less than the
+// tolerance.
+func integral(a, b, tolerance float64, f func(x float64) float64) float64 {
+	const deepest = 40
+	var within func(a, b, fa, fm, fb, whole, tolerance float64, depth int) float64
+	within = func(a, b, fa, fm, fb, whole, tolerance float64, depth int) float64 {
+		m := a + 0.5*(b-a)
+		fl, fr := f(a+0.25*(b-a)), f(a+0.75*(b-a))
+		left, right := (m-a)/6*(fa+4*fl+fm), (b-m)/6*(fm+4*fr+fb)
+		more := left + right - whole
+		if depth == 0 || !(math.Abs(more) > 15*tolerance) {
+			return left + right + more/15
+		}
+		return within(a, m, fa, fl, fm, left, 0.5*tolerance, depth-1) + within(m, b, fm, fr, fb, right, 0.5*tolerance, depth-1)
+	}
+	fa, fm, fb := f(a), f(a+0.5*(b-a)), f(b)
+	return within(a, b, fa, fm, fb, (b-a)/6*(fa+4*fm+fb), tolerance, deepest)
 }

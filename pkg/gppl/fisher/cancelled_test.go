@@ -48,7 +48,3 @@ func informationCalls(tb testing.TB, n, k int) []testkit.Call {
 }
 
 func TestCancelled(t *testing.T) { testkit.TestCancelled(t, informationCalls(t, 150, 20)) }
-
-func BenchmarkCancelledInformation(b *testing.B) {
-	testkit.BenchmarkCancelled(b, informationCalls(b, 3000, 1000))
-}

@@ -1,10 +1,8 @@
-package numeric_test
+package draws
 
 import (
 	"math"
 	"testing"
-
-	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 func TestIntegral(t *testing.T) {
@@ -18,11 +16,11 @@ func TestIntegral(t *testing.T) {
 		{1, 1e6, 1 - 1e-6, func(x float64) float64 { return 1 / (x * x) }},
 		{2, 2, 0, math.Exp},
 	} {
-		if got := numeric.Integral(c.a, c.b, 1e-9, c.f); !(math.Abs(got-c.want) <= 1e-7) {
+		if got := integral(c.a, c.b, 1e-9, c.f); !(math.Abs(got-c.want) <= 1e-7) {
 			t.Errorf("between %v and %v: %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
-	if got := numeric.Integral(0, 1, 1e-9, func(float64) float64 { return math.NaN() }); !math.IsNaN(got) {
+	if got := integral(0, 1, 1e-9, func(float64) float64 { return math.NaN() }); !math.IsNaN(got) {
 		t.Errorf("of NaN: %v", got)
 	}
 }
