@@ -129,6 +129,7 @@ var officeFiles = []file{
 	{name: "a row of units", text: "time,temp\ns,degC\n0,5\n1,6\n", refused: []string{"line 2", `"s"`}},
 	{name: "an infinite value", text: "t,v\n0,5\n1,inf\n", refused: []string{"line 3", `CSVOptions.Missing: "inf"`}},
 	{name: "quarters in French", text: "p;v\n2015-T1;5\n2015-T2;6\n", refused: []string{"2015-T1"}},
+	{name: "no header, and the first row lacks its last value", text: "2015-01-01;5;\n2015-01-02;6;1\n2015-01-03;7;2\n", x0: "2015-01-01", x1: "2015-01-03", y0: 5, y1: 7},
 	{name: "quarters of Stata", text: "q,gdp\n1990q1,5\n1990q2,6\n", x0: "1990-01-01", x1: "1990-04-01", y0: 5, y1: 6},
 	{name: "a station before the day", text: "stn;time;tre200d0\nBAS;20240105;5.5\nBAS;20240106;6.5\nBAS;20240107;7.5\n", refused: []string{`column 1 ("stn"): begins with "BAS"`}},
 	{name: "years and weeks as numbers", text: "t,v\n202351,5\n202352,6\n202401,7\n202402,8\n", refused: []string{`"202351" may be a year and a week`, `\1-W\2`}},

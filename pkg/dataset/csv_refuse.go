@@ -65,7 +65,8 @@ func (t *table) refuseTitle(rows []row) *CSVProblem {
 	width, usual := usualWidth(rows)
 	used, below := rows[0].used(0), len(rows)-1
 	fewer, more := used < width && 2*usual > len(rows), used > width && usual == below && below > 2
-	if below < 2 || !fewer && !more {
+	values := len(rows[0].cells) == width && t.sortOf(rows[0].at(0)) > word // and its last cells are empty
+	if below < 2 || values || !fewer && !more {
 		return nil
 	}
 	p := problem("%s has %s, and the rows below have %d", quoted(rows[0].at(0)), text.Count(used, "field"), width)
