@@ -77,7 +77,8 @@ const (
 func (s *Series) Part(from, to int) *Series {
 	p := &Series{
 		Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative,
-		Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays, Shifts: s.Shifts, Counting: s.Counting.Part(from, to), Bounds: s.Bounds,
+		Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays, Shifts: s.Shifts,
+		Counting: s.Counting.Part(from, to), Bounds: s.Bounds,
 		Student: s.Student, whole: s,
 	}
 	if s.whole != nil {
