@@ -52,8 +52,10 @@ func (t *table) open(r io.Reader) (head []row, rest *chunkReader, err error) {
 	if err := t.choose(head); err != nil {
 		return nil, nil, err
 	}
-	if p := t.refuse(head); p != nil {
-		return nil, nil, p.whole()
+	if len(head) > 0 {
+		if p := cmp.Or(t.refuseParts(head), t.refuseWords(head), t.refuseMerged(head)); p != nil {
+			return nil, nil, p.whole()
+		}
 	}
 	return head, rest, t.prove(head)
 }

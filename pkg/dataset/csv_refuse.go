@@ -127,19 +127,6 @@ func (t *table) pandas(expression string) string {
 		`.to_csv('long.csv', index=False)"`
 }
 
-// refuse refuses columns that do not have an x and a y in each row.
-func (t *table) refuse(rows []row) *CSVProblem {
-	if len(rows) == 0 {
-		return nil
-	}
-	for _, refuse := range []func(rows []row) *CSVProblem{t.refuseParts, t.refuseWords, t.refuseMerged} {
-		if p := refuse(rows); p != nil {
-			return p
-		}
-	}
-	return nil
-}
-
 var (
 	partName = regexp.MustCompile(`(?i)^(quarter|quartal|trimestre|month|monat|mois|mes|week|woche|semaine|day|tag|jour|doy|hour|` +
 		`stunde|heure|hora|time|uhrzeit|minute|period)s?$`)

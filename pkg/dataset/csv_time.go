@@ -112,8 +112,8 @@ func (f *timeFinder) format() (format TimeFormat, numbers string, wrong *CSVProb
 	case format == TimeNumber && f.opt.NumberDates && v >= nanoseconds:
 		wrong = problem("%s may be nanoseconds since 1970", quoted(f.example)).hint("divide by 1000; %s takes them as numbers", as)
 	case format == TimeNumber && f.opt.NumberDates && f.weeks:
-		wrong = problem("%s may be a year and a week", quoted(f.example)).hint("sed -E 's/([0-9]{4})([0-9]{2})/\\1-W\\2/' FILE writes weeks "+
-			"as 2023-W52; %s takes them as numbers", as)
+		wrong = problem("%s may be a year and a week", quoted(f.example)).
+			hint(`sed -E 's/([0-9]{4})([0-9]{2})/\1-W\2/' FILE writes weeks as 2023-W52; %s takes them as numbers`, as)
 	case format == TimeNumber:
 	case f.fits == dayOrMonth && f.ambiguous:
 		const day = "2 January 2006"
