@@ -75,7 +75,7 @@ CELLS = """() => [...document.querySelectorAll('.jp-Notebook-cell')].map((cell, 
   const bars = BARS;
   const shown = cell.querySelectorAll('.jp-OutputArea-output, .jp-MarkdownOutput');
   const all = (what) => [...shown].flatMap((o) => [...o.querySelectorAll(what)]);
-  const figures = all('svg, img').filter((f) => !f.parentElement.closest('svg') && (f.getClientRects().length || !f.closest('.gppl-plot')));
+  const figures = all('svg, img').filter((f) => !f.closest('.jp-MarkdownCell') && !f.parentElement.closest('svg') && (f.getClientRects().length || !f.closest('.gppl-plot')));
   const empty = (f) => {
     const box = f.getBoundingClientRect();
     if (box.width < 50 || box.height < 50) return `is ${Math.round(box.width)}×${Math.round(box.height)} pixels small`;
@@ -86,6 +86,7 @@ CELLS = """() => [...document.querySelectorAll('.jp-Notebook-cell')].map((cell, 
     number: i + 1,
     code: cell.classList.contains('jp-CodeCell'),
     prompt: cell.querySelector('.jp-InputPrompt')?.textContent.trim() ?? '',
+    folded: !!cell.querySelector('.jp-Placeholder'), // its input is, and with it its prompt
     figures: figures.map(empty),
     tables: all('table').map((t) => t.rows.length),
     bars: bars(cell),
@@ -243,7 +244,7 @@ def judge(cells, bars, facts, source):
         problems += [f"{where} ends in an error: {text.strip()}" for text in cell["errors"]]
         if re.search(r"panic:|fatal error:|^exit status \d", cell["stderr"], re.M):
             problems.append(f"{where} wrote to stderr: {cell['stderr'].strip()}")
-        if cell["code"] and not re.fullmatch(r"\[\d+\]:", cell["prompt"]):
+        if cell["code"] and not cell["folded"] and not re.fullmatch(r"\[\d+\]:", cell["prompt"]):
             problems.append(f"{where} did not run (its prompt is {cell['prompt']!r})")
         problems += [f"{where}: figure {i} {why}" for i, why in enumerate(cell["figures"], 1) if why]
         problems += [f"{where}: table {i} has {rows} rows" for i, rows in enumerate(cell["tables"], 1) if rows < 2]
