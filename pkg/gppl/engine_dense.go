@@ -22,12 +22,11 @@ type denseExact struct {
 	x       Inputs
 	columns blas64.General // C, n×c
 	rows    observed.Noise // in the order of x
-	lags    *lags          // nil if x are on no grid
 	factors parallel.Pool[denseFactor]
 }
 
 func newDenseExact(x Inputs, columns blas64.General, rows observed.Noise) *denseExact {
-	return &denseExact{x: x, columns: columns, rows: rows, lags: lagsOf(x)}
+	return &denseExact{x: x, columns: columns, rows: rows}
 }
 
 func (e *denseExact) name() string { return EngineDense }
@@ -35,21 +34,13 @@ func (*denseExact) takesPlaced()   {}
 
 func (e *denseExact) estimate(m *compiled) choice.Estimate {
 	n := float64(e.x.Len())
-	pairs := n * n * pairSeconds
-	if e.tabulated(m.kernel) {
-		const look = 0.15 // of the time of a covariance and its derivatives
-		pairs = look*pairs + float64(len(e.lags.r))*pairSeconds
-	}
 	atOnce := min(2, float64(dense.Blocks(e.x.Len()))) // a single tile keeps one processor busy
 	return choice.Estimate{
-		Seconds: (n*n*n/choice.FlopRate + pairs) / atOnce,
+		Seconds: (n*n*n/choice.FlopRate + n*n*pairSeconds) / atOnce,
 		Bytes:   16 * triangle(e.x.Len()),
 		Err:     n * rounding(m.variance, e.rows.Least(m.noise)),
 	}
 }
-
-// tabulated reports whether the covariances of a kernel are those of lags.
-func (e *denseExact) tabulated(k Kernel) bool { return e.lags != nil && !isPlaced(k) }
 
 // denseFactor is A = LLᵀ.
 type denseFactor struct {
@@ -66,7 +57,6 @@ type denseFactor struct {
 	lanes   dense.Lanes
 
 	diagonal []float64 // of the noise
-	table    []float64 // a covariance, or a sum of weights, for each lag
 }
 
 func (e *denseExact) factor(m *compiled) (exactFactor, error) {
@@ -81,12 +71,7 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	f.l.Ctx = m.ctx
 	var err error
 	f.added, err = f.l.CholeskyWithJitter(m.variance+m.noise, func() {
-		if e.tabulated(f.kernel) {
-			f.table = dense.Resize(f.table, len(e.lags.r))
-			e.lags.fillGram(f.l, f.kernel, e.rows.OnDiagonal(f.noise), f.table)
-		} else {
-			fillGram(f.l, e.x, f.kernel, e.rows.OnDiagonal(f.noise))
-		}
+		fillGram(f.l, e.x, f.kernel, e.rows.OnDiagonal(f.noise))
 		f.diagonal = e.rows.Add(f.l, f.diagonal, e.x.Len(), f.noise)
 	})
 	if err != nil {
@@ -125,11 +110,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	f.l.InvertL(f.inverse)
 	f.inverse.Ctx = f.l.Ctx
 	last, rows := len(grad)-1, &f.engine.rows
-	g, of := f.engine.lags, len(grad) // sums of weights follow the gradient
-	if f.engine.tabulated(f.kernel) {
-		of += len(g.r)
-	}
-	f.lanes.Begin(of)
+	f.lanes.Begin(len(grad))
 	f.lanes.EachTile(f.l.Ctx, n, func(l *dense.Lane, i, j int) {
 		height, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
 		weight := blas64.General{Rows: height, Cols: cols, Stride: cols, Data: l.W}
@@ -144,25 +125,11 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 				w[p] *= 0.5
 			}
 		}
-		if of > len(grad) {
-			g.gather(l.Grad[len(grad):], w, i, j, height, cols)
-			return
-		}
 		tileDistances(r, f.engine.x, j, i)
 		contractions(l.Grad[:last], f.kernel, w, f.engine.x.block(j), f.engine.x.block(i), r)
 	})
 	clear(grad)
-	if of == len(grad) {
-		f.lanes.AddTo(grad)
-		return f.checkInverse()
-	}
-	f.table = dense.Resize(f.table, len(g.r))
-	clear(f.table)
-	for _, l := range f.lanes {
-		grad[last] += l.Grad[last]
-		dense.Add(f.table, l.Grad[len(grad):])
-	}
-	f.kernel.Contract(grad[:last], f.table, g.r)
+	f.lanes.AddTo(grad)
 	return f.checkInverse()
 }
 

@@ -26,7 +26,7 @@ func TestBudgetSpent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := forecast.Options{Budget: 30 * time.Millisecond}
+		o := forecast.Options{Budget: 50 * time.Millisecond}
 		a, err := forecast.Fit(t.Context(), s, o)
 		if err != nil {
 			t.Fatal(err)
