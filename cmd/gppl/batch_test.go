@@ -63,8 +63,8 @@ func TestBatchNotices(t *testing.T) {
 	}
 }
 
-// TestBatch fits two columns of two files and one that is constant, of which there is a forecast and no model, and a file with too
-// few rows: a row for each, and files for those that could be fitted.
+// TestBatch fits two columns of each of two files, a constant column, which has a forecast and no model, and a file with too few
+// rows. It wants a row for each, and output files for those that could be fitted.
 func TestBatch(t *testing.T) {
 	dir := t.TempDir()
 	north, south := put(t, dir, "north.csv", shop(20)), put(t, dir, "south.csv", shop(40))

@@ -103,8 +103,8 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	return out, out.write(ctx, t.files)
 }
 
-// constant forecasts a series whose values are all equal, of which there is no model to learn, test, save or describe on a page.
-// Of several series, one without these files has a note.
+// constant forecasts a series whose values are all equal. Such a series has no model, so nothing is learnt, tested, saved or put
+// on a page; among several series, a note says so.
 func (t task) constant(ctx context.Context, c *cli.Command, constant *series.ConstantError) (out fitted, err error) {
 	out.constant = constant.Series
 	for _, flag := range []string{"report", "model", "components"} {

@@ -10,10 +10,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// What the figure of the idea is of: draws of SE, seen through few projections.
+// The figure shows a draw of SE with so many observations, and so many projections of them.
 const observations, seen = 300, 30
 
-// drawIdea saves what the projected likelihood does: a series, its projections, and their likelihood beside that of the series.
+// drawIdea saves a figure of what the projected likelihood does: a series, its projections, and the likelihoods of both.
 func drawIdea(path string) error {
 	figure, err := idea()
 	if err != nil {

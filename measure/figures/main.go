@@ -1,5 +1,6 @@
-// Command figures draws the figure of the README from the embedded series, and that of the index of the reports from a simulated
-// one. It prints what share of the held-out observations the 95 % band of the first contains, with the trend and without:
+// Command figures draws two pictures: for the README a forecast of the embedded series, for the index of the reports what the
+// projected likelihood does with a simulated one. It prints the share of held-out observations within the 95 % band of the
+// forecast, with the trend and without:
 //
 //	go run ./measure/figures docs/forecast.svg scripts/report/idea.svg
 package main

@@ -54,7 +54,7 @@ type CSVReport struct {
 	Columns      []string // the header; empty names where there is none
 	Headless     bool     // the first line was found to be data, though CSVOptions.NoHeader does not say so
 	X, Y         int      // the columns that were read, from 0
-	Passed       string   // the column before y that was not taken for it, since it is another time; "" for none
+	Passed       string   // the column before y that was passed over because it is another time; "" for none
 	Time         TimeFormat
 	Numbers      string   // which dates the numbers x stand for (CSVOptions.NumberDates); they stay numbers if Time says so
 	Period       string   // what each date names if it has no day: month, quarter or week
@@ -225,8 +225,8 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 
 // StreamCSV reads two columns of a csv file of any size as [ReadCSV] does. It calls visit for each block of rows from as many
 // goroutines as there are workers, numbered from 0: in any order, or in the order of the file with one worker. A row that cannot
-// be read does not end the reading: it is among the bad rows of its block, and of the report. CSVReport.Several is known at the
-// end alone: that the rows are those of several series.
+// be read does not end the reading: it is among the bad rows of its block, and of the report. Whether the rows belong to
+// several series (CSVReport.Several) is known only at the end.
 //
 // The error is the first in the file, whatever the workers: of the file as a whole (no text, no such column, dates that are
 // ambiguous in all rows), of visit, or of a row longer than 2 MiB. Memory is bounded: by the rows that prove how the file is

@@ -136,7 +136,7 @@ var digits = map[TimeFormat]*regexp.Regexp{
 	TimeMonth: regexp.MustCompile(`^\d{6}$|^\d{4}\.\d\d$|^\d\d\.\d{4}$`),
 }
 
-// digitFits returns those of some formats that read a number as a date: of 1800 to 2199, or a Unix time of 1973 to 2096.
+// digitFits returns which of some formats read a number as a date: the years 1800 to 2199, or Unix times from 1973 to 2096.
 func digitFits(text string, v float64, among uint) (fits uint) {
 	for f, written := range digits {
 		if among&f.bit() != 0 && written.MatchString(text) {

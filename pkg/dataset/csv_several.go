@@ -32,9 +32,9 @@ func (c *textColumn) number(text string) int32 {
 // mostWatched is the number of columns that are watched.
 const mostWatched = 6
 
-// Watch looks in the rows of a table for those of several series: it keeps the texts of the columns that may tell series apart,
-// with the x of their rows: all of up to 2¹⁸ rows, and of a longer table the rows of every x whose hash ends in enough zeros. So
-// memory is bounded, and the order of the rows does not matter. [ReadCSVReport] and [StreamCSV] watch by themselves.
+// Watch finds out whether the rows of a table belong to several series: it keeps the texts of the columns that may tell series
+// apart, with the x of their rows: all of up to 2¹⁸ rows, and of a longer table the rows of every x whose hash ends in enough
+// zeros. So memory is bounded, and the order of the rows does not matter. [ReadCSVReport] and [StreamCSV] watch by themselves.
 type Watch struct {
 	columns []textColumn
 	rows    []watchedRow

@@ -27,14 +27,6 @@ type Part struct {
 	Sizes    []float64
 }
 
-// Value converts a value of the modelled quantity to y: itself, or the inverse of the logarithm or of the log odds.
-func (p Part) Value(z float64) float64 {
-	if p.warp != nil {
-		return p.warp.Inverse(z)
-	}
-	return z
-}
-
 // parts returns the forecasts of all members.
 func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	var out []Part
@@ -122,9 +114,6 @@ func mixtureOf(parts []Part, latent bool) *draws.Mixture {
 	return m
 }
 
-// PlainGaussian reports whether the forecast is a Gaussian of y: one part, not of the logarithm.
-func PlainGaussian(parts []Part) bool { return len(parts) == 1 && parts[0].warp == nil }
-
 // forecastOf summarises parts. The forecast of a single Gaussian has its mean and variances. Otherwise Mean is the median, and
 // the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %. Once ctx has ended,
 // the error wraps ctx's.
@@ -134,7 +123,7 @@ func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (
 		return forecastCounts(ctx, x, when, parts)
 	}
 	f = &Forecast{X: x, When: when, Parts: parts}
-	if PlainGaussian(parts) {
+	if len(parts) == 1 && parts[0].warp == nil {
 		f.Median, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
 		return f.banded(ctx)
 	}

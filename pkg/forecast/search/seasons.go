@@ -581,8 +581,8 @@ func (v *view) gainAt(steps float64, harmonics int) float64 {
 }
 
 // smoothness returns the lengthscale ℓ of a periodic kernel whose correlation exp(−2 sin²(π/P)/ℓ²) of neighbours is the one of
-// the seasonal means at a period of P steps, without their noise. Trained from there, a rough season is not taken for noise. Of
-// others it is smoothSeason, from where training finds any.
+// the seasonal means at a period of P steps, without their noise. Training that starts smoother than a rough season can end with
+// the season in the noise. Seasons that are not rough start at smoothSeason, from where training finds any.
 func (v *view) smoothness(f folded) float64 {
 	const least, rough = 0.05, 0.5 * smoothSeason // correlation, ℓ
 	sum, count := make([]float64, f.period), make([]float64, f.period)

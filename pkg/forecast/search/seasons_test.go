@@ -70,7 +70,7 @@ func TestRoughSeasons(t *testing.T) {
 }
 
 // TestRoughSeasonsLearnt: a rough season that is found or given is in the best model, at the noise of the draws, 0.2 of the season.
-// Trained from a smooth shape, one in 30 is taken for noise.
+// Training that starts from a smooth shape puts one of the 30 into the noise.
 func TestRoughSeasonsLearnt(t *testing.T) {
 	for seed := range uint64(30) {
 		s := evenSeries(t, series.Axis{Name: "t"}, 0, 1, rough(100+seed, 6*24, 24, 0))

@@ -7,9 +7,8 @@ import (
 )
 
 // takeOpenHours takes the times of a series with closed times at the equal steps of its open ones, and remarks on it, if stamps
-// are a little off them: 07:00:08, 08:00:36. Its covariances then depend on the number of steps alone, which is twice as fast,
-// and its forecast is for whole hours. Steps count from midnight or, if times are further off those, from the minute of the
-// first.
+// are a little off them: 07:00:08, 08:00:36. Its forecast is then for whole hours. Steps count from midnight or,
+// if times are further off those, from the minute of the first.
 func (s *Series) takeOpenHours() {
 	const (
 		coarse = 0.04 // of a step: what may be a late stamp, and not a time of its own
