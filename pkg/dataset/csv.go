@@ -52,6 +52,7 @@ type CSVReport struct {
 	Comma        rune     // what separates the fields
 	Comment      rune     // what starts the lines that were left out; 0 if there are none
 	Columns      []string // the header; empty names where there is none
+	Numeric      []bool   // most of the first cells of each column are numbers
 	Headless     bool     // the first line was found to be data, though CSVOptions.NoHeader does not say so
 	X, Y         int      // the columns that were read, from 0
 	Passed       string   // the column before y that was passed over because it is another time; "" for none

@@ -49,6 +49,9 @@ func (t *table) open(r io.Reader) (head []row, rest *chunkReader, err error) {
 		t.addNumbers(head)
 		t.rep.Columns, t.sorts, t.width = append([]string{RowNumber}, t.rep.Columns...), append([]sort{number}, t.sorts...), t.width+1
 	}
+	for _, is := range t.sorts {
+		t.rep.Numeric = append(t.rep.Numeric, is == number)
+	}
 	if err := t.choose(head); err != nil {
 		return nil, nil, err
 	}

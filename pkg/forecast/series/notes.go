@@ -164,7 +164,7 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []dataset.Message) {
 			remarks = append(remarks, message("If %s has the standard deviations of %s, %v makes use of them.",
 				name, y, dataset.Setting{Field: "YError", Value: name}))
 			errors = true
-		case o.Y == "" && name != "" && !rep.Headless:
+		case o.Y == "" && name != "" && rep.Numeric[i] && !rep.Headless:
 			others = append(others, name)
 		}
 	}
