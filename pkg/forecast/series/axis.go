@@ -26,7 +26,7 @@ type Axis struct {
 	Months int `json:"months,omitempty"`
 	// Backward says that x is minus a column that counts back in time, as ages do (ReadOptions.Backward).
 	Backward bool `json:"backward,omitempty"`
-	// Day, unless 0, is the day on which months begin on an axis of years whose months are all equally long.
+	// Day, unless 0, is the day on which months begin on an axis of years whose months are all equally long; 31 for their last day.
 	Day int `json:"day,omitempty"`
 	// Clock says that the dates have times of day, which are then written.
 	Clock bool `json:"clock,omitempty"`
@@ -80,6 +80,9 @@ func instant(seconds float64) time.Time {
 	return time.Unix(int64(whole), int64(math.Round(1e6*(seconds-whole)))*1000).UTC()
 }
 
+// lastOfMonth is the day of dates that are the last of their months.
+const lastOfMonth = 31
+
 // calendarMonths returns the most common distance in months between dates that share the day of the month and the time of day,
 // and that day; or between last days of months, and 31. For other dates it returns 0.
 func calendarMonths(seconds []float64) (months, day int) {
@@ -105,7 +108,7 @@ func calendarMonths(seconds []float64) (months, day int) {
 		}
 	}
 	if lastDay {
-		return best, 31
+		return best, lastOfMonth
 	}
 	return best, first.Day()
 }
@@ -237,10 +240,12 @@ func (a Axis) Words(x float64) string {
 		t = t.Add(12 * time.Hour) // rounding must not end in the day before
 		text, begins := periodText(a.Period, t)
 		switch {
-		case begins && a.Period == "month":
+		case begins && a.Period == "month", a.Months == 1 && (a.Day == 1 || a.Day == lastOfMonth):
 			return t.Format("January 2006")
 		case begins:
 			return text
+		case a.Months > 0:
+			return t.Format("2 January 2006")
 		}
 		return t.Format("Monday, 2 January 2006")
 	}
@@ -350,7 +355,7 @@ func (a Axis) after(x, step float64, steps int) float64 {
 	t := a.Time(x).Add(time.Millisecond).Truncate(time.Second)
 	day := t.Day()
 	if t.AddDate(0, 0, 1).Day() == 1 { // the last of a month: so are the days after it
-		day = 31
+		day = lastOfMonth
 	}
 	month := time.Date(t.Year(), t.Month()+time.Month(a.Months*steps), 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
 	return a.fromSeconds(float64(dayIn(month, day).Unix()))

@@ -138,3 +138,29 @@ func TestLengthDigits(t *testing.T) {
 		t.Errorf("15234 years: %q", got)
 	}
 }
+
+// TestWords: a sentence names the month of a monthly series, without a day of the week, and the day of a daily one.
+func TestWords(t *testing.T) {
+	for first, want := range map[string][2]string{ // of dates a month, and a day, apart
+		"2024-01-01": {"January 2024", "Monday, 1 January 2024"},
+		"2024-01-31": {"January 2024", "Wednesday, 31 January 2024"},
+		"2024-01-15": {"15 January 2024", "Monday, 15 January 2024"},
+	} {
+		begin, err := time.Parse(time.DateOnly, first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var months, days []float64
+		for i := range 36 {
+			month := time.Date(2024, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC)
+			months = append(months, sinceEpoch(dayIn(month, begin.Day())))
+			days = append(days, sinceEpoch(begin.AddDate(0, 0, i)))
+		}
+		for i, seconds := range [][]float64{months, days} {
+			a := DateAxis("date", seconds)
+			if got := a.Words(a.fromSeconds(seconds[0])); got != want[i] {
+				t.Errorf("%s: %q, want %q", first, got, want[i])
+			}
+		}
+	}
+}
