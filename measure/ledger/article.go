@@ -7,18 +7,24 @@ import (
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/exhibit"
+	"github.com/projected-likelihood/gppl/pkg/experiment/ledger"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// article writes reproduction.md and its figures into a folder.
-func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
-	text, err := experiment.Article(rows)
+// article writes reproduction.md with its figures, and errata.md, into a folder.
+func article(e *experiment.Evidence, rows []ledger.Row, dir string) error {
+	text, err := ledger.Article(rows)
+	if err != nil {
+		return err
+	}
+	errata, err := ledger.ErrataPage(rows)
 	if err != nil {
 		return err
 	}
 	for name, draw := range map[string]func() (*viz.Figure, error){
 		"e1":       func() (*viz.Figure, error) { return exhibit.E1NotebookStrips(e.E1, e.Published) },
 		"sunspots": func() (*viz.Figure, error) { return exhibit.SunspotsStrips(e.Sunspots, e.Published) },
+		"figure3":  func() (*viz.Figure, error) { return exhibit.Figure3(e.E2, e.Published, experiment.Paper) },
 	} {
 		f, err := draw()
 		if err != nil {
@@ -27,6 +33,9 @@ func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
 		if err := f.SaveImages(filepath.Join(dir, "reproduction-"+name+".svg")); err != nil {
 			return err
 		}
+	}
+	if err := files.WriteBytes(context.Background(), filepath.Join(dir, "errata.md"), []byte(errata)); err != nil {
+		return err
 	}
 	return files.WriteBytes(context.Background(), filepath.Join(dir, "reproduction.md"), []byte(text))
 }

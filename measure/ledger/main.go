@@ -1,10 +1,10 @@
 // Command ledger prints the published numbers and claims with our results, and the statuses that follow from the stored ones.
 //
 //	go run ./measure/ledger                     the rows, each with its claim, numbers, test and remark
-//	go run ./measure/ledger -only contradicted  rows of one status, or whose names begin so
+//	go run ./measure/ledger -only "not reproduced"  rows of one status, or whose names begin so
 //	go run ./measure/ledger -against DIR        the rows whose status differs for the results in DIR, such as a --fresh run
 //	go run ./measure/ledger -json               for the index of the reports
-//	go run ./measure/ledger -article docs       writes docs/reproduction.md and its figures
+//	go run ./measure/ledger -article docs       writes docs/reproduction.md with its figures, and docs/errata.md
 //	go run ./measure/ledger -write              writes notebooks/results/ledger.json, which tests compare with the results
 package main
 
@@ -20,6 +20,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/ledger"
 )
 
 func main() {
@@ -41,7 +42,7 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 	if err != nil {
 		return err
 	}
-	rows := experiment.Ledger(evidence)
+	rows := ledger.Of(evidence)
 	if page != "" {
 		return article(evidence, rows, page)
 	}
@@ -49,9 +50,9 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 		return differences(os.Stdout, rows, against)
 	}
 	text, err := json.MarshalIndent(struct {
-		Summary string           `json:"summary"`
-		Rows    []experiment.Row `json:"rows"`
-	}{experiment.Summary(rows), rows}, "", " ")
+		Summary string       `json:"summary"`
+		Rows    []ledger.Row `json:"rows"`
+	}{ledger.Summary(rows), rows}, "", " ")
 	if err != nil {
 		return err
 	}
@@ -68,25 +69,25 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 			continue
 		}
 		fmt.Printf("%-18s %s: %s\n", r.Status, r.ID, r.Claim)
-		for _, line := range []struct{ name, text string }{{"published", r.Published}, {"ours", r.Ours}, {"rule", r.Tolerance},
+		for _, line := range []struct{ name, text string }{{"published", r.Published}, {"ours", r.Ours}, {"rule", r.Rule},
 			{"why", r.Why}, {"overturned by", r.Overturn}} {
 			if line.text != "" {
 				fmt.Printf("%19s%s: %s\n", "", line.name, line.text)
 			}
 		}
 	}
-	fmt.Println(experiment.Summary(rows))
+	fmt.Println(ledger.Summary(rows))
 	return nil
 }
 
 // differences writes the rows whose status differs for the results in a folder, with both evidences.
-func differences(w io.Writer, rows []experiment.Row, dir string) error {
+func differences(w io.Writer, rows []ledger.Row, dir string) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return err
 	}
-	others := map[string]experiment.Row{}
-	for _, r := range experiment.Ledger(evidence) {
+	others := map[string]ledger.Row{}
+	for _, r := range ledger.Of(evidence) {
 		others[r.ID] = r
 	}
 	same := 0

@@ -8,12 +8,13 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/ledger"
 )
 
 // TestCompare checks that all rows agree with the same results, and that a row whose status differs is printed with both.
 func TestCompare(t *testing.T) {
 	const results = "../../notebooks/results"
-	rows := experiment.Ledger(testkit.Must(experiment.LoadEvidence(results))(t))
+	rows := ledger.Of(testkit.Must(experiment.LoadEvidence(results))(t))
 	var out bytes.Buffer
 	if err := differences(&out, rows, results); err != nil {
 		t.Fatal(err)
@@ -22,13 +23,13 @@ func TestCompare(t *testing.T) {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 	is := rows[3].Status
-	rows[3].Status, rows[5].ID = "doubtful before", "a row that is no more"
+	rows[3].Status, rows[5].ID = "another", "a row that is no more"
 	out.Reset()
 	if err := differences(&out, rows, results); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("%s: doubtful before; %s by %s", rows[3].ID, is, results),
+		fmt.Sprintf("%s: another; %s by %s", rows[3].ID, is, results),
 		"a row that is no more: " + string(rows[5].Status) + "; no row by " + results,
 		fmt.Sprintf("%d of %d rows", len(rows)-2, len(rows)),
 	} {

@@ -23,7 +23,7 @@ func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome 
 func Unsuccessful(all []Outcome) int {
 	n := 0
 	for _, o := range all {
-		if o.failed() || o.Status != string(gppl.Converged) {
+		if o.Failed() || o.Status != string(gppl.Converged) {
 			n++
 		}
 	}

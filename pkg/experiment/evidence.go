@@ -3,7 +3,6 @@ package experiment
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -132,6 +131,17 @@ type E2Figure struct {
 	Seconds float64 `json:"s"`
 }
 
+// Above is how far above ML's a published NLL of E2 lies; NaN if it is not there.
+func (p Published) Above(n int, method string, order int) float64 {
+	of := map[string]float64{method: math.NaN(), ML: math.NaN()}
+	for _, f := range p.E2 {
+		if f.N == n && (f.Method == ML || f.Method == method && f.Order == order) {
+			of[f.Method] = f.NLL
+		}
+	}
+	return of[method] - of[ML]
+}
+
 // Where returns the outcomes whose trial matches.
 func Where(all []Outcome, match func(Trial) bool) (some []Outcome) {
 	for _, o := range all {
@@ -172,15 +182,6 @@ func Optimum(all []Outcome, t Trial) float64 {
 	return math.NaN()
 }
 
-// startAsAuthors is the exact NLL at the paper's start on the sunspots, with the 1e-6 that the authors' code adds to the diagonal
-// of a matrix before factorising it.
-func startAsAuthors(e *Evidence, kernel string) (float64, error) {
-	for _, o := range Where(e.Sunspots, NotebookPL(kernel)) {
-		return o.StartNLL, nil
-	}
-	return 0, errors.New("nothing is stored")
-}
-
 // Excess is how far the exact NLL of each outcome lies above the optimum of the same data (see [Optimum]); below 1e-6 nats it is
 // 0.
 func Excess(all, some []Outcome) []float64 {
@@ -208,7 +209,7 @@ func Excess(all, some []Outcome) []float64 {
 func Failures(all []Outcome) int {
 	n := 0
 	for _, o := range all {
-		if o.failed() {
+		if o.Failed() {
 			n++
 		}
 	}
@@ -251,13 +252,6 @@ func NotebookE1(optimiser, loss string) func(Trial) bool {
 	return func(t Trial) bool { return t.Source.Seed <= notebookDraws && settings(t) }
 }
 
-// notebookE1Confirming selects the trials of ML and VFE with all settings of the notebook on further draws, made after the rule
-// about Figure 2 had been chosen.
-func notebookE1Confirming(t Trial) bool {
-	return t.Source.Seed > notebookDraws && t.Loss != PL &&
-		(notebookSettings("BFGS", t.Loss)(t) || notebookSettings("Adam", t.Loss)(t))
-}
-
 func notebookSettings(optimiser, loss string) func(Trial) bool {
 	return func(t Trial) bool {
 		as := map[string]Authors{ML: {Diagonal: MLDiagonal}, VFE: {Repel: true}, PL: {Diagonal: PLDiagonal}}[loss]
@@ -293,9 +287,9 @@ func notebookBest(loss string) func(Trial) bool {
 	return func(t Trial) bool { return t.Source.Noise != 0 && t.Protocol == GPPL && t.Loss == loss }
 }
 
-// nestedExcess returns how far above the optimum PL with 40 Sphere projections ends: a group for each draw of the data, with
+// NestedExcess returns how far above the optimum PL with 40 Sphere projections ends: a group for each draw of the data, with
 // several Ω in each.
-func nestedExcess(all []Outcome) (groups [][]float64) {
+func NestedExcess(all []Outcome) (groups [][]float64) {
 	byDraw := map[uint64][]Outcome{}
 	for _, o := range Where(all, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})) {
 		byDraw[o.Trial.Source.Seed] = append(byDraw[o.Trial.Source.Seed], o)
@@ -382,13 +376,13 @@ func DenseSeconds(all []Outcome, o Outcome) float64 {
 	return math.NaN()
 }
 
-// denseTimes returns the [DenseSeconds] of the outcomes whose trial matches.
-func denseTimes(all []Outcome, match func(Trial) bool) []float64 {
+// DenseTimes returns the [DenseSeconds] of the outcomes whose trial matches.
+func DenseTimes(all []Outcome, match func(Trial) bool) []float64 {
 	return Values(Where(all, match), func(o Outcome) float64 { return DenseSeconds(all, o) })
 }
 
-// sameSeeds gives outcomes of ML, which need no seed, the seed of their draw, so that pairs can match them.
-func sameSeeds(all []Outcome) []Outcome {
+// SameSeeds gives outcomes of ML, which need no seed, the seed of their draw, so that [Pairs] can match them.
+func SameSeeds(all []Outcome) []Outcome {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].Trial.Seed = all[i].Trial.Source.Seed

@@ -66,22 +66,3 @@ func ExampleSurvey() {
 	// [45.9 41.7]: 0 stored before, 2 of other trials are kept
 	// [22.6 16.5]: 2 stored before, 2 of other trials are kept
 }
-
-// The ledger follows from the evidence: without any, it only states what can be read in the paper and in the outputs of its
-// notebooks.
-func ExampleLedger() {
-	published, err := experiment.LoadPublished()
-	if err != nil {
-		log.Fatal(err)
-	}
-	rows := experiment.Ledger(&experiment.Evidence{Published: published})
-	count := map[experiment.Status]int{}
-	for _, r := range rows {
-		if r.Group != experiment.GroupText && r.Group != experiment.GroupCode {
-			count[r.Status]++
-		}
-	}
-	fmt.Println(count[experiment.NotRun] > 0, len(count))
-	// Output:
-	// true 1
-}

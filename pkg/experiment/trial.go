@@ -166,9 +166,9 @@ type Outcome struct {
 // Seconds is the time of training and set-up.
 func (o Outcome) Seconds() float64 { return o.Setup + o.Fit }
 
-// failed reports whether training made things worse: it ended in an error, or the exact NLL at the learnt parameters is higher
+// Failed reports whether training made things worse: it ended in an error, or the exact NLL at the learnt parameters is higher
 // than at the start or is not finite.
-func (o Outcome) failed() bool {
+func (o Outcome) Failed() bool {
 	return o.Error != "" || !numeric.IsFinite(o.NLL) || o.NLL > o.StartNLL
 }
 

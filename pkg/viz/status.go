@@ -11,23 +11,14 @@ type Status string
 
 type badge struct{ sign, ink, fill, edge string }
 
-// badges are the looks of the statuses of pkg/experiment; scripts/report/style.css has the same for the index of reports.
+// badges are the looks of the verdicts of pkg/experiment/ledger; scripts/report/style.css has the same for the index of reports.
 var badges = map[Status]badge{
-	"reproduced exactly":   {"≡", "#1a6334", "#e6f4ea", "2px solid #1a6334"},
-	"reproduced":           {"✓", "#1a6334", "#e6f4ea", "1px solid #8cc7a0"},
-	"within the spread":    {"∈", "#1a6334", "#ffffff", "1px solid #8cc7a0"},
-	"order reproduced":     {"≶", "#1a6334", "#ffffff", "1px solid #8cc7a0"},
-	"corrected":            {"→", "#7a4b00", "#fff3d6", "2px solid #b97a10"},
-	"too variable to tell": {"~", "#4b5661", "#ffffff", "1px solid #8c959f"},
-	"doubtful":             {"?", "#7a4b00", "#ffffff", "1px solid #b97a10"},
-	"not explained":        {"¿", "#7a4b00", "#ffffff", "1px solid #b97a10"},
-	"order reversed":       {"≷", "#7a4b00", "#ffffff", "1px solid #b97a10"},
-	"contradicted":         {"✗", "#a4161a", "#fdeaea", "2px solid #a4161a"},
-	"not comparable":       {"≁", "#4b5661", "#f1f3f5", "1px dashed #8c959f"},
-	"better":               {"▲", "#0b5394", "#e3f0fb", "1px solid #7fb2de"},
-	"not run":              {"·", "#57606a", "#ffffff", "1px dotted #8c959f"},
-	"found":                {"○", "#4b5661", "#ffffff", "1px solid #8c959f"},
-	"not found":            {"×", "#4b5661", "#ffffff", "1px solid #8c959f"},
+	"reproduced":     {"✓", "#1a6334", "#e6f4ea", "1px solid #8cc7a0"},
+	"corrected":      {"→", "#7a4b00", "#fff3d6", "2px solid #b97a10"},
+	"not reproduced": {"✗", "#a4161a", "#fdeaea", "2px solid #a4161a"},
+	"undecided":      {"~", "#4b5661", "#ffffff", "1px solid #8c959f"},
+	"not comparable": {"≁", "#4b5661", "#f1f3f5", "1px dashed #8c959f"},
+	"not run":        {"·", "#57606a", "#ffffff", "1px dotted #8c959f"},
 }
 
 // plain is the badge of any other text.

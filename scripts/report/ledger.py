@@ -6,28 +6,18 @@ from collections import Counter
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-# In the order of the page: what a reader must not miss comes first among what does not hold. The signs are those of
-# viz.Status, so that a verdict looks the same in a notebook.
+# In the order of the page. The signs are those of viz.Status, so that a verdict looks the same in a notebook.
 STATUSES = {
-    "reproduced exactly": ("≡", "the same number, to a millionth, from the same random numbers"),
-    "reproduced": ("✓", "within the tolerance that the row states, or supported at 5 % by its test"),
-    "within the spread": ("∈", "random, and inside the interval in which 95 % of further draws of ours lie"),
-    "order reproduced": ("≶", "the same one of two times is shorter; the factor depends on machine and library"),
-    "corrected": ("→", "it holds once an error is corrected, with a setting that the paper does not state, or in one of two readings"),
-    "too variable to tell": ("~", "random, and the interval spans more than a factor of ten, or the test decides neither way"),
-    "doubtful": ("?", "random, and rejected at 5 % by the test of the row alone, not after the correction for all rows"),
-    "not explained": ("¿", "two numbers differ, a cause was looked for, and none was found that gives the difference"),
-    "order reversed": ("≷", "the other one of two times is shorter, on our machine and with our library"),
-    "contradicted": ("✗", "our measurements reject it, by the test stated in the row"),
-    "not comparable": ("≁", "other data or another machine"),
+    "reproduced": ("✓", "our measurements agree, by the rule that the row states"),
+    "corrected": ("→", "they agree with a correction that the row names: an error, or a setting that the paper does not state"),
+    "not reproduced": ("✗", "our measurements say otherwise, by the rule that the row states"),
+    "undecided": ("~", "our draws decide neither way, or differ by more than a factor of ten"),
+    "not comparable": ("≁", "ours is of other data"),
     "not run": ("·", "nothing is stored to judge it by"),
-    "found": ("○", "no claim of the paper: what we say of its code or its settings, and measurement confirms"),
-    "not found": ("×", "what we say, and measurement does not confirm"),
-    "better": ("▲", "what gppl adds to the paper"),
 }
-FIELDS = ("id", "group", "claim", "published", "ours", "tolerance", "status", "why", "overturn", "notebook")
+FIELDS = ("id", "group", "claim", "published", "ours", "rule", "status", "why", "overturn", "notebook")
 OFTEN = 4  # rows with the same remark that make it a note below the table
-NUMBERS = "number by number"  # ends the name of a group that lists a table's figures, too many for the digest
+CLAIMS = "Claims"  # the group whose rows the digest shows
 
 
 class LedgerError(Exception):
@@ -45,7 +35,7 @@ class Group:
 
     @property
     def numbers(self):
-        return self.name.endswith(NUMBERS)
+        return self.name != CLAIMS
 
     @property
     def notebook(self):
@@ -56,7 +46,7 @@ class Group:
     @property
     def notes(self):
         """Texts that many rows share, each with the letter that stands for it in the rows."""
-        found = Counter(text for r in self.rows for text in ("criterion: " * bool(r["tolerance"]) + r["tolerance"], r["why"]) if text)
+        found = Counter(text for r in self.rows for text in ("rule: " * bool(r["rule"]) + r["rule"], r["why"]) if text)
         return dict(zip((text for text, times in found.items() if times >= OFTEN), ascii_lowercase))
 
 
@@ -113,12 +103,11 @@ class Ledger:
 
     @property
     def digest(self):
-        """What holds, what does not, what is better: the rows that are claims, by verdict."""
-        claims = [r for g in self.groups if not g.numbers for r in g.rows]
+        """The claims by verdict."""
+        claims = [r for r in self.rows if r["group"] == CLAIMS]
         chosen = lambda *statuses: sorted((r for r in claims if r["status"] in statuses), key=lambda r: statuses.index(r["status"]))
         return {
-            "What holds": chosen("reproduced exactly", "reproduced", "order reproduced", "within the spread"),
-            "What does not hold as printed": chosen("contradicted", "order reversed", "doubtful", "not explained", "corrected"),
-            "What the draws do not decide": chosen("too variable to tell"),
-            "What is better here": chosen("better"),
+            "What holds": chosen("reproduced"),
+            "What does not hold as printed": chosen("not reproduced", "corrected"),
+            "What is undecided": chosen("undecided", "not comparable", "not run"),
         }

@@ -41,7 +41,7 @@ TABLE = "<table><caption>what it lists</caption><tr><td>1</td></tr></table>"
 
 
 def row(**fields):
-    return {"id": "r", "group": "claims", "claim": "c", "published": "p", "ours": "o", "tolerance": "", "status": "reproduced", "why": "", "overturn": "", "notebook": ""} | fields
+    return {"id": "r", "group": "Claims", "claim": "c", "published": "p", "ours": "o", "rule": "", "status": "reproduced", "why": "", "overturn": "", "notebook": ""} | fields
 
 
 def ledger(*rows):
@@ -280,14 +280,14 @@ class LedgerTest(unittest.TestCase):
                 Ledger.of_project(Path(root))
 
     def test_digest(self):
-        book = ledger(*(row(id=s.replace(" ", "-"), status=s) for s in STATUSES), row(id="n", group="Table 1, number by number", status="contradicted"))
+        book = ledger(*(row(id=s.replace(" ", "-"), status=s) for s in STATUSES), row(id="n", group="Table 1 (E1)", status="not reproduced"))
         self.assertEqual({t: [r["id"] for r in rows] for t, rows in book.digest.items()},
-                         {"What holds": ["reproduced-exactly", "reproduced", "order-reproduced", "within-the-spread"], "What does not hold as printed": ["contradicted", "order-reversed", "doubtful", "not-explained", "corrected"], "What the draws do not decide": ["too-variable-to-tell"], "What is better here": ["better"]})
-        self.assertEqual(book.counts["contradicted"], 2)
+                         {"What holds": ["reproduced"], "What does not hold as printed": ["not-reproduced", "corrected"], "What is undecided": ["undecided", "not-comparable", "not-run"]})
+        self.assertEqual(book.counts["not reproduced"], 2)
 
     def test_notes(self):
-        rows = [row(id=str(i), tolerance="1 nat") for i in range(OFTEN)] + [row(id="other", why="once")]
-        self.assertEqual(ledger(*rows).groups[0].notes, {"criterion: 1 nat": "a"})
+        rows = [row(id=str(i), rule="1 nat") for i in range(OFTEN)] + [row(id="other", why="once")]
+        self.assertEqual(ledger(*rows).groups[0].notes, {"rule: 1 nat": "a"})
         self.assertEqual(ledger(*rows[1:]).groups[0].notes, {})
 
 
@@ -376,7 +376,7 @@ class Index(unittest.TestCase):
 
     def test_escapes(self):
         evil = "<script>alert(1)</script>"
-        for field in ("group", "claim", "published", "ours", "tolerance", "why", "overturn", "notebook"):
+        for field in ("group", "claim", "published", "ours", "rule", "why", "overturn", "notebook"):
             page = index(ledger(*(row(id=str(i), **{field: evil}) for i in range(OFTEN))))
             self.assertNotIn(evil, page, field)
             self.assertIn("&lt;script&gt;", page, field)

@@ -100,7 +100,7 @@ func TestE1(t *testing.T) {
 	checkFigure(t, f, err, "nats")
 	checkTable(t, Table1Notebook(notebook, p), 6)
 	checkTable(t, E1Options(notebook), 7)
-	checkTable(t, E1Variance(notebook), 6)
+	checkTable(t, E1Variance(notebook), 4)
 	checkTable(t, E1Precision(notebook), 4)
 	f, err = E1NotebookStrips(notebook, p)
 	checkFigure(t, f, err, "Diamonds")
@@ -179,13 +179,13 @@ func TestLeading(t *testing.T) {
 
 func TestFound(t *testing.T) {
 	t.Chdir("../../../notebooks")
-	table, err := found("results", "e1-steps", "quadratic")
+	table, err := found("results", "steps", "theorem")
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkTable(t, table, 2)
 	first := table.Rows[0]
-	if first[0] != viz.Status("reproduced") || !regexp.MustCompile(`PL \d+, VFE \d+, ML \d+`).MatchString(first[2].([]string)[0]) {
+	if first[0] != viz.Status("reproduced") || !regexp.MustCompile(`E1 \d+, \d+, \d+`).MatchString(first[2].([]string)[0]) {
 		t.Errorf("found %q", table.Rows)
 	}
 	if _, err := found("results", "no-such-row"); err == nil || !strings.Contains(err.Error(), `no row "no-such-row"`) {

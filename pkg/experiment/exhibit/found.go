@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/ledger"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -35,8 +36,8 @@ func found(dir string, ids ...string) (*viz.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := map[string]experiment.Row{}
-	for _, r := range experiment.Ledger(evidence) {
+	rows := map[string]ledger.Row{}
+	for _, r := range ledger.Of(evidence) {
 		rows[r.ID] = r
 	}
 	t := &viz.Table{

@@ -17,7 +17,15 @@ const FigureRank = 10
 // each curve of figure 1: the largest and that of rank FigureRank. The paper shows one draw. It also returns the trace of Σ for
 // k = 200 Sphere projections with and without what the authors add to the diagonal. Names begin with "figure1".
 func FigureOne(scale scales.Scale) (Results, error) {
-	n, draws := scales.Pick(scale, 2000, 200), scales.Pick(scale, 20, 3)
+	seeds := make([]uint64, scales.Pick(scale, 20, 3))
+	for i := range seeds {
+		seeds[i] = uint64(i + 1)
+	}
+	return figureOne(scales.Pick(scale, 2000, 200), seeds)
+}
+
+// figureOne is FigureOne of n observations, over the draws with some seeds.
+func figureOne(n int, seeds []uint64) (Results, error) {
 	c := Case{N: n, Span: float64(n) / 2, Variance: 5, Lengthscale: 10}
 	found := map[string][]float64{}
 	keep := func(name string, values []float64) {
@@ -26,8 +34,8 @@ func FigureOne(scale scales.Scale) (Results, error) {
 		found[tenth] = append(found[tenth], values[FigureRank-1])
 	}
 	var with, without []float64
-	for seed := range uint64(draws) {
-		d := &draw{seed: seed + 1, x: Times(n, c.Span, seed+1)}
+	for _, seed := range seeds {
+		d := &draw{seed: seed, x: Times(n, c.Span, seed)}
 		var err error
 		if d.gram, err = newLowRank(gppl.SE{Variance: c.Variance, Lengthscale: c.Lengthscale}, d.x); err != nil {
 			return nil, err
@@ -65,7 +73,7 @@ func FigureOne(scale scales.Scale) (Results, error) {
 			}
 		}
 	}
-	r := Results{"figure1.draws": float64(draws), "figure1.trace.with": stat.Mean(with, nil),
+	r := Results{"figure1.draws": float64(len(seeds)), "figure1.trace.with": stat.Mean(with, nil),
 		"figure1.trace.without": stat.Mean(without, nil)}
 	for name, v := range found {
 		r["figure1."+name+".mean"], r["figure1."+name+".sd"] = stat.MeanStdDev(v, nil)

@@ -1,0 +1,289 @@
+package ledger
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
+)
+
+//go:embed errata.json
+var errataJSON []byte
+
+// erratum is an entry of errata.json: a misprint, or a setting that is not as the text has it. {found} in its effect is what was
+// measured.
+type erratum struct {
+	ID, Section, Where, Printed, Correction, Effect, Notebook string
+}
+
+var errata = func() (all []erratum) {
+	if err := json.Unmarshal(errataJSON, &all); err != nil {
+		panic("ledger: errata.json: " + err.Error())
+	}
+	return all
+}()
+
+// errataRows has a row for each erratum. Where its effect was measured, it is undecided if the measurement does not show it.
+func errataRows(e *experiment.Evidence) (rows []Row) {
+	for _, x := range errata {
+		r := Row{ID: x.ID, Group: Errata, Claim: x.Printed, Published: x.Where, Ours: x.Effect, Why: x.Correction, Status: Corrected,
+			Rule: "read in their text and code", Overturn: "another reading of them", Notebook: x.Notebook}
+		if measure := effects[x.ID]; measure != nil {
+			found, confirmed := measure(e)
+			r.Ours = strings.Replace(x.Effect, "{found}", found, 1)
+			r.Rule, r.Overturn = "read in their code, and its effect measured", "a measurement without this effect"
+			switch {
+			case found == "":
+				r = r.notRun()
+			case !confirmed:
+				r.Status = Undecided
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// effects measure errata: they return what was found, "" if nothing is stored, and whether it confirms the erratum.
+var effects = map[string]func(e *experiment.Evidence) (string, bool){
+	"text-k": func(e *experiment.Evidence) (string, bool) {
+		forty, _ := converged(experiment.Where(e.E1, experiment.NotebookE1("BFGS", vfe)), excess(e.E1))
+		hundred := experiment.Excess(e.E1, experiment.Where(e.E1, experiment.E1By("BFGS", vfe)))
+		if len(forty) == 0 || len(hundred) == 0 {
+			return "", false
+		}
+		p := e.Published.E1["BFGS"][vfe].NLL - e.Published.E1["BFGS"][ml].NLL
+		return fmt.Sprintf("ours end %s to %s above with 40, and at most %s with 100, in double precision", number(slices.Min(forty)),
+			number(slices.Max(forty)), number(slices.Max(hundred))), p > slices.Max(hundred) && p < slices.Max(forty)
+	},
+	"code-float32": func(e *experiment.Evidence) (string, bool) {
+		text, higher := "", 0
+		for _, n := range experiment.E2Sizes(scales.Full) {
+			for _, x := range experiment.PrecisionPairs(e, n, 150) {
+				if x.Failed >= failing {
+					text += fmt.Sprintf(", n = %d: %s and %s", n, number(x.Double), number(x.Single))
+					if x.Single > x.Double+sameNLL {
+						higher++
+					}
+				}
+			}
+		}
+		if text == "" {
+			return "", false
+		}
+		return "Our pairs on one draw in double and in single precision, where that fails by the thousand, end above ML by " +
+			trimmed(text), higher > 0
+	},
+	"code-noise": func(e *experiment.Evidence) (string, bool) {
+		text, nearer := "", true
+		for _, kernel := range []string{"RQ", "LocPer"} {
+			proper := median(experiment.NLLs(sunspots(e, kernel, vfe)))
+			theirs := median(experiment.NLLs(experiment.Where(e.Sunspots, experiment.NotebookVFE(kernel))))
+			if math.IsNaN(proper + theirs) {
+				return "", false
+			}
+			p := e.Published.Sunspots[kernel][vfe].NLL
+			nearer = nearer && 2*math.Abs(theirs-p) < math.Abs(proper-p)
+			text += fmt.Sprintf(", %s %s for %s printed (proper VFE %s)", kernel, number(theirs), number(p), number(proper))
+		}
+		return "Trained as their code does it VFE ends at " + trimmed(text), nearer
+	},
+	"code-variance": func(e *experiment.Evidence) (string, bool) {
+		v := experiment.Figure2Ratios(e.E1, vfe, "Adam")
+		if len(v.Theirs) < 3 {
+			return "", false
+		}
+		return fmt.Sprintf("By Adam their code gives ×%.2f in the median, the sparse posterior ×%.2f, the exact posterior at the "+
+			"same hyperparameters ×%.2f",
+			median(v.Theirs), median(v.Sparse), median(v.Exact)), median(v.Theirs) > overVFE && median(v.Sparse) < overVFE
+	},
+	"one-omega": func(e *experiment.Evidence) (string, bool) {
+		var within, means []float64
+		for _, group := range experiment.NestedExcess(e.E1) {
+			var logs []float64
+			for _, x := range numeric.OnlyFinite(group) {
+				logs = append(logs, math.Log(max(x, 1e-3)))
+			}
+			within, means = append(within, stat.Variance(logs, nil)), append(means, stat.Mean(logs, nil))
+		}
+		if len(within) < 3 {
+			return "", false
+		}
+		w := stat.Mean(within, nil)
+		share := w / (w + max(0, stat.Variance(means, nil)-w/5)) // five Ω for each draw of the data
+		return fmt.Sprintf("In E1 %.0f %% of the variance of log excess is between Ω on the same data", 100*share), share > 0.5
+	},
+	"table2-locper": func(e *experiment.Evidence) (string, bool) {
+		ours, p := optimum(e, "LocPer"), e.Published.Sunspots["LocPer"][ml].NLL
+		if math.IsInf(ours, 1) {
+			return "", false
+		}
+		return fmt.Sprintf("%.3f, %.1f nats lower", ours, p-ours), ours < p-printed
+	},
+	"code-nmse": func(e *experiment.Evidence) (string, bool) {
+		var energy []float64 // the implied ‖y‖² of each row
+		for _, kernel := range kernels {
+			for _, loss := range []string{vfe, pl} {
+				if norm := e.Published.Logs.EEGNorms[kernel][loss]; norm > 0 {
+					energy = append(energy, norm*norm/e.Published.EEG[kernel][loss].NMSE)
+				}
+			}
+		}
+		if len(energy) == 0 {
+			return "", false
+		}
+		worst := max(slices.Max(energy)/median(energy)-1, 1-slices.Min(energy)/median(energy))
+		return fmt.Sprintf("From ‖μ − y‖ in their log (cell 18) every row implies one ‖y‖², %s, within %.1f %%",
+			number(median(energy)), 100*worst), worst < 0.01
+	},
+	"text-eeg-replacement": func(e *experiment.Evidence) (string, bool) {
+		const from, train, held = 400_000, 8000, 2000
+		distinct := from * -math.Expm1(train*math.Log1p(-1.0/from)) // of the training points, expected
+		for _, o := range eeg(e, "SE", pl) {
+			return fmt.Sprintf("Some %.0f of 8000 training points repeat another and %.0f of 2000 held-out points were trained on; "+
+				"in our sample of a "+
+				"shorter recording %d", train-distinct, held*distinct/from, o.MSE.Seen), o.MSE.Seen > 0
+		}
+		return "", false
+	},
+	"text-noise": func(e *experiment.Evidence) (string, bool) {
+		nearer, of := 0, 0
+		for _, p := range e.Published.E2 {
+			if p.Method != ml {
+				continue
+			}
+			stated := experiment.NLLs(experiment.Where(e.E2, experiment.E2Stated(experiment.GPPL, ml, p.N, 0)))
+			ours := experiment.NLLs(experiment.Where(e.E2, experiment.E2By(experiment.GPPL, ml, p.N, 0)))
+			if len(stated) < 3 || len(ours) < 3 {
+				continue
+			}
+			if of++; math.Abs(p.NLL-median(ours))/scaleOf(ours) < math.Abs(p.NLL-median(stated))/scaleOf(stated) {
+				nearer++
+			}
+		}
+		if of == 0 {
+			return "", false
+		}
+		return fmt.Sprintf("The published NLL of ML is nearer to our draws with ln 1.1 for %d of %d n, which are parts of one "+
+			"draw of theirs", nearer, of), nearer == of
+	},
+	"text-setup": func(e *experiment.Evidence) (string, bool) {
+		text, most := "", 0.0
+		for _, p := range e.Published.E2 {
+			setup := e.Published.Logs.E2Setup[strconv.Itoa(p.N)][p.Method]
+			if p.Order == 150 && setup > 0 {
+				most = max(most, setup/p.Seconds)
+				if p.Method == pl && (p.N == 500 || p.N == 4000) {
+					text += fmt.Sprintf(", %.1f s beside %.1f s for n = %d", setup, p.Seconds, p.N)
+				}
+			}
+		}
+		return "For PL with k = 150 set-up takes " + trimmed(text), most > 0.05
+	},
+	"trace-bounds": func(e *experiment.Evidence) (string, bool) {
+		v := numbers(e.Theory)
+		if !v.has("theorem.bounds.cases", "theorem.bounds.printed_violations", "theorem.bounds.corrected_violations") {
+			return "", false
+		}
+		wrong, right := v["theorem.bounds.printed_violations"], v["theorem.bounds.corrected_violations"]
+		return fmt.Sprintf("%.0f of %.0f projections violate the printed bounds, %.0f the corrected ones", wrong,
+			v["theorem.bounds.cases"], right), wrong > 0 && right == 0
+	},
+	"positive-definite": func(e *experiment.Evidence) (string, bool) {
+		v := numbers(e.Theory)
+		if !v.has("theorem.definite.least_asymmetry", "theorem.definite.eigenvalue", "theorem.definite.least_trace") {
+			return "", false
+		}
+		return fmt.Sprintf("Of the n×n matrices under the traces ‖T − Tᵀ‖/‖T‖ is %.2g or more, and eigenvalues go down to %.2g of "+
+				"the largest",
+				v["theorem.definite.least_asymmetry"], v["theorem.definite.eigenvalue"]), v["theorem.definite.least_asymmetry"] > 1e-6 &&
+				v["theorem.definite.eigenvalue"] < 0 && v["theorem.definite.least_trace"] >= 0
+	},
+	"text-spherical": func(e *experiment.Evidence) (string, bool) {
+		pool, sphere := experiment.PairsBy(experiment.Where(e.E1, experiment.NotebookE1("Adam", pl)),
+			experiment.Where(e.E1, experiment.NotebookE1With(pl, experiment.Authors{Diagonal: experiment.PLDiagonal})),
+			func(x, y experiment.Trial) bool { return x.Source == y.Source }) // seeds of the projections may differ
+		if len(pool) == 0 {
+			return "", false
+		}
+		won, a, b := 0, experiment.NLLs(pool), experiment.NLLs(sphere)
+		for i := range a {
+			if a[i] < b[i] {
+				won++
+			}
+		}
+		return fmt.Sprintf("Repulsive ends lower on %d of %d draws of E1", won, len(a)), signs(min(won, len(a)-won),
+			len(a)).P >= level/2
+	},
+	"text-figure1-jitter": func(e *experiment.Evidence) (string, bool) {
+		with, without := e.Theory["figure1.trace.with"], e.Theory["figure1.trace.without"]
+		if with == 0 {
+			return "", false
+		}
+		return fmt.Sprintf("%.0f with it, %.2g without", with, without), with > 2*without
+	},
+	"code-rule": func(e *experiment.Evidence) (string, bool) {
+		text, more := "", true
+		for _, kernel := range kernels {
+			stopped := median(experiment.Evaluations(sunspots(e, kernel, pl)))
+			like := median(experiment.Evaluations(experiment.Where(e.Sunspots, experiment.LooserStop(kernel))))
+			if math.IsNaN(stopped + like) {
+				return "", false
+			}
+			text += fmt.Sprintf(", %s %.0f and %.0f", kernel, stopped, like)
+			more = more && like > stopped
+		}
+		return trimmed(text), more
+	},
+	"code-early-stop": func(e *experiment.Evidence) (string, bool) {
+		count := func(protocol string) (failed, of int) {
+			for _, n := range experiment.E2Sizes(scales.Full) {
+				for _, k := range experiment.E2Orders(scales.Full) {
+					runs := experiment.Where(e.E2, experiment.E2By(protocol, pl, n, k))
+					failed, of = failed+experiment.Failures(runs), of+len(runs)
+				}
+			}
+			return failed, of
+		}
+		stopped, n := count(experiment.Paper)
+		converged, m := count(experiment.GPPL)
+		if n == 0 || m == 0 {
+			return "", false
+		}
+		return fmt.Sprintf("%d of %d stopped as in the paper, %d of %d converged", stopped, n, converged, m), converged > stopped
+	},
+	"code-repulsion": func(e *experiment.Evidence) (string, bool) {
+		text, small := "", true
+		for _, kernel := range kernels {
+			change := experiment.RepulsionEffect(e, kernel)
+			if len(change) > 0 {
+				text += fmt.Sprintf(", %s %+.2f", kernel, median(change))
+				small = small && math.Abs(median(change)) <= 5
+			}
+		}
+		return trimmed(text), small
+	},
+	"code-diagonal": func(e *experiment.Evidence) (string, bool) {
+		a, b := experiment.Pairs(experiment.Where(e.E1,
+			func(t experiment.Trial) bool { return t.Authors == experiment.Authors{Diagonal: 1e-4} }),
+			experiment.Where(e.E1, experiment.E1By("Adam", pl)))
+		var change []float64
+		for i := range a {
+			change = append(change, math.Abs(a[i].NLL-b[i].NLL))
+		}
+		if len(change) == 0 {
+			return "", false
+		}
+		return fmt.Sprintf("it moves PL's NLL by %s nats in the median, %s at most", number(median(change)),
+			number(slices.Max(change))), median(change) <= 1
+	},
+}

@@ -1,0 +1,437 @@
+package ledger
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+)
+
+// stores are all outcomes of the evidence.
+func stores(e *experiment.Evidence) []*[]experiment.Outcome {
+	return []*[]experiment.Outcome{&e.E1, &e.E2, &e.Sunspots, &e.EEG, &e.Accurate}
+}
+
+// change changes each outcome that matches.
+func change(e *experiment.Evidence, match func(experiment.Trial) bool, f func(*experiment.Outcome)) {
+	for _, all := range stores(e) {
+		for i := range *all {
+			if o := &(*all)[i]; match(o.Trial) {
+				f(o)
+			}
+		}
+	}
+}
+
+// mutations are changes of the evidence, each of which makes some false claims true, or some true ones false.
+func mutations() map[string]func(*experiment.Evidence) {
+	every := func(experiment.Trial) bool { return true }
+	of := func(loss string) func(experiment.Trial) bool {
+		return func(t experiment.Trial) bool { return t.Loss == loss }
+	}
+	m := map[string]func(*experiment.Evidence){
+		"no factorisation fails": func(e *experiment.Evidence) { change(e, every, func(o *experiment.Outcome) { o.Retries = 0 }) },
+		"all NLL are equal":      func(e *experiment.Evidence) { change(e, every, func(o *experiment.Outcome) { o.NLL = 500 }) },
+		"all starts are equal": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) { o.StartNLL, o.Start = 500, 500 })
+		},
+		"all parameters are tiny": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) {
+				scale(o.Theta,
+					1e-4)
+			})
+		},
+		"standard errors are tiny": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) {
+				scale(o.StdErr,
+					1e-4)
+			})
+		},
+		"the figure shows no slip": func(e *experiment.Evidence) {
+			change(e, every,
+				func(o *experiment.Outcome) { o.Figure2 = o.Exact })
+		},
+		"variances are tiny": func(e *experiment.Evidence) {
+			change(e, of(vfe),
+				func(o *experiment.Outcome) { o.Variance /= 100 })
+		},
+		"all losses cost the same": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) { o.Fit, o.Setup, o.Evaluations = 1, 0, 100+int(o.Trial.Source.Seed%3) })
+		},
+		"LocPer ends where they did": func(e *experiment.Evidence) {
+			change(e, func(t experiment.Trial) bool { return t.Kernel == "LocPer" && t.Loss != pl && t.Loss != vfe },
+				func(o *experiment.Outcome) { o.NLL = 1510.357 })
+		},
+		"their figure is what their code predicts": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) {
+				if o.Figure2 = 1; o.Trial.Loss == vfe {
+					o.Figure2 = 2.2 + 0.04*float64(o.Trial.Source.Seed%10)
+				}
+			})
+		},
+		"PL ends 100 nats above ML": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) {
+				if o.NLL, o.StartNLL = 500, 1e6; o.Trial.Loss == pl {
+					o.NLL = 600 + float64(o.Trial.Source.Seed)
+				}
+			})
+		},
+		"variances are huge": func(e *experiment.Evidence) { change(e, of(vfe), func(o *experiment.Outcome) { o.Variance *= 100 }) },
+		"the recording is the paper's": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) { o.PaperRecording = true })
+		},
+		"nothing converged": func(e *experiment.Evidence) {
+			change(e, every,
+				func(o *experiment.Outcome) { o.Status = "stalled" })
+		},
+		"no point was seen before": func(e *experiment.Evidence) { change(e, every, func(o *experiment.Outcome) { o.MSE = nil }) },
+		"no held-out point was trained on": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) {
+				if o.MSE != nil {
+					o.MSE = &experiment.Validation{RMSE: o.MSE.RMSE, NMSE: o.MSE.NMSE}
+				}
+			})
+		},
+		"VFE of the authors' code ends lower on the sunspots": func(e *experiment.Evidence) {
+			change(e, experiment.NotebookVFE("LocPer"), func(o *experiment.Outcome) { o.NLL -= 27 })
+		},
+		"root mean square errors are printed": func(e *experiment.Evidence) {
+			for kernel, by := range e.Published.Logs.EEGNorms {
+				for loss := range by {
+					by[loss] = math.Sqrt(2000) * e.Published.EEG[kernel][loss].NMSE
+				}
+			}
+		},
+		"nothing is stored": func(e *experiment.Evidence) {
+			*e = experiment.Evidence{Published: e.Published, Theory: map[string]float64{}}
+		},
+		"the theory finds nothing": func(e *experiment.Evidence) {
+			for k := range e.Theory {
+				e.Theory[k] = 0
+			}
+		},
+		"the theory finds ones": func(e *experiment.Evidence) {
+			for k := range e.Theory {
+				e.Theory[k] = 1
+			}
+		},
+		"the table has the time of the " +
+			"log": func(e *experiment.Evidence) { e.Published.E1["BFGS"][pl] = e.Published.Logs.E1Seconds[pl] },
+		"set-up takes no time": func(e *experiment.Evidence) { clear(e.Published.Logs.E2Setup) },
+		"noise in K_uu does nothing": func(e *experiment.Evidence) {
+			change(e, of(vfe), func(o *experiment.Outcome) {
+				if o.Trial.Source.Name == "sunspots" {
+					o.NLL = 1690
+				}
+			})
+		},
+		"repulsive is worse": func(e *experiment.Evidence) {
+			change(e, func(t experiment.Trial) bool { return t.Design == experiment.PoolDesign },
+				func(o *experiment.Outcome) { o.NLL += 1e6 })
+		},
+		"the draw matters, not Ω": func(e *experiment.Evidence) {
+			change(e, of(pl), func(o *experiment.Outcome) { o.NLL = 1000 * float64(o.Trial.Source.Seed) })
+		},
+		"stopped runs fail": func(e *experiment.Evidence) {
+			change(e, func(t experiment.Trial) bool { return t.Loss == pl && t.Protocol == experiment.Paper },
+				func(o *experiment.Outcome) { o.Error = "failed" })
+		},
+		"the rule does not matter": func(e *experiment.Evidence) {
+			change(e, func(t experiment.Trial) bool { return t.Optimiser.Tolerance < 1e-3 },
+				func(o *experiment.Outcome) { o.Evaluations = 1 })
+		},
+		"options matter": func(e *experiment.Evidence) {
+			change(e, func(t experiment.Trial) bool { return t.Authors != experiment.Authors{} },
+				func(o *experiment.Outcome) { o.NLL += 30 })
+		},
+		"the theory is upside down": func(e *experiment.Evidence) {
+			ofTheory(e, func(string, float64) bool { return true }, func(v float64) float64 { return 1 / v })
+		},
+		"the theory is negative": func(e *experiment.Evidence) {
+			ofTheory(e, func(string, float64) bool { return true }, func(v float64) float64 { return -v })
+		},
+		"spectra are three times as large": func(e *experiment.Evidence) {
+			ofTheory(e, func(k string, _ float64) bool {
+				return strings.HasPrefix(k, "figure1.") && strings.HasSuffix(k, ".mean")
+			}, func(v float64) float64 { return 9 * v })
+		},
+		"Sphere is best": func(e *experiment.Evidence) {
+			ofTheory(e, func(k string, _ float64) bool { return strings.Contains(k, ".sphere.") },
+				func(v float64) float64 { return v / 1e6 })
+		},
+		"eigenvectors are best": func(e *experiment.Evidence) {
+			ofTheory(e, func(k string, _ float64) bool { return strings.Contains(k, ".eigen.") && strings.Contains(k, "stderr") },
+				func(v float64) float64 { return v / 1e6 })
+		},
+		"no trace falls": func(e *experiment.Evidence) {
+			ofTheory(e, func(k string, _ float64) bool { return strings.Contains(k, "median") }, func(float64) float64 { return 1e5 })
+		},
+		"repelled vectors span something else": func(e *experiment.Evidence) {
+			ofTheory(e, func(k string, _ float64) bool { return strings.HasSuffix(k, ".span") }, func(float64) float64 { return 0.5 })
+		},
+		"scores deviate": func(e *experiment.Evidence) {
+			ofTheory(e, func(k string, _ float64) bool { return strings.Contains(k, "worst") }, func(float64) float64 { return 100 })
+		},
+		"published PL and VFE end at ML": func(e *experiment.Evidence) {
+			for _, table := range []map[string]map[string]experiment.Figure{e.Published.E1, e.Published.Sunspots} {
+				for _, methods := range table {
+					for _, name := range []string{vfe, pl} {
+						f := methods[name]
+						f.NLL = methods[ml].NLL
+						methods[name] = f
+					}
+				}
+			}
+		},
+		"set-up is quick": func(e *experiment.Evidence) {
+			for _, by := range e.Published.Logs.E2Setup {
+				for name := range by {
+					by[name] = 1e-3
+				}
+			}
+		},
+		"VFE learns less noise": func(e *experiment.Evidence) {
+			change(e, of(vfe), func(o *experiment.Outcome) {
+				scale(o.Theta,
+					0.5)
+			})
+		},
+		"draws hardly differ": func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) {
+				o.Figure2 = 5 + 1e-3*float64(o.Trial.Source.Seed)
+				if o.Trial.Loss == ml {
+					o.Figure2 = 1
+				}
+				for i := range o.Theta {
+					o.Theta[i] = 1 + 1e-3*float64(o.Trial.Source.Seed)
+				}
+			})
+		},
+		"single precision alone ends higher": func(e *experiment.Evidence) {
+			change(e, func(t experiment.Trial) bool { return t.Authors.Float32 && t.Loss == vfe },
+				func(o *experiment.Outcome) { o.NLL, o.Retries = o.NLL+800, failing })
+		},
+		"published numbers are ten times as large": func(e *experiment.Evidence) { scalePublished(&e.Published, 10) },
+		"published times are a hundredth":          func(e *experiment.Evidence) { scaleTimes(&e.Published, 0.01) },
+	}
+	for _, loss := range []string{ml, vfe, pl, experiment.Auto, experiment.AutoProjected} {
+		m[loss+" ends 1000 nats higher"] = func(e *experiment.Evidence) {
+			change(e, of(loss),
+				func(o *experiment.Outcome) { o.NLL += 1000 })
+		}
+		m[loss+" ends 100 nats lower"] = func(e *experiment.Evidence) {
+			change(e, of(loss),
+				func(o *experiment.Outcome) { o.NLL -= 100 })
+		}
+		m[loss+" takes a thousand times as long"] = func(e *experiment.Evidence) {
+			change(e, of(loss), func(o *experiment.Outcome) { o.Fit *= 1000; o.Setup *= 1000; o.Evaluations *= 1000 })
+		}
+		m[loss+" takes no time"] = func(e *experiment.Evidence) {
+			change(e, of(loss), func(o *experiment.Outcome) { o.Fit /= 1e4; o.Setup /= 1e4; o.Evaluations = 1 })
+		}
+		m[loss+" slows down with n"] = func(e *experiment.Evidence) {
+			change(e, of(loss), func(o *experiment.Outcome) { o.Fit *= float64(o.Trial.Source.N * o.Trial.Source.N) })
+		}
+		m[loss+" does not slow down with n"] = func(e *experiment.Evidence) {
+			change(e, of(loss),
+				func(o *experiment.Outcome) { o.Fit = 1 })
+		}
+	}
+	return m
+}
+
+// copy returns evidence that can be changed without changing this one.
+func copied(t *testing.T, e *experiment.Evidence) *experiment.Evidence {
+	t.Helper()
+	p, err := experiment.LoadPublished()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &experiment.Evidence{Published: p, Theory: maps.Clone(e.Theory)}
+	for i, to := range stores(c) {
+		*to = slices.Clone(*stores(e)[i])
+		for i := range *to {
+			o := &(*to)[i]
+			o.Theta, o.StdErr = slices.Clone(o.Theta), slices.Clone(o.StdErr)
+		}
+	}
+	return c
+}
+
+// ofTheory changes the numbers of the theory that match.
+func ofTheory(e *experiment.Evidence, match func(name string, value float64) bool, f func(float64) float64) {
+	for k, v := range e.Theory {
+		if match(k, v) {
+			e.Theory[k] = f(v)
+		}
+	}
+}
+
+func scale(v []float64, by float64) {
+	for i := range v {
+		v[i] *= by
+	}
+}
+
+func scalePublished(p *experiment.Published, by float64) {
+	for _, table := range []map[string]map[string]experiment.Figure{p.E1, p.Sunspots, p.Notebook, p.EEG} {
+		for _, methods := range table {
+			for name, f := range methods {
+				methods[name] = experiment.Figure{NLL: by * f.NLL, NMSE: by * f.NMSE, Seconds: f.Seconds}
+			}
+		}
+	}
+	for i := range p.E2 {
+		p.E2[i].NLL *= by
+	}
+	for _, v := range []map[string]float64{p.Initial.NLL, p.NotebookDigits, p.Logs.E2Start} {
+		for k := range v {
+			v[k] *= by
+		}
+	}
+	for name, l := range p.Logs.E1 {
+		l.Start *= by
+		scale(l.Theta, by)
+		p.Logs.E1[name] = l
+	}
+	for _, stops := range p.Logs.Stops {
+		for loss := range stops {
+			stops[loss] = 7
+		}
+	}
+}
+
+func scaleTimes(p *experiment.Published, by float64) {
+	for _, table := range []map[string]map[string]experiment.Figure{p.E1, p.Sunspots, p.Notebook} {
+		for _, methods := range table {
+			for name, f := range methods {
+				if name == ml || table["SE"][vfe] == f {
+					continue
+				}
+				f.Seconds /= by
+				methods[name] = f
+			}
+		}
+	}
+	for i := range p.E2 {
+		if p.E2[i].Method == ml {
+			p.E2[i].Seconds *= by
+		}
+	}
+}
+
+// TestNoVerdictIsFixed checks that for every row that follows from evidence some change of it, other than removing it, gives
+// another verdict: one that nothing can change says nothing.
+func TestNoVerdictIsFixed(t *testing.T) {
+	moved := map[string]bool{}
+	stored := evidence(t)
+	before := Of(stored)
+	for _, f := range mutations() {
+		e := copied(t, stored)
+		f(e)
+		for i, r := range Of(e) {
+			if r.Status != before[i].Status && (r.Status != NotRun || before[i].Status == NotComparable) {
+				moved[r.ID] = true
+			}
+		}
+	}
+	for _, r := range before {
+		if !moved[r.ID] && !(r.Group == Errata && effects[r.ID] == nil) {
+			t.Errorf("%s (%s) has the same verdict whatever is stored", r.ID, r.Status)
+		}
+	}
+}
+
+// TestFollows changes single numbers, and wants the verdicts that they decide to follow.
+func TestFollows(t *testing.T) {
+	status := func(e *experiment.Evidence, id string) Status {
+		for _, r := range Of(e) {
+			if r.ID == id {
+				return r.Status
+			}
+		}
+		t.Fatalf("no row %q", id)
+		return ""
+	}
+	e := copied(t, evidence(t))
+	change(e, func(t experiment.Trial) bool { return t.Source.Name == "sunspots" && t.Kernel == "SE" },
+		func(o *experiment.Outcome) { o.NLL += 1 })
+	if got := status(e, "table2-SE-ML"); got != NotReproduced {
+		t.Errorf("an optimum one nat higher: %s", got)
+	}
+	e = copied(t, evidence(t))
+	change(e, func(t experiment.Trial) bool { return t.Design == experiment.NotebookDesign },
+		func(o *experiment.Outcome) { o.NLL *= 1 + 2*exactly })
+	if got := status(e, "notebook"); got != NotReproduced {
+		t.Errorf("their PL, two millionths off: %s", got)
+	}
+	e = copied(t, evidence(t)) // three runs that diverged move no interval
+	wild := 0
+	change(e, experiment.NotebookE1("BFGS", vfe), func(o *experiment.Outcome) {
+		if wild++; wild <= 3 {
+			o.NLL, o.Figure2 = 1e9, 1e9
+		}
+	})
+	for _, id := range []string{"table1-BFGS-VFE", "figure2-BFGS-VFE"} {
+		if got, want := status(e, id), status(evidence(t), id); got != want {
+			t.Errorf("%s is %s, and %s with three runs that diverge", id, want, got)
+		}
+	}
+	// Single precision must reach the number at this very n, on a draw on which double precision does not.
+	const id = "figure3-2000-VFE-150"
+	reach := func(o *experiment.Outcome) { o.NLL, o.Retries = o.NLL+800, failing }
+	e = copied(t, evidence(t))
+	for _, step := range []struct {
+		match func(experiment.Trial) bool
+		want  Status
+	}{{experiment.E2Single(1000, 150), NotReproduced}, {experiment.E2Single(2000, 150), Corrected}, {experiment.E2Double(2000,
+		150), NotReproduced}} {
+		if change(e, step.match, reach); status(e, id) != step.want {
+			t.Errorf("%s is %s, want %s", id, status(e, id), step.want)
+		}
+	}
+}
+
+// TestTheoryFollows changes numbers of the theory, and wants the verdicts on its claims to follow.
+func TestTheoryFollows(t *testing.T) {
+	for _, c := range []struct {
+		id   string
+		to   map[string]float64
+		want Status
+	}{
+		{"theorem", nil, Reproduced},
+		{"theorem", map[string]float64{"theorem.score.worst_deviation": 6}, NotReproduced},
+		{"theorem", map[string]float64{"theorem.loss.least_eigenvalue": -0.1}, NotReproduced},
+		{"theorem", map[string]float64{"theorem.routes.worst": 1e-3}, NotReproduced},
+		{"theorem", map[string]float64{"theorem.k_equals_n.lost": 1e-3}, NotReproduced},
+		{"theorem", map[string]float64{"theorem.slope.noisy.noise.total": 2}, NotReproduced},
+		{"corollary-2", map[string]float64{"theorem.corollary2.sd": 0}, Reproduced},
+		{"corollary-2", map[string]float64{"theorem.corollary2.mean": 50}, NotReproduced},
+		{"optimal-directions", map[string]float64{"theorem.choice.eigen.stderr.noise": 0.01}, NotReproduced}, // of one parameter
+		{"optimal-directions", map[string]float64{"theorem.choice.eigen.stderr.noise": 0.01,
+			"theorem.choice.eigen.stderr.lengthscale": 0.01}, Reproduced},
+		{"any-projection", map[string]float64{"theorem.choice.sphere.commutator": 0}, Reproduced},
+		{"traces-fall", map[string]float64{"spectrum.figure_1.onehot.k200.figure.median": 600}, NotReproduced},
+		{"sphere-best", map[string]float64{"spectrum.figure_1.localised.k50.figure.median": 3000,
+			"spectrum.figure_1.localised.k100.figure.median": 300,
+			"spectrum.figure_1.localised.k200.figure.median": 200}, Reproduced},
+		{"trace-bounds", map[string]float64{"theorem.bounds.corrected_violations": 1}, Undecided},
+		{"positive-definite", map[string]float64{"theorem.definite.least_trace": -1}, Undecided},
+	} {
+		e := copied(t, evidence(t))
+		for name, v := range c.to {
+			if _, ok := e.Theory[name]; !ok {
+				t.Errorf("no number %q", name)
+			}
+			e.Theory[name] = v
+		}
+		for _, r := range Of(e) {
+			if r.ID == c.id && r.Status != c.want {
+				t.Errorf("%s with %v: %s, want %s", c.id, c.to, r.Status, c.want)
+			}
+		}
+	}
+}
