@@ -136,29 +136,33 @@ func (n storedNumber) off(stored, again *Outcome) (off, known bool) {
 	return !(math.Abs(a-b) <= n.near(b)), true
 }
 
-// sampled returns the outcomes that are computed again: all if a test may take minutes, and otherwise all of one source of each kind, at
-// random, where sources that differ by their draw or by n are of one kind. Quick tests leave out what takes seconds each.
+// sampled returns the outcomes that are computed again: all if a test may take minutes, and otherwise all of one draw of each kind of
+// data, at random. Quick tests leave out what takes seconds each.
 func sampled(all []Outcome, rnd *rand.Rand) (some []Outcome) {
-	var kinds []Source
-	of := map[Source][]Source{}
-	for _, o := range all {
+	kindOf := func(o Outcome) Source {
 		kind := o.Trial.Source
-		kind.Seed, kind.N = 0, 0
-		if of[kind] == nil {
+		kind.Seed, kind.N = 0, 0 // data of several n are parts of one draw
+		return kind
+	}
+	var kinds []Source
+	seeds := map[Source][]uint64{}
+	for _, o := range all {
+		kind, seed := kindOf(o), o.Trial.Source.Seed
+		if seeds[kind] == nil {
 			kinds = append(kinds, kind)
 		}
-		if !slices.Contains(of[kind], o.Trial.Source) {
-			of[kind] = append(of[kind], o.Trial.Source)
+		if !slices.Contains(seeds[kind], seed) {
+			seeds[kind] = append(seeds[kind], seed)
 		}
 	}
-	chosen := map[Source]bool{}
+	chosen := map[Source]uint64{}
 	for _, kind := range kinds {
-		chosen[of[kind][rnd.IntN(len(of[kind]))]] = true
+		chosen[kind] = seeds[kind][rnd.IntN(len(seeds[kind]))]
 	}
 	for _, o := range all {
 		long := o.Trial.Source.Name == "eeg" || o.Trial.Kernel == "RQ" // dense, or of 8000 observations
 		switch {
-		case o.Error != "", o.Trial.Source.Name == "sunspots" && !haveSunspots(), !testkit.Long() && !chosen[o.Trial.Source]:
+		case o.Error != "", o.Trial.Source.Name == "sunspots" && !haveSunspots(), !testkit.Long() && chosen[kindOf(o)] != o.Trial.Source.Seed:
 		case testkit.Quick() && long, !testkit.Long() && long && o.Trial.Kernel == "RQ" && o.Trial.Source.Name == "eeg":
 		default:
 			some = append(some, o)
