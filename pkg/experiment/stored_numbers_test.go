@@ -6,10 +6,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -160,10 +162,11 @@ func sampled(all []Outcome, rnd *rand.Rand) (some []Outcome) {
 		chosen[kind] = seeds[kind][rnd.IntN(len(seeds[kind]))]
 	}
 	for _, o := range all {
-		long := o.Trial.Source.Name == "eeg" || o.Trial.Kernel == "RQ" // dense, or of 8000 observations
+		eeg := o.Trial.Source.Name == "eeg"
+		long := o.Trial.Kernel == "RQ" || eeg && o.Trial.Kernel == "LocPer" // dense, or as long as that
 		switch {
-		case o.Error != "", o.Trial.Source.Name == "sunspots" && !haveSunspots(), !testkit.Long() && chosen[kindOf(o)] != o.Trial.Source.Seed:
-		case testkit.Quick() && long, !testkit.Long() && long && o.Trial.Kernel == "RQ" && o.Trial.Source.Name == "eeg":
+		case o.Error != "", o.Trial.Source.Name == "sunspots" && !haveSunspots(), eeg && !haveEEG(), !testkit.Long() && chosen[kindOf(o)] != o.Trial.Source.Seed:
+		case testkit.Quick() && long, !testkit.Long() && long && eeg:
 		default:
 			some = append(some, o)
 		}
@@ -204,4 +207,10 @@ func TestStoredNumbers(t *testing.T) {
 		}
 	}
 	t.Logf("sample of day %d: %d of %d outcomes, numbers computed again %v", day, outcomes, of, counts)
+}
+
+// haveEEG reports whether the recording that the stored outcomes are of is on this machine.
+func haveEEG() bool {
+	r, err := Recording()
+	return err == nil && strings.HasSuffix(r.Source, dataset.EEGBurstFile.Name)
 }

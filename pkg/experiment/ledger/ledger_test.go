@@ -167,6 +167,10 @@ func TestVerdicts(t *testing.T) {
 		{Test{P: 1e-9, Adjusted: 1e-8, Lo: 1, Hi: 11}, Undecided}, // no verdict from a wide interval, either way
 		{Test{P: 0.5, Adjusted: 1, Lo: -1, Hi: 3}, Undecided},
 		{Test{P: 0.04, Adjusted: 1, Lo: 1, Hi: 2}, Undecided},
+		{Test{P: 0.06, Adjusted: 1, Lo: 1, Hi: 2}, Reproduced},
+		{Test{P: 0.9, Adjusted: 1, Claim: true, Support: 0.06}, Undecided},
+		{Test{P: 0.9, Adjusted: 1, Claim: true, Support: 0.04}, Reproduced},
+		{Test{P: 1e-3, Adjusted: 0.06, Claim: true, Support: 1}, Undecided},
 		{Test{P: 1e-6, Adjusted: 0.04, Lo: 1, Hi: 2}, NotReproduced},
 		{Test{P: 0.9, Adjusted: 1, Claim: true, Support: 0.2}, Undecided},
 		{Test{P: 1, Adjusted: 1, Claim: true}, Reproduced},

@@ -435,3 +435,82 @@ func TestTheoryFollows(t *testing.T) {
 		}
 	}
 }
+
+// TestThresholds puts the evidence just inside each threshold of the rules, and just outside.
+func TestThresholds(t *testing.T) {
+	sunspot := func(loss string) func(experiment.Trial) bool {
+		return func(t experiment.Trial) bool { // the automatic fit is exact there
+			return t.Source.Name == "sunspots" && t.Kernel == "SE" && (t.Loss == loss || loss == ml && t.Loss == experiment.Auto)
+		}
+	}
+	every := func(experiment.Trial) bool { return true }
+	e2 := func(loss string, nll float64) func(e *experiment.Evidence) {
+		return func(e *experiment.Evidence) {
+			change(e, every, func(o *experiment.Outcome) {
+				if o.NLL = 500; o.Trial.Loss == loss {
+					o.NLL = nll
+				}
+			})
+		}
+	}
+	shares := func(name string, share float64) func(e *experiment.Evidence) {
+		return func(e *experiment.Evidence) { e.Theory[name] = share * e.Theory["spectrum.trace"] }
+	}
+	for _, c := range []struct {
+		id          string
+		in, out     func(e *experiment.Evidence)
+		wantIn, not Status
+	}{
+		{"table2-SE-ML", at(sunspot(ml), 1549.120+0.019), at(sunspot(ml), 1549.120+0.021), Reproduced, NotReproduced},
+		{"table2-SE-VFE", at(sunspot(vfe), 1691.999+14.9), at(sunspot(vfe), 1691.999+15.1), Reproduced, NotReproduced},
+		{"e2-par", e2(pl, 501.9), e2(pl, 502.1), Reproduced, NotReproduced},
+		{"theorem", func(e *experiment.Evidence) { e.Theory["theorem.score.worst_deviation"] = 4.4 },
+			func(e *experiment.Evidence) { e.Theory["theorem.score.worst_deviation"] = 4.6 }, Reproduced, NotReproduced},
+		{"traces-fall", shares("spectrum.figure_1.onehot.k50.figure.median", 0.49), shares("spectrum.figure_1.onehot.k50.figure.median", 0.51),
+			Reproduced, NotReproduced},
+		{"traces-fall", shares("spectrum.figure_1.onehot.k200.figure.median", 0.049),
+			shares("spectrum.figure_1.onehot.k200.figure.median", 0.051), Reproduced, NotReproduced},
+		{"steps", evaluations(149), evaluations(151), Reproduced, Corrected},
+		{"figure3-2000-VFE-150", singleFails(1000), singleFails(999), Corrected, NotReproduced},
+		{"infeasible", trainsIn(601), trainsIn(599), Reproduced, Corrected},
+	} {
+		for i, f := range []func(*experiment.Evidence){c.in, c.out} {
+			e := copied(t, evidence(t))
+			f(e)
+			for _, r := range Of(e) {
+				if want := []Status{c.wantIn, c.not}[i]; r.ID == c.id && r.Status != want {
+					t.Errorf("%s, %s its threshold: %s, want %s (%s)", c.id, []string{"inside", "outside"}[i], r.Status, want, r.Ours)
+				}
+			}
+		}
+	}
+}
+
+// at sets the NLL of outcomes.
+func at(match func(experiment.Trial) bool, nll float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) { change(e, match, func(o *experiment.Outcome) { o.NLL = nll }) }
+}
+
+// evaluations gives PL a number of evaluations, ML 100 and VFE 1000.
+func evaluations(n int) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(experiment.Trial) bool { return true }, func(o *experiment.Outcome) {
+			o.Evaluations = map[string]int{ml: 100, pl: n, vfe: 1000}[o.Trial.Loss]
+		})
+	}
+}
+
+// singleFails lets single precision reach their number of E2 at n = 2000, with so many failed factorisations.
+func singleFails(n int) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, experiment.E2Single(2000, 150), func(o *experiment.Outcome) { o.NLL, o.Retries = o.NLL+800, n })
+	}
+}
+
+// trainsIn gives every exact training on the EEG so many seconds.
+func trainsIn(seconds float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(t experiment.Trial) bool { return t.Source.Name == "eeg" },
+			func(o *experiment.Outcome) { o.Fit, o.Setup, o.Status = seconds, 0, "converged" })
+	}
+}
