@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -36,8 +37,9 @@ type toeplitzExact struct {
 	idle      bool           // too large, or another engine is forced: columns are not transformed
 	columns   blas64.General // Cᵀ, c×n, at the places, 0 where missing
 	rhs       *toeplitz.Columns
-	lag       []float64     // d·step
-	sampled   toeplitz.Lags // those that an estimate looks at
+	mix       blas64.General // c×c: C = C₀·mix, rhs having C₀; none if C₀ = C
+	lag       []float64      // d·step
+	sampled   toeplitz.Lags  // those that an estimate looks at
 	factors   parallel.Pool[toeplitzFactor]
 }
 
@@ -51,18 +53,43 @@ func newToeplitzExact(l *observed.Line, o options) *toeplitzExact {
 		return e
 	}
 	n := e.grid.N
-	e.columns, e.lag = dense.New(l.Columns.Cols, n), make([]float64, n)
-	for i, p := range e.grid.Place {
-		for j, v := range l.Columns.Data[i*l.Columns.Stride:][:l.Columns.Cols] {
-			e.columns.Data[j*n+p] = v
-		}
-	}
+	e.columns, e.lag = e.atPlaces(l.Columns), make([]float64, n)
 	for d := range e.lag {
 		e.lag[d] = float64(d) * e.grid.Step
 	}
-	e.rhs = toeplitz.NewColumns(e.columns)
+	e.setColumns()
 	e.sampled = toeplitz.SampleLags(e.lag)
 	return e
+}
+
+// atPlaces returns the rows of a, in the order of the series, as columns at the places, 0 where missing.
+func (e *toeplitzExact) atPlaces(a blas64.General) blas64.General {
+	at := dense.New(a.Cols, e.grid.N)
+	for i, p := range e.grid.Place {
+		for j, v := range a.Data[i*a.Stride:][:a.Cols] {
+			at.Data[j*at.Stride+p] = v
+		}
+	}
+	return at
+}
+
+// rowsPerSparse is up to how many rows for each sparse column these take less time than columns that are full.
+const rowsPerSparse = 256
+
+// setColumns sets the columns to solve for: those of C, or those that they are sums of where these are sparse.
+func (e *toeplitzExact) setColumns() {
+	sparse, c := e.line.Sparse, e.columns.Rows
+	if sparse == nil || e.grid.N > rowsPerSparse*(sparse.Columns.Cols-sparse.Dense) {
+		e.rhs = toeplitz.NewColumns(e.columns)
+		return
+	}
+	own := dense.New(c, e.grid.N)
+	copy(own.Data[:own.Cols], e.columns.Data)
+	dense.Copy(dense.Rows(own, 1, c-1), e.atPlaces(e.line.SortRows(sparse.Columns)))
+	e.rhs = toeplitz.NewSparseColumns(own, 1+sparse.Dense)
+	e.mix = dense.New(c, c)
+	e.mix.Data[0] = 1
+	dense.Copy(dense.Sub(e.mix, 1, c, 1, c), sparse.Mix)
 }
 
 func (e *toeplitzExact) name() string { return EngineToeplitz }
@@ -139,10 +166,10 @@ type toeplitzFactor struct {
 	c                  []float64 // the first column of A
 	factor             toeplitz.Factor
 	work               toeplitz.Workspace
-	toeplitz.Solutions                // A⁻¹C
-	u                  blas64.General // (A⁻¹CR)ᵀ, r×n
+	toeplitz.Solutions                // A⁻¹C₀
 	sums               []float64      // s_d
 	squares            []float64      // |A⁻¹c|² of the columns
+	g, half, root      blas64.General // C₀ᵀA⁻¹C₀, that times mix, and mix·R
 }
 
 func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
@@ -173,15 +200,27 @@ func (f *toeplitzFactor) release()        { f.engine.factors.Put(f) }
 func (f *toeplitzFactor) jitter() float64 { return 0 }
 func (f *toeplitzFactor) logDet() float64 { return f.factor.LogDet() }
 
-// gram is (A⁻¹C)ᵀC plus what rounding left of it, to second order.
 func (f *toeplitzFactor) gram(g blas64.General) {
-	for i := range g.Rows {
-		for j := range i + 1 {
-			v := blas64.Dot(dense.Row(f.Alpha, i), dense.Row(f.engine.columns, j)) +
-				blas64.Dot(dense.Row(f.Rest, i), dense.Row(f.Alpha, j))
-			g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
-		}
+	mix := f.engine.mix
+	if mix.Rows == 0 {
+		f.Gram(g)
+		return
 	}
+	f.g, f.half = dense.Reshape(f.g, mix.Rows, mix.Rows), dense.Reshape(f.half, mix.Rows, mix.Rows)
+	f.Gram(f.g)
+	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, f.g, mix, 0, f.half)
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, mix, f.half, 0, g)
+	dense.Symmetrise(g)
+}
+
+// own returns the R of gradients for C₀ from that for C: A⁻¹CR = A⁻¹C₀·mix·R.
+func (f *toeplitzFactor) own(r blas64.General) blas64.General {
+	if mix := f.engine.mix; mix.Rows > 0 {
+		f.root = dense.Reshape(f.root, mix.Rows, r.Cols)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, mix, r, 0, f.root)
+		return f.root
+	}
+	return r
 }
 
 // uncertainty is what the value errs by for the change of A that the computed
@@ -191,13 +230,12 @@ func (f *toeplitzFactor) uncertainty(r blas64.General) float64 {
 	for j := range f.squares {
 		f.squares[j] = blas64.Dot(dense.Row(f.Alpha, j), dense.Row(f.Alpha, j))
 	}
-	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.N)/f.noise + dense.Spread(dense.Vec(f.squares), r))
+	return 0.5 * f.factor.Backward() * (float64(f.engine.grid.N)/f.noise + dense.Spread(dense.Vec(f.squares), f.own(r)))
 }
 
 func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
-	f.u = dense.CombineRows(f.u, f.Alpha, r)
-	f.factor.CombinedSums(f.sums, &f.Solutions, r, &f.work)
-	if err := f.factor.VerifySums(f.sums, f.u, verify.Pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())); err != nil {
+	f.factor.CombinedSums(f.sums, &f.Solutions, f.own(r), &f.work)
+	if err := f.factor.VerifySums(f.sums, f.Combined, verify.Pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())); err != nil {
 		return err
 	}
 	clear(grad)
@@ -212,6 +250,7 @@ func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
 // toeplitzPosterior takes O(n) for a mean and, by transforms, O(n log n) for a variance.
 type toeplitzPosterior struct {
 	factor  *toeplitzFactor // does not change any more
+	solved  blas64.General  // (A⁻¹C)ᵀ
 	observe Inputs          // of the observed places
 	rows    []int           // of the series, for each observation
 	work    parallel.Pool[toeplitzWork]
@@ -225,7 +264,11 @@ type toeplitzWork struct {
 }
 
 func (f *toeplitzFactor) posterior() predictor {
-	return &toeplitzPosterior{factor: f, observe: Scalars(f.engine.line.T), rows: f.engine.line.Ranks()}
+	solved := f.Alpha
+	if mix := f.engine.mix; mix.Rows > 0 {
+		solved = dense.CombineRows(blas64.General{}, solved, mix)
+	}
+	return &toeplitzPosterior{factor: f, solved: solved, observe: Scalars(f.engine.line.T), rows: f.engine.line.Ranks()}
 }
 
 // condition sets cross to k(x, ·) at the places, and means to those at x.
@@ -238,7 +281,7 @@ func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toepl
 		cross[at] = w.row[i]
 	}
 	for j := range means {
-		means[j] = blas64.Dot(dense.Vec(cross), dense.Row(p.factor.Alpha, j))
+		means[j] = blas64.Dot(dense.Vec(cross), dense.Row(p.solved, j))
 	}
 }
 

@@ -175,7 +175,7 @@ func TestToeplitzChecks(t *testing.T) {
 	}
 	f.factor.CombinedSums(f.sums, &f.Solutions, blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1}}, &f.work)
 	other := verify.Pick(len(f.sums), f.noise)
-	checkSums := func() error { return f.factor.VerifySums(f.sums, f.u, other) }
+	checkSums := func() error { return f.factor.VerifySums(f.sums, f.Combined, other) }
 	if err := checkSums(); err != nil {
 		t.Fatal(err)
 	}

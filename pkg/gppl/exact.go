@@ -114,6 +114,9 @@ func (l *Exact) observe(d Data, series *observed.Line, mean *regress.Regression,
 	l.data, l.extent, l.series, l.mean, l.c, l.columns, l.rows = d, d.X, series, mean, columns, columns.Cols, d.rowNoise()
 	if series != nil {
 		series.SetColumns(columns)
+		if mean != nil {
+			series.Sparse = mean.Basis.Sparse
+		}
 		series.SetNoise(l.rows)
 	}
 	l.prepare()

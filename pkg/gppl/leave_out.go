@@ -331,7 +331,7 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 	const margin = 16 // Backward measures the change of A in one direction
 	slopes := e.slopes(k)
 	epsilon := margin*(covarianceNoise(k, l.x)+factor.Backward()/most) + 4*e.grid.Off*slopes/most
-	solved := of.factor.Alpha // (A⁻¹C)ᵀ
+	solved := of.solved
 	rows := leaveout.Rows{Y: dense.Row(e.columns, 0).Data, Alpha: make([]float64, n), Weight: math.Sqrt(epsilon * most),
 		Epsilon: epsilon, Length: l.Length}
 	copy(rows.Alpha, dense.Row(solved, 0).Data)

@@ -13,17 +13,19 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 // Line is a time series in ascending order, with columns beside it.
 type Line struct {
 	T       []float64
-	Y       []float64      // the first column; nil if there are none
-	Columns blas64.General // n×c: y, and the basis of the mean
-	Unread  int            // how many of the last columns have products with one another that nobody reads
-	Noise   Noise          // what is known of each observation's noise
-	Weights []float64      // 1/e_i² where errors are known up to their scale; nil if not
-	Order   []int          // T[i] = x[Order[i]]; nil if x was sorted
+	Y       []float64       // the first column; nil if there are none
+	Columns blas64.General  // n×c: y, and the basis of the mean
+	Sparse  *regress.Sparse // the basis of the mean, rows as in the inputs, by sparse columns; nil if it is not made of them
+	Unread  int             // how many of the last columns have products with one another that nobody reads
+	Noise   Noise           // what is known of each observation's noise
+	Weights []float64       // 1/e_i² where errors are known up to their scale; nil if not
+	Order   []int           // T[i] = x[Order[i]]; nil if x was sorted
 	Lo      float64
 	Span    float64
 }

@@ -31,6 +31,9 @@ type Basis struct {
 	wide  [][]doubled.Float
 	flat  []bool
 	count int // of the flat columns
+
+	// Sparse is Q by columns most of which are nearly all zero, as indicators of single days are; nil where few are.
+	Sparse *Sparse
 }
 
 // RankError says that a flat column of H is a linear combination of the flat columns before it, as far as its rows tell.
@@ -113,6 +116,7 @@ func NewBasis(ctx context.Context, h *mat.Dense, variance []float64) (b *Basis, 
 			b.T.Set(i, j, b.wide[j][i].Hi)
 		}
 	}
+	b.Sparse = b.sparse(ctx, h, variance)
 	return b, nil
 }
 

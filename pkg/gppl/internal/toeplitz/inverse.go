@@ -26,6 +26,7 @@ type Workspace struct {
 	size    int
 
 	rest, step, along []float64
+	slid, reversed    []float64    // rows of A⁻¹ for sparse columns, and x from its end
 	spread            [2][]float64 // of a short factor, as correlated
 	correlated        []float64
 

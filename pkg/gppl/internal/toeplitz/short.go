@@ -60,7 +60,7 @@ func (f *Factor) invert(dst, b []float64, w *Workspace) {
 
 // solveShort is SolveColumns.
 func (f *Factor) solveShort(s *Solutions, w *Workspace) {
-	for j := range s.Alpha.Rows {
+	for j := range s.columns.full {
 		b, alpha, rest := dense.Row(s.columns.rows, j).Data, dense.Row(s.Alpha, j).Data, dense.Row(s.Rest, j).Data
 		f.invert(alpha, b, w)
 		w.along = f.correct(alpha, b, w.along)
