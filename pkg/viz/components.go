@@ -23,6 +23,9 @@ func Components(o ComponentsOptions) (*Figure, error) {
 		if figs[i], err = (SeriesOptions{Frame: o.Frame, Predictions: o.Terms, Spans: o.Spans}).panel(i, maxDots); err != nil {
 			return nil, fmt.Errorf("component %q: %w", t.Name, err)
 		}
+		for j, e := range figs[i].panels[0].legend {
+			figs[i].panels[0].legend[j].name = map[swatch]string{swatchLine: "expected", swatchBand: "95 % band"}[e.kind]
+		}
 	}
 	if o.Height == 0 {
 		o.Height = 90 + 150*float64(len(figs))

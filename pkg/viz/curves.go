@@ -93,6 +93,8 @@ type builder struct {
 	logX, logY     bool
 	plot           *plot.Plot
 	legend, last   []entry // last holds the entries at the end
+	ends           []ending
+	above          entry
 	layers         []layer
 	xTicks, yTicks ticks
 	x0, x1, y0, y1 float64
@@ -316,6 +318,7 @@ func (b *builder) figure(xShare float64) (*Figure, error) {
 	}
 	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []*panel{{
 		plot: b.plot, xLabel: b.frame.XLabel, yLabel: b.frame.YLabel, legend: append(b.legend, b.last...), layers: b.layers,
+		ends: b.ends, above: b.above,
 		logX: b.logX, logY: b.logY, xTicks: b.xTicks, yTicks: b.yTicks,
 	}}}, nil
 }

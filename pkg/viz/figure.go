@@ -43,6 +43,8 @@ type panel struct {
 	title          string // of a panel of a grid
 	xLabel, yLabel string // empty if the figure has labels for all panels
 	legend         []entry
+	ends           []ending // named at the right of the axes rather than in the legend
+	above          entry    // of dots, named above the axes; none if its name is empty
 	layers         []layer
 	logX, logY     bool
 	custom         bool // a caller may have added to the plot
@@ -264,6 +266,10 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, style.margin, -style.margin-4, style.margin, -style.margin)
 	c.Max.Y -= f.drawHead(c)
+	if len(f.panels) == 1 {
+		_, width := f.panels[0].endingLines(a.narrow)
+		c.Max.X -= width
+	}
 
 	// Axis labels are drawn here rather than by gonum/plot, which would reserve room above a log axis for a label that it centres as
 	// if the axis were linear.
@@ -310,6 +316,12 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 			s.panel = at.panel
 		}
 		p.plot.Draw(pc)
+		if len(p.ends) > 0 {
+			if s, ok := under(c).(*svgCanvas); ok {
+				s.panel = -1 // they stay while a reader zooms
+			}
+			p.drawEnds(c, at.data, a.narrow)
+		}
 		places = append(places, at)
 		drawLabels(c, label, lines(p.xLabel, width), lines(p.yLabel, height), pc.Rectangle, at.data)
 		if outer == (vg.Rectangle{}) {

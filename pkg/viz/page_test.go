@@ -254,7 +254,7 @@ func TestWords(t *testing.T) {
 			"ML rises from 10.0 at 2 to 100 at 3."},
 		"band": {Must(Series(SeriesOptions{Frame: frame(""), Predictions: []Prediction{
 			{X: []float64{0, 1}, Mean: []float64{0, 0}, NoisyVar: []float64{1, 4}}}})),
-			"The 95 % band for y, with noise is 3.92 wide at 0 and 7.84 at 1. mean stays at 0 from 0 to 1."},
+			`The band "95 % of values" is 3.92 wide at 0 and 7.84 at 1. mean stays at 0 from 0 to 1.`},
 	} {
 		if got := c.f.words(); got != "level (µV) against time (s). "+c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -29,7 +29,7 @@ func TestResidualFigures(t *testing.T) {
 	}{
 		"histogram":   {histogram, []string{"7 values", "standard normal"}}, // NaN is not counted
 		"correlogram": {correlogram, []string{"within the band", "beyond it", "95 % of white noise within"}},
-		"components":  {components, []string{">SE<", "95 % band for f"}},
+		"components":  {components, []string{">SE<", ">expected<", ">95 % band<"}},
 	} {
 		svg, err := test.fig.SVG()
 		if err != nil {

@@ -29,7 +29,17 @@ type SeriesOptions struct {
 	// which is readable for two or three.
 	Panels bool
 	Cols   int
+
+	// Ends names a single prediction and its bands where these end, at the right of the axes, and observations above these, in place of
+	// a legend.
+	Ends bool
 }
+
+// The names of the bands, in legends and where they end.
+const (
+	forY = "95 % of values"
+	forF = "the curve itself, 95 %"
+)
 
 const (
 	// maxDots bounds the observations drawn in all panels together, so that the file stays small.
@@ -38,7 +48,8 @@ const (
 	fewDots = 400
 )
 
-// Series draws observations as dots and each prediction as a mean with a 95 % band for f inside one for y. If there are more than
+// Series draws observations as dots and each prediction as a mean with a 95 % band for f inside one for y, which are named "the
+// curve itself, 95 %" and "95 % of values". If there are more than
 // 12000 observations, it draws an evenly spread subset and the legend says so.
 //
 // It returns an error if an axis label is missing, lengths differ, a prediction's X does not ascend, or nothing is drawable
@@ -113,7 +124,6 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 	if !single {
 		latentAlpha, noisyAlpha = style.overlaid, style.overlaid/2
 	}
-	const forF, forY = "95 % band for f", "95 % band for y, with noise"
 	for i, p := range o.Predictions {
 		if err := p.check(i); err != nil {
 			return nil, err
@@ -174,6 +184,9 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 	if noisy {
 		b.legend = append(b.legend, entry{name: forY, look: draw.LineStyle{Color: withAlpha(col, noisyAlpha)}, kind: swatchBand})
 	}
+	if o.Ends && single {
+		b.nameEnds(b.endings())
+	}
 	return b.figure(0.012)
 }
 
@@ -197,4 +210,24 @@ func (b *builder) events(all []Event) {
 		look.Color, look.Dashes = style.heldOut, []vg.Length{vg.Length(5 - 3*(i%2)), 3}
 		b.line(name, lines[name], look)
 	}
+}
+
+// endings are the entries of the legend of lines and bands that reach the right end, with where they end: the band for y at its
+// upper end, that for f at its lower one.
+func (b *builder) endings() (ends []ending) {
+	for _, e := range b.legend {
+		for _, l := range b.layers {
+			values, is := l.y, l.kind == layerLine && e.kind == swatchLine
+			if l.kind == layerBand && e.kind == swatchBand {
+				values, is = l.hi, true
+				if l.name == forF {
+					values = l.lo
+				}
+			}
+			if v, ok := lastValue(l.x, values); is && ok && l.name == e.name && l.x[len(l.x)-1] == b.x1 {
+				ends = append(ends, ending{e, v})
+			}
+		}
+	}
+	return ends
 }

@@ -114,7 +114,7 @@ func (l *layer) words(before []layer) string {
 		if first < 0 {
 			return ""
 		}
-		return fmt.Sprintf("The %s is %s wide at %s and %s at %s", name,
+		return fmt.Sprintf("The band %q is %s wide at %s and %s at %s", name,
 			threeDigits(l.hi[first]-l.lo[first]), l.sayX(l.x[first]), threeDigits(l.hi[last]-l.lo[last]), l.sayX(l.x[last]))
 	case layerRule:
 		if name == "" {

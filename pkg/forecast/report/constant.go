@@ -72,6 +72,6 @@ func ConstantFigure(s *series.Series, f *forecast.Forecast) (*viz.Figure, error)
 		},
 		Observed:    viz.Points{X: x, Y: s.Y[:len(x)]},
 		Predictions: []viz.Prediction{{Name: "constant", X: f.X, Mean: f.Median}},
-		Spans:       []viz.Span{{From: last, To: f.X[len(f.X)-1], Label: "forecast"}},
+		Spans:       []viz.Span{{From: last, To: f.X[len(f.X)-1], Label: "forecast"}}, Ends: true,
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/viz"
+	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
 // link names the scale on which models and their parameters are; "" for that of y.
@@ -44,7 +45,7 @@ func events(s *series.Series) bool {
 
 // prediction is the posterior as a figure draws it: for counts, the expected count and the band of a new one, in whole numbers.
 func prediction(ctx context.Context, f *forecast.Forecast) (p viz.Prediction, err error) {
-	p = viz.Prediction{Name: "mean", X: f.X, Mean: f.Point(), NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
+	p = viz.Prediction{Name: live.Expected, X: f.X, Mean: f.Point(), NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
 	if f.Counts == nil { // for counts, a band of f would not be on their scale
 		p.LatentVar = f.LatentVar
 		p.LatentLower, p.LatentUpper, err = f.LatentBand(ctx)

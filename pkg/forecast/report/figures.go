@@ -60,7 +60,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 		Predictions: []viz.Prediction{drawn},
 		YRange:      limits,
 		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
-		HeldOut:     off, Events: changes,
+		HeldOut:     off, Events: changes, Ends: true,
 	})
 }
 
@@ -267,7 +267,7 @@ func termNames(terms []forecast.Component) []string {
 		case strings.HasPrefix(c.About, "over "):
 			names[i] = "change " + c.About
 		case c.About != "":
-			names[i] = "pattern of " + strings.TrimPrefix(c.About, series.UnnamedSeason)
+			names[i] = "pattern of " + and(strings.Split(strings.TrimPrefix(c.About, series.UnnamedSeason), ", "))
 		default:
 			names[i] = c.Name
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/text"
@@ -101,10 +102,12 @@ func shape(a *forecast.Analysis) []string {
 			case len(periods) > 0 && swings(t):
 				cycles = append(cycles, "a cycle of about "+s.Axis.LengthTo(periods[0], 2))
 			case len(periods) > 0:
-				if name := adjective(s.Axis.Season(periods[0])); name != "" {
-					named = append(named, name)
-				} else {
-					unnamed = append(unnamed, "a pattern of "+s.Axis.LengthTo(periods[0], 3))
+				for _, p := range periods { // two of a day whose shape depends on the day of the week
+					if name := adjective(s.Axis.Season(p)); name != "" {
+						named = append(named, name)
+					} else {
+						unnamed = append(unnamed, repeating(s.Axis, p))
+					}
 				}
 			case i == 0 && a.Candidates[0].Wanders(model.Kernel):
 				slow = append(slow, wandering(t))
@@ -124,6 +127,15 @@ func shape(a *forecast.Analysis) []string {
 	}
 	parts = slices.Concat(parts, unnamed, cycles, rough)
 	return unique(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
+}
+
+// repeating names the pattern of a season that has no name: "a pattern of 10 days", "a pattern of period 12" in a number's own unit.
+func repeating(a series.Axis, period float64) string {
+	length := a.LengthTo(period, 3)
+	if _, err := strconv.ParseFloat(strings.ReplaceAll(length, "−", "-"), 64); err == nil {
+		return "a pattern of period " + length
+	}
+	return "a pattern of " + length
 }
 
 // pattern says in words what the best model is made of: its shape and what else the series knows.

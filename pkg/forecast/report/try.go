@@ -80,7 +80,7 @@ func tryFigure(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) 
 		Observed: viz.Points{X: dots.X, Y: dots.Y},
 		Predictions: []viz.Prediction{{Name: "mean", X: mean.X, Mean: mean.Y,
 			LatentVar: squares(latent), NoisyVar: squares(wide), Lower: wide.Lo, Upper: wide.Hi}},
-		Spans: []viz.Span{{From: span.Lo[0], To: span.Hi[0], Label: span.Name}},
+		Spans: []viz.Span{{From: span.Lo[0], To: span.Hi[0], Label: span.Name}}, Ends: true,
 	})
 	return fig, live.Figure{Fitted: again}.Page(), err
 }

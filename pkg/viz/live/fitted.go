@@ -327,7 +327,7 @@ func (p *predicted) answers(i int) Answers {
 // layers are those of a figure of viz.Series, which has these kinds and names.
 func (f *Fitted) layers(p *predicted, steps, out, count int) []Layer {
 	x := p.x[:count]
-	line := Layer{Kind: "line", Name: "mean", X: x}
+	line := Layer{Kind: "line", Name: Expected, X: x}
 	for i := range count {
 		line.Y = append(line.Y, p.value(p.mean[i]))
 	}

@@ -83,10 +83,11 @@ func (f Figure) Page() *Page {
 	return p
 }
 
-// Names of the bands of a figure of viz.Series.
+// Names of the line of a forecast, and of the bands of a figure of viz.Series.
 const (
-	BandY = "95 % band for y, with noise"
-	BandF = "95 % band for f"
+	Expected = "expected"
+	BandY    = "95 % of values"
+	BandF    = "the curve itself, 95 %"
 )
 
 // Layer replaces the numbers of the layer of a figure that has its kind and name (see pkg/viz/layer.go).
