@@ -3,6 +3,7 @@ package timeline
 import (
 	"math"
 	"slices"
+	"sort"
 )
 
 // A figure draws a line at the instants of its series, never between two steps: between midnights a model of days with
@@ -108,26 +109,35 @@ func Extremes(x []float64, values ...[]float64) (at []int) {
 	return slices.Compact(at)
 }
 
-// Drawn returns the places at which a figure draws a line from one place to another of a series: all instants of an even
-// series, those that are missing among them, and of another one its instants with more between them. Of a long series they are
-// those with the extremes of y (Extremes).
-func Drawn(x, y []float64, from, to float64) (at []float64) {
-	step, even := Even(x)
-	var instants, values []float64
-	for i, v := range x {
-		last := len(instants) - 1
-		if v < from || v > to || last >= 0 && v == instants[last] {
-			continue
-		}
-		if even && last >= 0 && v-instants[last] > 1.5*step {
-			for _, absent := range Absent(instants[last], v, step) {
-				instants, values = append(instants, absent), append(values, math.NaN())
+// Instants returns the instants of x, ascending, from one place to another, each once, with the first y there; between two
+// neighbours come the instants that absent returns of them, with NaN for y.
+func Instants(x, y []float64, from, to float64, absent func(from, to float64) []float64) (instants, values []float64) {
+	for i := sort.SearchFloat64s(x, from); i < len(x) && x[i] <= to; i++ {
+		if last := len(instants) - 1; last >= 0 {
+			if x[i] == instants[last] {
+				continue
+			}
+			for _, v := range absent(instants[last], x[i]) {
+				instants, values = append(instants, v), append(values, math.NaN())
 			}
 		}
-		instants, values = append(instants, v), append(values, y[i])
+		instants, values = append(instants, x[i]), append(values, y[i])
 	}
-	at = Pick(instants, Extremes(instants, values))
-	if !even {
+	return instants, values
+}
+
+// Drawn returns the places at which a figure draws a line from one place to another of a series: all instants of an even
+// series, those that are missing among them, and of another one its instants with more between them. Of a long series they are
+// those with the extremes of y (Extremes). A series with a calendar knows better where it is never observed (series.Drawn).
+func Drawn(x, y []float64, from, to float64) (at []float64) {
+	step, even := Even(x)
+	instants, values := Instants(x, y, from, to, func(before, after float64) []float64 {
+		if !even || after-before <= 1.5*step {
+			return nil
+		}
+		return Absent(before, after, step)
+	})
+	if at = Pick(instants, Extremes(instants, values)); !even {
 		at = Smooth(at)
 	}
 	return at

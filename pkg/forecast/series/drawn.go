@@ -2,7 +2,6 @@ package series
 
 import (
 	"math"
-	"sort"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
@@ -13,19 +12,7 @@ import (
 // they are those with the least and the largest y of each pixel or so. Of up to 2000, a stretch at which the series never has
 // an observation has one place, for which Closed holds, to leave a gap there.
 func (s *Series) Drawn(from, to float64) []float64 {
-	var x, y []float64
-	for i := sort.SearchFloat64s(s.X, from); i < len(s.X) && s.X[i] <= to; i++ {
-		last := len(x) - 1
-		if last >= 0 && s.X[i] == x[last] {
-			continue
-		}
-		if last >= 0 {
-			for _, v := range s.absent(x[last], s.X[i]) {
-				x, y = append(x, v), append(y, math.NaN())
-			}
-		}
-		x, y = append(x, s.X[i]), append(y, s.Y[i])
-	}
+	x, y := timeline.Instants(s.X, s.Y, from, to, s.absent)
 	if len(x) > timeline.MostDrawn { // gaps are below a pixel
 		x, y = s.open(x, y)
 	}
