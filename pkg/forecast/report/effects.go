@@ -1,33 +1,50 @@
 package report
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// effectsTable returns a table of the coefficients of the regressors; nil if there are none.
-func effectsTable(ctx context.Context, a *forecast.Analysis) (*viz.Table, error) {
+// effectsTable returns a table of the coefficients of the regressors, of more than most those that stand out most from their
+// standard errors, and their number; nil if there are none.
+func effectsTable(ctx context.Context, a *forecast.Analysis, most int) (*viz.Table, int, error) {
 	effects, err := a.Effects(ctx)
 	if err != nil || effects == nil {
-		return nil, err
+		return nil, 0, err
 	}
-	holiday, column := "", "regressor"
-	if a.Series.Holidays != nil || a.Series.MonthDays != nil {
-		holiday, column = ", or a day of its own,", "effect"
+	of, column, does := "one unit of a regressor", "regressor", "adds to "
+	if days := a.Series.Holidays != nil || a.Series.MonthDays != nil; days {
+		of, column, does = "single days", "effect", "add to "
+		if a.Series.Known != nil {
+			of = "single days and one unit of a regressor"
+		}
 	}
-	caption, unit := "What one unit of a regressor"+holiday+" adds to "+linked(a), ""
+	unit := ""
 	factors := link(a) == logY || link(a) == "log rate"
+	caption := "What " + of + " " + does + linked(a)
 	if factors {
-		caption, unit = "What one unit of a regressor"+holiday+" changes in "+a.Series.YName, "%"
+		change := map[string]string{"adds to ": " changes in ", "add to ": " change in "}[does]
+		caption, unit = "What "+of+change+a.Series.YName, "%"
 	}
 	t := &viz.Table{
 		Caption: caption,
 		Columns: []viz.Column{{Name: column}, {Name: "effect", Unit: unit, Right: true},
 			{Name: "standard error", Unit: unit, Right: true}},
-		Notes: []string{"Standard errors treat the kernel's parameters and the noise as known."},
+		Notes: []string{"Standard errors take the rest of the model for known."},
+	}
+	count := len(effects)
+	if count > most {
+		clear := func(e forecast.Effect) float64 { return math.Abs(e.Value) / e.StdErr }
+		order := slices.SortedStableFunc(slices.Values(effects), func(a, b forecast.Effect) int { return cmp.Compare(clear(b), clear(a)) })
+		least := clear(order[most-1])
+		effects = slices.DeleteFunc(slices.Clone(effects), func(e forecast.Effect) bool { return clear(e) < least })
+		t.Notes = append(t.Notes, fmt.Sprintf("Shown are the %d of %d that stand out most.", len(effects), count))
 	}
 	for _, e := range effects {
 		effect, se := e.Value, e.StdErr
@@ -37,5 +54,5 @@ func effectsTable(ctx context.Context, a *forecast.Analysis) (*viz.Table, error)
 		value, known := withError(effect, se)
 		t.Rows = append(t.Rows, []any{e.Name, value, known})
 	}
-	return t, nil
+	return t, count, nil
 }

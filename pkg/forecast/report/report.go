@@ -52,6 +52,7 @@ type content struct {
 	Comparison  template.HTML
 	Parameters  template.HTML
 	Effects     template.HTML
+	AllEffects  template.HTML // where the table above has those alone that stand out most
 	Priors      []string
 	Verdict     []string
 	Doubt       string
@@ -128,10 +129,17 @@ func HTML(
 	c.All = figure(observationsFigure(a.Series, errorsFrom(a, 0), changed, off))
 	c.Comparison = table(Comparison(a))
 	c.Parameters = table(Parameters(a))
-	if effects, problem := effectsTable(ctx, a); problem != nil {
+	if effects, count, problem := effectsTable(ctx, a, shownEffects); problem != nil {
 		return problem
 	} else if effects != nil {
 		c.Effects = table(effects)
+		if count > shownEffects {
+			all, _, problem := effectsTable(ctx, a, count)
+			if problem != nil {
+				return problem
+			}
+			c.AllEffects = table(all)
+		}
 	}
 	if r, problem := judge.CheckResiduals(ctx, a); ctx.Err() != nil {
 		return ctx.Err()
@@ -316,6 +324,9 @@ func briefTime(when string) string {
 	}
 	return when[:10] + " " + when[11:end]
 }
+
+// shownEffects is how many effects a page has before its fold.
+const shownEffects = 6
 
 // isoTime is a time in ISO form; isTime holds for one of whole seconds.
 var isoTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?`)

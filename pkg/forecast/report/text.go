@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/text"
@@ -45,7 +46,7 @@ func Text(
 	lines("Outliers", allBrief(outliers))
 	fmt.Fprintf(&b, "\n%s\n%s", Comparison(a), Parameters(a))
 	lines("Priors", priorLines(a))
-	if t, err := effectsTable(context.Background(), a); err != nil {
+	if t, _, err := effectsTable(context.Background(), a, math.MaxInt); err != nil {
 		return err
 	} else if t != nil {
 		fmt.Fprintf(&b, "\n%s", t)
