@@ -566,7 +566,7 @@ func predictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Tabl
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
 		Columns: []viz.Column{
-			{Name: a.Series.Axis.Name}, {Name: "median", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d},
+			{Name: a.Series.Axis.Name}, {Name: "expected", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d},
 		},
 		Notes: []string{band(a)},
 	}
