@@ -23,8 +23,8 @@ const (
 	endingNarrow = 52  // the same on a phone
 )
 
-// nameEnds takes the names of lines and bands that end at the last x out of the legend, to be written there, and that of dots, to be
-// written above the axes.
+// nameEnds takes the names of lines and bands that end at the last x out of the legend, to be written there, and that of dots, to
+// be written above the axes.
 func (b *builder) nameEnds(ends []ending) {
 	for _, e := range ends {
 		b.legend = slices.DeleteFunc(b.legend, func(o entry) bool { return o.name == e.name && o.kind == e.kind })
@@ -70,8 +70,8 @@ func (p *panel) endingLines(narrow bool) (lines [][]string, width vg.Length) {
 	return lines, width
 }
 
-// drawEnds writes the names of a panel at the right of its axes, each as near to where its line or band ends as others let it, and
-// that of its dots above the axes.
+// drawEnds writes the names of a panel at the right of its axes, each as near to where its line or band ends as others let it,
+// and that of its dots above the axes.
 func (p *panel) drawEnds(c draw.Canvas, data vg.Rectangle, narrow bool) {
 	sty := style.text(style.tickSize, style.ink, false)
 	row := sty.Height("x") + 1

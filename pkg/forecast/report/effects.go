@@ -41,8 +41,8 @@ func effectsTable(ctx context.Context, a *forecast.Analysis, most int) (*viz.Tab
 	count := len(effects)
 	if count > most {
 		clear := func(e forecast.Effect) float64 { return math.Abs(e.Value) / e.StdErr }
-		order := slices.SortedStableFunc(slices.Values(effects), func(a, b forecast.Effect) int { return cmp.Compare(clear(b), clear(a)) })
-		least := clear(order[most-1])
+		byClarity := func(a, b forecast.Effect) int { return cmp.Compare(clear(b), clear(a)) }
+		least := clear(slices.SortedStableFunc(slices.Values(effects), byClarity)[most-1])
 		effects = slices.DeleteFunc(slices.Clone(effects), func(e forecast.Effect) bool { return clear(e) < least })
 		t.Notes = append(t.Notes, fmt.Sprintf("Shown are the %d of %d that stand out most.", len(effects), count))
 	}

@@ -129,7 +129,7 @@ func shape(a *forecast.Analysis) []string {
 	return unique(slices.DeleteFunc(parts, func(p string) bool { return p == "" }))
 }
 
-// repeating names the pattern of a season that has no name: "a pattern of 10 days", "a pattern of period 12" in a number's own unit.
+// repeating names the pattern of a season that has no name: "a pattern of 10 days", "a pattern of period 12" where x has no unit.
 func repeating(a series.Axis, period float64) string {
 	length := a.LengthTo(period, 3)
 	if _, err := strconv.ParseFloat(strings.ReplaceAll(length, "−", "-"), 64); err == nil {

@@ -204,35 +204,36 @@ func (s *Solutions) Gram(g blas64.General) {
 	c := s.columns
 	for i := range c.full {
 		for j := range i + 1 {
-			s.set(g, i, j, blas64.Dot(dense.Row(s.Alpha, i), dense.Row(c.rows, j))+blas64.Dot(dense.Row(s.Rest, i), dense.Row(s.Alpha, j)))
+			rest := blas64.Dot(dense.Row(s.Rest, i), dense.Row(s.Alpha, j))
+			setBoth(g, i, j, blas64.Dot(dense.Row(s.Alpha, i), dense.Row(c.rows, j))+rest)
 		}
 		for j := c.full; j < c.rows.Rows; j++ {
-			s.set(g, i, j, blas64.Dot(dense.Row(s.Rest, i), dense.Row(s.Alpha, j)))
+			setBoth(g, i, j, blas64.Dot(dense.Row(s.Rest, i), dense.Row(s.Alpha, j)))
 		}
 	}
 	for i := c.full; i < c.rows.Rows; i++ {
 		for j := c.full; j <= i; j++ {
-			s.set(g, i, j, 0)
+			setBoth(g, i, j, 0)
 		}
 	}
 	for _, e := range c.entries {
 		for i := range c.rows.Rows {
 			if v := e.value * s.Alpha.Data[i*s.Alpha.Stride+e.row]; i <= e.column {
-				s.set(g, i, e.column, g.Data[i*g.Stride+e.column]+v)
+				setBoth(g, i, e.column, g.Data[i*g.Stride+e.column]+v)
 			}
 		}
 	}
 }
 
-// set sets both entries.
-func (s *Solutions) set(g blas64.General, i, j int, v float64) {
+// setBoth sets an entry of a symmetric matrix.
+func setBoth(g blas64.General, i, j int, v float64) {
 	g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
 }
 
 // CombinedSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the pairs of observed rows that are d apart, for
-// α_k = (A⁻¹CR)_k, which it keeps as Combined. R has a row for each column of C. It takes 3 + m transforms, since those of A⁻¹C are
-// known, and one for each α_k if there are sparse columns. With one, α = A⁻¹y, ½yᵀA⁻¹y + ½log|A| has the derivatives ½s_0 with
-// respect to c_0 and s_d with respect to c_d.
+// α_k = (A⁻¹CR)_k, which it keeps as Combined. R has a row for each column of C. It takes 3 + m transforms, since those of A⁻¹C
+// are known, and one for each α_k if there are sparse columns. With one, α = A⁻¹y, ½yᵀA⁻¹y + ½log|A| has the derivatives ½s_0
+// with respect to c_0 and s_d with respect to c_d.
 func (f *Factor) CombinedSums(dst []float64, s *Solutions, r blas64.General, w *Workspace) {
 	if r.Cols > 0 && r.Rows != s.Alpha.Rows {
 		panic(fmt.Sprintf("toeplitz: R has %d rows for %d columns", r.Rows, s.Alpha.Rows))
