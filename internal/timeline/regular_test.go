@@ -34,6 +34,28 @@ func TestRegular(t *testing.T) {
 	}
 }
 
+// TestRegularWithin: middles of months are at their places, a part of which may be missing.
+func TestRegularWithin(t *testing.T) {
+	var middles []float64
+	at := 0.
+	for i := range 36 {
+		days := []float64{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}[i%12]
+		if i%7 != 3 {
+			middles = append(middles, math.Round(1000*(at+0.5*days)/365)/1000)
+		}
+		at += days
+	}
+	if g, ok := RegularWithin(middles, 0.3, 0.1); !ok || g.N != 36 || len(g.Missing) != 36-len(middles) || math.Abs(g.Step*12-1) > 0.01 {
+		t.Errorf("middles of months: %v, %+v", ok, g)
+	}
+	if _, ok := RegularWithin(middles, 0.1, 0.1); ok {
+		t.Error("more are missing than a tenth")
+	}
+	if _, ok := RegularWithin(middles, 0.3, 0.02); ok {
+		t.Error("they are further off than 2 %")
+	}
+}
+
 func steps(n int, step, lo float64) (t []float64) {
 	for i := range n {
 		t = append(t, lo+float64(i)*step)
