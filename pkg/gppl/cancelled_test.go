@@ -100,6 +100,19 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 		_, err := sparse.Posterior(ctx, gppl.Values(sparse.Params()))
 		return err
 	})
+	whittle := testkit.Must(gppl.NewWhittle(tb.Context(), smooth, data, gppl.WhittleOptions{}))(tb)
+	add("Whittle.Posterior", func(ctx context.Context) error {
+		_, err := whittle.Posterior(ctx, smooth.Values())
+		return err
+	})
+	add("Whittle.Information", func(ctx context.Context) error {
+		_, err := whittle.Information(ctx, smooth.Values())
+		return err
+	})
+	add("Whittle.ScoreCovariance", func(ctx context.Context) error {
+		_, err := whittle.ScoreCovariance(ctx, smooth.Values())
+		return err
+	})
 	vfe := testkit.Must(gppl.VFEPosterior(tb, smooth, data, z))(tb)
 	add("Posterior.Sample, VFE", func(ctx context.Context) error {
 		_, _, err := vfe.Sample(ctx, among.X, 2, 1)

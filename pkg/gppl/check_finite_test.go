@@ -61,6 +61,7 @@ func TestKernelFaults(t *testing.T) {
 			testkit.Must(gppl.NewExact(t.Context(), m, d))(t),
 			testkit.Must(gppl.NewResidual(t.Context(), m, d, p))(t),
 			testkit.Must(gppl.NewVFE(t.Context(), m, d, d.X.Slice(0, 5), gppl.VFEOptions{FixInducing: true}))(t),
+			testkit.Must(gppl.NewWhittle(t.Context(), m, d, gppl.WhittleOptions{}))(t),
 		}
 		for _, l := range losses {
 			grad := make([]float64, len(l.Params()))

@@ -23,7 +23,7 @@
 //
 // # Workflow
 //
-// Data and a Model make a Loss: NewExact, NewVFE, or NewProjected with a Projection drawn by a Design. Fit minimises it over the
+// Data and a Model make a Loss: NewExact, NewVFE, NewWhittle, or NewProjected with a Projection drawn by a Design. Fit minimises it over the
 // parameters of the model and returns a Result, with standard errors and warnings. The method Posterior of the loss conditions
 // the learned model on the data and predicts: Latent the function f, Noisy a new observation y. Package auto chooses loss,
 // projections and start values by itself. The example of the package shows a complete run.
@@ -42,8 +42,8 @@
 //   - priors: Prior (package prior), ParamPrior;
 //   - projections: Design; Sphere, OneHot, Localised, Repulsive, Spectral, Eigen, Mixed, Identity, Raw; Projection,
 //     NewProjection, SpectralProjection, ProjectionOf;
-//   - losses: Loss; NewExact, NewProjected, NewResidual, NewVFE (VFEOptions), NewMAP, Tie, NewPanel; LossReport; Option,
-//     WithEngine, WithTolerance, WithMemory, WithSeconds;
+//   - losses: Loss; NewExact, NewProjected, NewResidual, NewVFE (VFEOptions), NewWhittle (WhittleOptions), NewMAP, Tie, NewPanel;
+//     LossReport; Option, WithEngine, WithTolerance, WithMemory, WithSeconds;
 //   - training: Fit, Settings, Result, FittedParam, StartResult, Status, Progress, TracePoint; BFGS, AdamRate, FisherScoring and
 //     Informed, StopBelow, RawTransforms;
 //   - answers: Posterior, NewPosterior, Coefficient, LeaveOut, Periodogram;

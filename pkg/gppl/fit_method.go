@@ -135,14 +135,17 @@ func (o *objective) valueGrad(grad []float64) (float64, error) {
 	return o.loss.ValueGrad(o.ctx, grad, o.theta)
 }
 
-// Informed is a loss that knows its Fisher information: PL, and PL with the residual.
+// Informed is a loss that knows its Fisher information, or its expected curvature: PL, PL with the residual, and Whittle.
 type Informed interface {
 	Loss
 	// Information returns the Fisher information in the logs of all parameters at the natural values theta.
 	Information(ctx context.Context, theta []float64) (*mat.SymDense, error)
 }
 
-var _ Informed = (*Projected)(nil)
+var (
+	_ Informed = (*Projected)(nil)
+	_ Informed = (*Whittle)(nil)
+)
 
 // FisherScoring returns a fresh method for Settings.Method: Newton's method with the Fisher information instead of the Hessian, u
 // ← u − I⁻¹g, and a line search. The information is positive semi-definite everywhere, which the Hessian of a likelihood is not,

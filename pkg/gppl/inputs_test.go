@@ -52,6 +52,8 @@ func TestBadData(t *testing.T) {
 			check("NewProjected", err)
 			_, err = gppl.NewVFE(t.Context(), m, d, gppl.Scalars([]float64{1}), gppl.VFEOptions{})
 			check("NewVFE", err)
+			_, err = gppl.NewWhittle(t.Context(), m, d, gppl.WhittleOptions{})
+			check("NewWhittle", err)
 			_, err = gppl.NewPosterior(t.Context(), m, d)
 			check("NewPosterior", err)
 			if fmt.Sprint(c.x) != x || fmt.Sprint(c.y) != y {

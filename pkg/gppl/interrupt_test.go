@@ -54,6 +54,10 @@ func longLosses(tb testing.TB, n, k int) map[string]gppl.Loss {
 			add("PL of a matrix", pl, err)
 			vfe, err := gppl.NewVFE(tb.Context(), m, data, gppl.Scalars(x[:k]), gppl.VFEOptions{}, gppl.WithEngine(engine))
 			add("VFE", vfe, err)
+			if engine == gppl.EngineDense || n > 4000 && j == 1 {
+				whittle, err := gppl.NewWhittle(tb.Context(), m, data, gppl.WhittleOptions{})
+				add("Whittle", whittle, err)
+			}
 		}
 	}
 	return losses

@@ -210,6 +210,7 @@ func TestChangePointRefused(t *testing.T) {
 	refuses := map[string]func() error{
 		"PL":          func() error { _, err := gppl.NewProjected(t.Context(), m, d, p); return err },
 		"VFE":         func() error { _, err := gppl.NewVFE(t.Context(), m, d, d.X.Slice(0, 5), gppl.VFEOptions{}); return err },
+		"Whittle":     func() error { _, err := gppl.NewWhittle(t.Context(), m, d, gppl.WhittleOptions{}); return err },
 		"Information": func() error { _, err := fisher.New(t.Context(), m, d.X); return err },
 		"auto.Fit":    func() error { _, err := auto.Fit(t.Context(), m, d, auto.Settings{}); return err },
 		"Eigen": func() error {

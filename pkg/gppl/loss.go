@@ -22,6 +22,7 @@ import (
 //	Posterior(ctx context.Context, theta []float64) (*Posterior, error) // the process given its data
 //	Cost(theta []float64) (engine string, seconds float64)            // a prediction, without an evaluation
 //	Information(ctx context.Context, theta []float64) (*mat.SymDense, error) // see Informed
+//	ScoreCovariance(ctx context.Context, theta []float64) (*mat.SymDense, error) // see Whittle
 //	Priors() []ParamPrior                                             // of its parameters, part of the value
 //	LogPrior(theta []float64) float64                                 // their log density
 //
@@ -48,6 +49,7 @@ var (
 	_ Loss = (*Exact)(nil)
 	_ Loss = (*Projected)(nil)
 	_ Loss = (*VFE)(nil)
+	_ Loss = (*Whittle)(nil)
 	_ Loss = (*MAP)(nil)
 	_ Loss = (*Tied)(nil)
 	_ Loss = (*Panel)(nil)
@@ -61,6 +63,7 @@ type costing interface {
 var (
 	_ costing = (*Exact)(nil)
 	_ costing = (*Projected)(nil)
+	_ costing = (*Whittle)(nil)
 	_ costing = (*MAP)(nil)
 	_ costing = (*Tied)(nil)
 	_ costing = (*Panel)(nil)
@@ -69,7 +72,7 @@ var (
 // LossReport describes how a loss is computed.
 type LossReport struct {
 	Engine     string        // the engine that computes it
-	Likelihood bool          // whether it is a likelihood, so that its curvature gives standard errors
+	Likelihood bool          // whether its curvature, or the sandwich with ScoreCovariance, gives standard errors
 	Setup      time.Duration // the time to build it: projections, k-means, precomputation
 	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
 	LastJitter float64       // that of the last evaluation
@@ -232,6 +235,7 @@ var (
 	_ regressing = (*Exact)(nil)
 	_ regressing = (*Projected)(nil)
 	_ regressing = (*VFE)(nil)
+	_ regressing = (*Whittle)(nil)
 
 	_ knowing = (*Exact)(nil)
 	_ knowing = (*VFE)(nil)

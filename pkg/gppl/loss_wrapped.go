@@ -12,8 +12,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
 
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
@@ -120,6 +122,22 @@ func (m *MAP) LogPrior(theta []float64) (sum float64) {
 		}
 	}
 	return sum
+}
+
+// addCurvature adds the second derivatives of −LogPrior in the logs of the parameters to j, as far as they are positive.
+func (m *MAP) addCurvature(j *mat.SymDense, theta []float64) {
+	const h = numeric.GradientStep
+	for i, p := range m.priors {
+		if p == nil {
+			continue
+		}
+		up, down := theta[i]*math.Exp(h), theta[i]*math.Exp(-h)
+		_, above := p.LogDensity(up)
+		_, below := p.LogDensity(down)
+		if curvature := (below*down - above*up) / (2 * h); curvature > 0 {
+			j.SetSym(i, i, j.At(i, i)+curvature)
+		}
+	}
 }
 
 func (m *MAP) Params() []Param             { return m.loss.Params() }

@@ -133,6 +133,10 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 			loss("residual "+engine, residual, err)
 			vfe, err := gppl.NewVFE(t.Context(), m, data, gppl.Scalars(x[:20]), gppl.VFEOptions{})
 			loss("VFE "+engine, vfe, err)
+			if engine == "" {
+				whittle, err := gppl.NewWhittle(t.Context(), m, data, gppl.WhittleOptions{})
+				loss("Whittle", whittle, err)
+			}
 			posterior := func(ctx context.Context) (*gppl.Posterior, error) {
 				return gppl.NewPosterior(ctx, m, data, with)
 			}

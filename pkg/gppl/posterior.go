@@ -79,6 +79,11 @@ func (l *Projected) Posterior(ctx context.Context, theta []float64) (*Posterior,
 	return NewPosterior(ctx, l.model.WithParams(theta), l.conditioned, WithMemory(l.memory))
 }
 
+// Posterior conditions the model at theta on the data exactly (NewPosterior): the periodogram serves to learn theta.
+func (l *Whittle) Posterior(ctx context.Context, theta []float64) (*Posterior, error) {
+	return NewPosterior(ctx, l.model.WithParams(theta), l.data)
+}
+
 // Posterior is the posterior of the loss that has the priors.
 func (m *MAP) Posterior(ctx context.Context, theta []float64) (*Posterior, error) {
 	return posteriorWithin(ctx, m, theta)

@@ -52,7 +52,8 @@ func (r *Result) Theta() []float64 { return slices.Clone(r.Starts[r.Best].Theta)
 type FittedParam struct {
 	Param
 	Start float64 // where training began
-	// StdErrLog is the standard error of log θ from the curvature of the loss at the best point (the observed information). It is
+	// StdErrLog is the standard error of log θ from the curvature of the loss at the best point (the observed information) and, for
+	// a loss that is not a likelihood but has the method ScoreCovariance, from the covariance of its gradient (the sandwich). It is
 	// +Inf if the parameter is not identified, which is what more than 10 counts as, and NaN if it is not known: for a fixed
 	// parameter, for one at a bound, for one of any sign, for a loss that is not a likelihood, and if the curvature is not positive.
 	// StdErr returns the standard error of θ itself.
@@ -280,11 +281,16 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	for _, a := range given {
 		cov.SetSym(a, a, 0)
 	}
+	spread, err := o.sandwich(&cov, win.Theta)
+	if err != nil {
+		r.warn("no standard errors: %v", err)
+		return
+	}
 	for a, i := range o.trained {
 		if slices.Contains(given, a) {
 			continue
 		}
-		se := math.Sqrt(cov.At(a, a))
+		se := math.Sqrt(spread.At(a, a))
 		if o.params[i].IsScale() {
 			if r.Params[i].StdErrLog = se * o.units[a]; r.Params[i].StdErrLog > fisher.Unidentified {
 				r.Params[i].StdErrLog = math.Inf(1)
@@ -309,6 +315,37 @@ func (o *objective) curvature(r *Result, win StartResult) {
 			r.Status, r.Reason = Converged, fmt.Sprintf("to rounding: the curvature puts the optimum %.1g nats below", excess)
 		}
 	}
+}
+
+// sandwich returns H⁻¹JH⁻¹ for the inverse of the curvature, in the units of findUnits, and the covariance J of the gradient of a
+// loss that is not a likelihood; for one that is, H⁻¹ as it is.
+func (o *objective) sandwich(inverse *mat.SymDense, theta []float64) (*mat.SymDense, error) {
+	all, err := scoreCovariance(o.ctx, o.loss, theta)
+	if all == nil || err != nil {
+		return inverse, err
+	}
+	p := len(o.trained)
+	j, units := mat.NewSymDense(p, nil), slices.Clone(o.units)
+	for a, i := range o.trained {
+		if !o.params[i].IsScale() { // counted as it is, not by its log
+			units[a] /= theta[i]
+		}
+	}
+	for a, i := range o.trained {
+		for b := a; b < p; b++ {
+			j.SetSym(a, b, all.At(i, o.trained[b])*units[a]*units[b])
+		}
+	}
+	var half, whole mat.Dense
+	half.Mul(j, inverse)
+	whole.Mul(inverse, &half)
+	spread := mat.NewSymDense(p, nil)
+	for a := range p {
+		for b := a; b < p; b++ {
+			spread.SetSym(a, b, 0.5*(whole.At(a, b)+whole.At(b, a)))
+		}
+	}
+	return spread, nil
 }
 
 // logCurvature returns the Hessian of the loss in the logs of the trained

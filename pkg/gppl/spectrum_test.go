@@ -7,7 +7,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -20,23 +19,6 @@ func evenNoise(n int, noise float64, seed uint64, f func(x float64) float64) gpp
 		y[i] = f(x[i]) + noise*rnd.NormFloat64()
 	}
 	return gppl.Data{X: gppl.Scalars(x), Y: y}
-}
-
-// TestWhittleInformation compares it with the information of the data, on a range of many lengthscales.
-func TestWhittleInformation(t *testing.T) {
-	x := evenNoise(400, 0, 1, math.Sin).X
-	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.1}
-	got, want := testkit.Must(m.WhittleInformation(x))(t), testkit.Must(fisher.New(t.Context(), m, x))(t).Data()
-	for a := range 3 {
-		for b := range a + 1 {
-			if off := math.Abs(got.At(a, b)-want.At(a, b)) / math.Sqrt(want.At(a, a)*want.At(b, b)); off > 0.1 {
-				t.Errorf("entry %d, %d is %v, exactly %v", a, b, got.At(a, b), want.At(a, b))
-			}
-		}
-	}
-	if _, err := (gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 1e-6}).WhittleInformation(x); err == nil {
-		t.Error("Laplace below a small noise: no error")
-	}
 }
 
 // TestSpectralCost compares the cost that is predicted without a loss with that of the loss.

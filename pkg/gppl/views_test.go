@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -130,6 +131,9 @@ func TestPosteriorOfEveryLoss(t *testing.T) {
 	fromSums := testkit.Must(gppl.NewExact(t.Context(), start, known))(t)
 	waves := testkit.Must(known.Projection(t.Context(), 30))(t)
 	residual := testkit.Must(gppl.NewResidual(t.Context(), start, known, waves))(t)
+	regular := d
+	regular.X = gppl.Scalars(timeline.Steps(n))
+	whittle := testkit.Must(gppl.NewWhittle(t.Context(), start, regular, gppl.WhittleOptions{}))(t)
 	at := gppl.Scalars([]float64{0.5, 33, 90.2})
 	answers := func(p *gppl.Posterior, err error) []float64 {
 		t.Helper()
@@ -149,6 +153,7 @@ func TestPosteriorOfEveryLoss(t *testing.T) {
 		theta, want []float64
 	}{
 		{"exact", exact, theta, want}, {"PL", pl, theta, want}, {"MAP", prior, theta, want},
+		{"Whittle", whittle, theta, answers(gppl.NewPosterior(t.Context(), m, regular))},
 		{"sums", fromSums, theta, wantSums}, {"residual of sums", residual, theta, wantSums},
 		{"VFE", vfe, append(slices.Clone(theta), z.Coordinate(0)...), answers(gppl.VFEPosterior(t, m, d, z))},
 	} {
@@ -183,6 +188,7 @@ func TestNoViewsElsewhere(t *testing.T) {
 			"PL":             second(gppl.NewProjected(ctx, m, d, p)),
 			"residual":       second(gppl.NewResidual(ctx, m, d, p)),
 			"VFE":            second(gppl.NewVFE(ctx, m, d, d.X.Slice(0, 2), gppl.VFEOptions{})),
+			"Whittle":        second(gppl.NewWhittle(ctx, m, d, gppl.WhittleOptions{})),
 			"periodogram":    second(m.Periodogram(ctx, d)),
 			"auto":           second(auto.Fit(ctx, m, d, auto.Settings{})),
 			"starts":         second(auto.FindStarts(ctx, m, d, auto.Settings{})),
@@ -241,6 +247,7 @@ func TestSumsElsewhere(t *testing.T) {
 	for what, err := range map[string]error{
 		"PL":            second(gppl.NewProjected(ctx, m, d, p)),
 		"VFE":           second(gppl.NewVFE(ctx, m, d, plain.X.Slice(0, 2), gppl.VFEOptions{})),
+		"Whittle":       second(gppl.NewWhittle(ctx, m, d, gppl.WhittleOptions{})),
 		"auto":          second(auto.Fit(ctx, m, d, auto.Settings{})),
 		"a start":       second(auto.StartFrom(ctx, m, d)),
 		"robust":        second(observe.FitRobust(ctx, m, d, observe.RobustSettings{})),
