@@ -90,14 +90,6 @@ func (s *spectrum) set(m Model) error {
 	return nil
 }
 
-// logAt returns log λ at frequency j·step.
-func (s *spectrum) logAt(j int) float64 {
-	if j < len(s.signal) {
-		return math.Log(s.signal[j] + s.noise)
-	}
-	return math.Log(s.noise)
-}
-
 // cutoff returns the highest frequency where the signal's part of the spectrum is at least ratio times the noise, or 0.
 func (s *spectrum) cutoff(ratio float64) float64 {
 	for j := len(s.signal) - 1; j >= 0; j-- {
@@ -166,63 +158,6 @@ func (m Model) SpectralCost(x Inputs, columns int) float64 {
 		setup = 8*n*k*k/(2*choice.FlopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, fourier.Tolerance).Seconds/2
 	}
 	return (8*terms*k*k+2*k*k*k)/(2*choice.FlopRate) + setup/choice.EvaluationsAhead
-}
-
-// WhittleInformation approximates the Fisher information of all observations in
-// the logs of the parameters, noise last (Whittle 1953),
-//
-//	I_Y ≈ ½ Σ_eigenvalues ∂_a log λ·∂_b log λ,
-//
-// ∂ by central differences. It holds for smooth spectra, a range of many lengthscales and x without clusters, to about 10 %, and
-// takes as many expansions of the kernel as 2p + 1 likelihoods of the gridded engine, whatever n is. It is an error if there are
-// more frequencies than observations, or if the spectrum is not known.
-func (m Model) WhittleInformation(x Inputs) (*mat.SymDense, error) {
-	if err := m.checkViewless("WhittleInformation", Data{}); err != nil {
-		return nil, err
-	}
-	const h = 1e-3
-	theta := m.Values()
-	p := len(theta)
-	s, err := newSpectrum(m, x)
-	if err != nil {
-		return nil, err
-	}
-	signals := len(s.signal)
-	dlog := mat.NewDense(p, signals+1, nil) // the last: where there is no signal
-	for a := range p {
-		at := slices.Clone(theta)
-		for _, side := range []float64{h, -h} {
-			at[a] = theta[a] * math.Exp(side)
-			if err := s.set(m.WithParams(at)); err != nil {
-				return nil, err
-			}
-			for j := range signals {
-				dlog.Set(a, j, dlog.At(a, j)+s.logAt(j)/(2*side))
-			}
-			dlog.Set(a, signals, dlog.At(a, signals)+math.Log(s.noise)/(2*side))
-		}
-	}
-	per := 2 * s.covered * s.step // eigenvalues for each frequency
-	weight := make([]float64, signals+1)
-	for j := range signals {
-		weight[j] = per
-	}
-	weight[0] = per / 2
-	weight[signals] = s.n - per*(float64(signals)-0.5)
-	if weight[signals] < 0 {
-		return nil, fmt.Errorf("gppl: the signal has more frequencies than the %d observations tell apart", x.Len())
-	}
-	info := mat.NewSymDense(p, nil)
-	for a := range p {
-		for b := range a + 1 {
-			var sum float64
-			for j, w := range weight {
-				sum += 0.5 * w * dlog.At(a, j) * dlog.At(b, j)
-			}
-			info.SetSym(a, b, sum)
-		}
-	}
-	return info, nil
 }
 
 // Periodogram compares a time series with its expectation under a model, frequency by frequency. Where they differ, the data have

@@ -224,9 +224,6 @@ func TestNoViewsElsewhere(t *testing.T) {
 	if _, err := fisher.New(ctx, channels, plain.X); err == nil || !strings.Contains(err.Error(), "channels") {
 		t.Errorf("information of a model with channels: %v", err)
 	}
-	if _, err := channels.WhittleInformation(plain.X); err == nil || !strings.Contains(err.Error(), "channels") {
-		t.Errorf("Whittle information of a model with channels: %v", err)
-	}
 	if _, err := gppl.NewExact(ctx, channels, plain); err == nil || !strings.Contains(err.Error(), "which observation is of which") {
 		t.Errorf("no channel is told: %v", err)
 	}

@@ -182,8 +182,8 @@ func TestWhittleRefuses(t *testing.T) {
 	_, _ = gppl.NewWhittle(t.Context(), m, even, gppl.WhittleOptions{Taper: -1})
 }
 
-// TestWhittleInformation compares H with central differences of the gradient, for a periodogram as expected, and with the Fisher
-// information of the data, and J with the scatter of gradients over draws.
+// TestWhittleInformation compares H with the Fisher information of the data, on a range of many lengthscales, and J with the
+// scatter of gradients over draws.
 func TestWhittleInformation(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.1}
 	d := evenNoise(400, 0, 1, math.Sin)

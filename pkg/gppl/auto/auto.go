@@ -213,7 +213,7 @@ type fitting struct {
 	longest   float64
 	irregular *lombScargle // what shows periods below twice the mean spacing; nil if none stands out
 	spread    gppl.Loss    // a part of long irregular data that short periods are searched on; nil for all
-	metric    *whittle     // what tells the curvature of a long series; nil: none
+	metric    *metric      // what tells the curvature of a long series; nil: none
 	guide     gppl.Loss    // the periodogram likelihood of a long series, which costs little; nil: none
 	spare     gppl.Loss    // the likelihood of a part of a long series, spread over all of it; nil: none
 	unsettled []string     // doubts that the search left

@@ -127,7 +127,12 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 			r.Params[i].StdErrLog = math.Inf(1)
 		}
 	}
-	all, err := r.Model.WhittleInformation(a.data.X)
+	lo, hi := a.data.X.Range(0)
+	even, err := newMetric(a.ctx, r.Model, a.data.Len(), lo, hi)
+	if err != nil {
+		return stdErr, nil
+	}
+	all, err := even.Information(a.ctx, theta)
 	if err != nil {
 		return stdErr, nil
 	}

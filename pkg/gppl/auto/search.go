@@ -100,7 +100,7 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 	}
 	a.irregular = scales.irregular
 	if d.Errors == nil && d.Relative == nil {
-		a.metric = metricOf(s.model, d)
+		a.metric = metricOf(a.ctx, s.model, d)
 	}
 	s.run(a.starts)
 	a.result.Search.Lengthscales, a.result.Search.Periods, a.result.Search.Shortest = scales.lengthscales, scales.periods,

@@ -18,6 +18,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
 )
 
 // whittle compares models by the periodogram of all data at once (Whittle 1953), for series so long that the likelihood is
@@ -36,11 +37,12 @@ type whittle struct {
 	model  gppl.Model
 	half   int // grid points of half a circle of the transform
 	lags   []float64
-	pairs  []float64 // of each lag, weighted
-	data   []float64 // I(ξ), averaged over the segments
-	first  int       // place in the transform of the lowest frequency
-	step   float64   // between frequencies
-	weight float64   // of a frequency: there are more than n/2, and several segments
+	pairs  periodogram.Lags // of the grid, weighted
+	data   []float64        // I(ξ), averaged over the segments
+	first  int              // place in the transform of the lowest frequency
+	step   float64          // between frequencies
+	weight float64          // of a frequency: there are more than n/2, and several segments
+	even   []float64        // the weight of each
 
 	spectra parallel.Pool[spectrum]
 	count   atomic.Int64 // of expectations
@@ -50,6 +52,7 @@ type whittle struct {
 type spectrum struct {
 	dct              *fourier.DCT
 	expected, slopes []float64 // by frequency, and by lag
+	falls            []float64 // by frequency: ∂W/∂E
 	sequence         []float64 // transformed in place
 }
 
@@ -155,8 +158,9 @@ func readWhittle(m gppl.Model, l *line, spacing float64, g grid) *whittle {
 	for h := range pairs {
 		pairs[h] /= 2 * float64(half) * squares
 	}
-	f.data, f.pairs = power, pairs[:g.points]
+	f.data, f.pairs = power, periodogram.Lags{Period: 2 * half, Pairs: pairs[:g.points]}
 	f.weight = squares * squares / fourth * g.stride * f.step // as many segments as have observations
+	f.even = slices.Repeat([]float64{f.weight}, len(power))
 	f.lags = make([]float64, g.points)
 	for h := range f.lags {
 		f.lags[h] = float64(h) * g.step
@@ -169,11 +173,11 @@ func (f *whittle) expect(k gppl.Kernel) *spectrum {
 	f.count.Add(1)
 	s, lags := f.spectra.Get(), len(f.lags)
 	if s.dct == nil {
-		*s = spectrum{fourier.NewDCT(f.half + 1), make([]float64, len(f.data)), make([]float64, lags), make([]float64, f.half+1)}
+		*s = spectrum{fourier.NewDCT(f.half + 1), make([]float64, len(f.data)), make([]float64, lags), make([]float64, len(f.data)),
+			make([]float64, f.half+1)}
 	}
-	k.Cov(s.sequence[:lags], f.lags)
-	floats.Mul(s.sequence[:lags], f.pairs)
-	clear(s.sequence[lags:])
+	k.Cov(s.slopes, f.lags)
+	f.pairs.Fold(s.sequence, s.slopes)
 	s.dct.Transform(s.sequence, s.sequence)
 	for j := range s.expected {
 		s.expected[j] = max(s.sequence[f.first+j], 0) // but for rounding
@@ -275,25 +279,16 @@ func (f *whittle) ValueGrad(ctx context.Context, grad, theta []float64) (value f
 	}
 	w := f.expect(m.Kernel)
 	noise := m.Noise + capability.Nugget(m.Kernel)
-	clear(w.sequence)
-	var white float64 // ∂W/∂noise
-	for j, s := range w.expected {
-		e := s + noise
-		value += f.weight * (math.Log(e) + f.data[j]/e)
-		a := f.weight * (1 - f.data[j]/e) / e
-		white += a
-		w.sequence[f.first+j] = 0.5 * a
-	}
-	if grad == nil {
+	floats.AddConst(noise, w.expected)
+	if value = periodogram.LogLikelihood(w.falls, f.even, f.data, w.expected); grad == nil {
 		f.spectra.Put(w)
 		return value, nil
 	}
+	clear(w.sequence)
+	floats.ScaleTo(w.sequence[f.first:][:len(w.falls)], 0.5, w.falls)
+	white := floats.Sum(w.falls) // ∂W/∂noise
 	w.dct.Transform(w.sequence, w.sequence)
-	for h, p := range f.pairs {
-		if w.slopes[h] = p * w.sequence[h]; h > 0 {
-			w.slopes[h] *= 2
-		}
-	}
+	f.pairs.Slopes(w.slopes, w.sequence)
 	clear(grad)
 	last := len(grad) - 1
 	m.Kernel.Contract(grad[:last], w.slopes, f.lags)
@@ -312,56 +307,45 @@ func (f *whittle) ValueGrad(ctx context.Context, grad, theta []float64) (value f
 // how well a rhythm of a long series is known, which rises with the cube of its range.
 const metricBins = 1 << 18
 
-// metricOf returns the periodogram of a regular series of as many observations in the range of d, or nil if they are few or no
-// series: its information is about that of d, and costs little. The periodogram of irregular times has less, as every wave leaks
-// to all frequencies.
-func metricOf(m gppl.Model, d gppl.Data) *whittle {
+// metric is the Whittle likelihood of a regular series of as many observations in the range of the data, or of a part of it that
+// stands for several: its information is about that of the data, and costs little.
+type metric struct {
+	*gppl.Whittle
+	parts float64
+}
+
+// newMetric returns the metric of n observations from lo to hi.
+func newMetric(ctx context.Context, m gppl.Model, n int, lo, hi float64) (*metric, error) {
+	parts := (n + metricBins - 1) / metricBins
+	points := n / parts
+	x := floats.Span(make([]float64, points), lo, lo+(hi-lo)*float64(points-1)/float64(parts*points-1))
+	// Without a taper, a rhythm leaks to all frequencies, which would count as so many observations of it.
+	w, err := gppl.NewWhittle(ctx, m, gppl.Data{X: gppl.Scalars(x), Y: make([]float64, points)}, gppl.WhittleOptions{Taper: 2})
+	if err != nil {
+		return nil, err
+	}
+	return &metric{w, float64(parts)}, nil
+}
+
+// Information returns that of the parts.
+func (m *metric) Information(ctx context.Context, theta []float64) (*mat.SymDense, error) {
+	info, err := m.Whittle.Information(ctx, theta)
+	if err == nil {
+		info.ScaleSym(m.parts, info)
+	}
+	return info, err
+}
+
+// metricOf returns the metric of d, or nil if its observations are few or no series. The periodogram of irregular times would
+// have less information, as every wave leaks to all frequencies.
+func metricOf(ctx context.Context, m gppl.Model, d gppl.Data) *metric {
 	if d.X.Dim() != 1 || 4*d.Len() < searchBins {
 		return nil
 	}
 	lo, hi := d.X.Range(0)
-	segments := (d.Len() + metricBins - 1) / metricBins
-	points := d.Len() / segments
-	x := floats.Span(make([]float64, segments*points), lo, hi)
-	step := (hi - lo) / float64(len(x)-1)
-	g := grid{points: points, segments: segments, step: step, stride: step * float64(points), even: true}
-	return readWhittle(m, newLine(gppl.Scalars(x), make([]float64, len(x))), step, g)
-}
-
-// Information returns that of W in the logs of all parameters, Σ_ξ ∂log E(ξ)·∂log E(ξ), by central differences of log E.
-func (f *whittle) Information(_ context.Context, theta []float64) (*mat.SymDense, error) {
-	if err := f.model.WithParams(theta).Check(); err != nil {
-		return nil, err
+	of, err := newMetric(ctx, m, d.Len(), lo, hi)
+	if err != nil {
+		return nil
 	}
-	logs := func(at []float64) []float64 {
-		m := f.model.WithParams(at)
-		w := f.expect(m.Kernel)
-		noise := m.Noise + capability.Nugget(m.Kernel)
-		all := make([]float64, len(w.expected))
-		for i, e := range w.expected {
-			all[i] = math.Log(e + noise)
-		}
-		f.spectra.Put(w)
-		return all
-	}
-	slopes := make([][]float64, len(theta))
-	for p, q := range f.Params() {
-		step := 1e-4
-		if isPeriod(q) { // a small part of a cycle over the range
-			step = min(step, 1e-3*theta[p]/f.span())
-		}
-		at := slices.Clone(theta)
-		at[p] = theta[p] * math.Exp(step)
-		slopes[p] = logs(at)
-		at[p] = theta[p] * math.Exp(-step)
-		floats.Sub(slopes[p], logs(at))
-		floats.Scale(1/(2*step), slopes[p])
-	}
-	info := mat.NewSymDense(len(theta), nil)
-	for a := range theta {
-		for b := a; b < len(theta); b++ {
-			info.SetSym(a, b, f.weight*floats.Dot(slopes[a], slopes[b]))
-		}
-	}
-	return info, nil
+	return of
 }

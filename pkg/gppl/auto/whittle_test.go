@@ -50,7 +50,6 @@ func TestWhittle(t *testing.T) {
 				}
 			}
 		}
-		checkInformation(t, segments, theta)
 		nll, factors := make([]float64, 1), make([]float64, 1)
 		if err := f.NLL(t.Context(), nll, factors, m, []float64{m.Noise}, true); err != nil {
 			t.Fatal(err)
@@ -89,57 +88,16 @@ func TestWhittle(t *testing.T) {
 	}
 }
 
-// checkInformation compares the information with differences of the gradient, for data that are as expected.
-func checkInformation(t *testing.T, f *whittle, theta []float64) {
-	t.Helper()
-	m := f.model.WithParams(theta)
-	for j, e := range f.expect(m.Kernel).expected {
-		f.data[j] = e + m.Noise + capability.Nugget(m.Kernel)
-	}
-	info, err := f.Information(t.Context(), theta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const h = 1e-4
-	slopes := func(p int, by float64) []float64 {
-		at, grad := slices.Clone(theta), make([]float64, len(theta))
-		at[p] *= math.Exp(by)
-		if _, err := f.ValueGrad(t.Context(), grad, at); err != nil {
-			t.Fatal(err)
-		}
-		for i := range grad {
-			grad[i] *= at[i]
-		}
-		return grad
-	}
-	for p := range theta {
-		up, down := slopes(p, h), slopes(p, -h)
-		for q := range theta {
-			if got, want := info.At(p, q), (up[q]-down[q])/(2*h); math.Abs(got-want) > 1e-3*(1+math.Sqrt(info.At(p, p)*info.At(q, q))) {
-				t.Errorf("%v: the information of log θ_%d and log θ_%d is %v, by differences %v", f.model.Kernel, p, q, got, want)
-			}
-		}
-	}
-}
-
-// TestMetric: a rhythm that a long series repeats is one pattern, whose variance is known no better for its repetition; segments,
-// whose patterns count as independent, would know it better, the more there are.
+// TestMetric: a rhythm that a long series repeats is one pattern, whose variance is known no better for its repetition.
 func TestMetric(t *testing.T) {
 	const n = 20_000
 	theta := []float64{1, n / 200, 4, 1.4, 30, 0.09}
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{}, gppl.Periodic{}), Noise: 1}.WithParams(theta)
 	d := gppl.Data{X: gppl.Scalars(floats.Span(make([]float64, n), 0, n-1)), Y: make([]float64, n)}
-	whole, segments := metricOf(m, d), newSegments(m, d, searchBins)
-	w, err := whole.Information(t.Context(), theta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := segments.Information(t.Context(), theta)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if v := w.At(2, 2); v > 40 || v < 1 || s.At(2, 2) < 4*v {
-		t.Errorf("the information of the logarithm of a rhythm's variance is %v, by segments %v", v, s.At(2, 2))
+	w := testkit.Must(metricOf(t.Context(), m, d).Information(t.Context(), theta))(t)
+	t.Log(w.At(2, 2), w.At(5, 5), w.At(4, 4))
+	if v := w.At(2, 2); v > 40 || v < 1 {
+		t.Errorf("the information of the logarithm of a rhythm's variance is %v", v)
 	}
 	if v := w.At(5, 5); math.Abs(v/(n/2)-1) > 0.1 {
 		t.Errorf("the information of the logarithm of the noise is %v, want about n/2 = %v", v, n/2)

@@ -1,6 +1,6 @@
 // Package fisher computes the Fisher information that observations carry about the parameters of a model, how much of it
 // projections keep, in which terms they lose the rest, and the resulting standard errors. gppl.Projected.Information computes
-// what projections keep without the observations' n×n matrices; gppl.WhittleInformation approximates the information of a long
+// what projections keep without the observations' n×n matrices; gppl.Whittle.Information approximates the information of a long
 // series.
 package fisher
 

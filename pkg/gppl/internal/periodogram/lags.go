@@ -1,6 +1,10 @@
 package periodogram
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+)
 
 // Lags is what the expectation of a periodogram of tapered values on an even grid takes, at the frequencies j/Period, j = 0 …
 // ⌊Period/2⌋, in cycles a step:
@@ -16,14 +20,20 @@ type Lags struct {
 // Fold sets dst, of ⌊Period/2⌋ + 1 entries, to the values of the lags times Pairs as an even sequence of that period, whose
 // Transform.Cosines are the expectation. There may be more values than Pairs, and their Pairs are 1 then.
 func (l *Lags) Fold(dst, values []float64) {
-	clear(dst)
-	for d, v := range values {
+	near := min(len(values), (l.Period+1)/2) // lags that nothing wraps to, mostly all
+	copy(dst, values[:near])
+	if l.Pairs != nil {
+		floats.Mul(dst[:near], l.Pairs[:near])
+	}
+	clear(dst[near:])
+	for d := near; d < len(values); d++ {
+		v := values[d]
 		if l.Pairs != nil {
 			v *= l.Pairs[d]
 		}
 		at := d % l.Period
 		at = min(at, l.Period-at)
-		if d > 0 && (at == 0 || 2*at == l.Period) {
+		if at == 0 || 2*at == l.Period {
 			v *= 2 // the lags d and −d are at one place
 		}
 		dst[at] += v
