@@ -29,11 +29,15 @@ type Scale struct {
 }
 
 const (
-	// LeastAlpha and MostAlpha are bounds on α: below, s has no exponent small enough; above, the function is a Gaussian.
-	LeastAlpha, MostAlpha = 0.06, 200.
+	// LeastAlpha and MostAlpha are bounds on α: below, what varies is so small a part of v that it loses digits; above, the function
+	// is a Gaussian.
+	LeastAlpha, MostAlpha = 1e-4, 200.
 	// ScaleRounding is that of weights: α·(log s − s) loses digits.
 	ScaleRounding = 1e-13
 	ruleError     = 1e-15 // of the trapezoidal rule, relative
+	// leastOctave is log₂ of the least s of a term of its own: those below, of lengthscales above 2⁶⁰·l, are one constant, which has
+	// most of the weight where α is small.
+	leastOctave = -120
 )
 
 // octaveOf returns the steps to a factor of two in s that the rule needs, by Stirling's formula for Γ.
@@ -68,6 +72,16 @@ func NewScales(variance, lengthscale, alpha float64) (Scales, bool) {
 	step := float64(m.octave)
 	first, last := int(math.Ceil(step*math.Log2(lo))), int(math.Floor(step*math.Log2(hi)))
 	var sum, mean float64
+	if least := m.octave * leastOctave; lo == 0 || first < least {
+		// Below, exp(−αs) is 1: with L = log s of the first of them and q = exp(−αδ), δ between two, Σ_j q^j = 1/(1 − q), and of the
+		// logarithms Σ_j q^j·(L − jδ) = L/(1 − q) − δq/(1 − q)².
+		between := math.Ln2 / step
+		log, rest := math.Ln2*float64(least-1)/step, -math.Expm1(-alpha*between) // 1 − q
+		s := math.Exp(log)
+		t := Scale{math.Exp(alpha*(log+1)) / rest, alpha * (log - between*math.Exp(-alpha*between)/rest), s, lengthscale / math.Sqrt(s)}
+		sum, mean, first = t.Weight, t.Weight*t.slope, least
+		m.Terms = append(m.Terms, t)
+	}
 	for i := first; i <= last; i++ {
 		log := math.Ln2 * float64(i) / step
 		s := math.Exp(log)
