@@ -129,6 +129,8 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 	case loss.whole():
 	case scales.irregular != nil:
 		a.fastStarts(s, d)
+	case scales.periods == nil:
+		a.shapedStarts(s, d)
 	default:
 		a.spectralStarts(s, d, given)
 	}

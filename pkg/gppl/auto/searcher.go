@@ -192,9 +192,9 @@ func (s *searcher) levels() [][]float64 {
 	params := s.model.Params()
 	last := len(params) - 1
 	terms := s.model.Amplitudes()
-	lengthscales, numbers := s.scales.lengthscales, []float64{0.12, 0.4, 1, 3}
+	lengthscales, numbers, shapes := s.scales.lengthscales, []float64{0.12, 0.4, 1, 3}, []float64{0.01, 0.12, 0.4, 1, 3, 30}
 	if s.free() > 3 { // room for the other parameters
-		numbers = []float64{0.2, 0.6, 2}
+		numbers, shapes = []float64{0.2, 0.6, 2}, []float64{0.02, 0.2, 0.6, 2}
 		lengthscales = thin(lengthscales, 5)
 	}
 	all := make([][]float64, len(params))
@@ -205,6 +205,8 @@ func (s *searcher) levels() [][]float64 {
 			all[i] = s.scales.periods
 		case p.Unit == gppl.UnitX:
 			all[i] = lengthscales
+		case s.shapes(i):
+			all[i] = shapes
 		case p.Unit == "":
 			all[i] = numbers
 		case slices.Contains(terms, i) && len(terms) > 1 && i != terms[0]:
