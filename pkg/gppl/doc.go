@@ -23,10 +23,10 @@
 //
 // # Workflow
 //
-// Data and a Model make a Loss: NewExact, NewVFE, NewWhittle, or NewProjected with a Projection drawn by a Design. Fit minimises it over the
-// parameters of the model and returns a Result, with standard errors and warnings. The method Posterior of the loss conditions
-// the learned model on the data and predicts: Latent the function f, Noisy a new observation y. Package auto chooses loss,
-// projections and start values by itself. The example of the package shows a complete run.
+// Data and a Model make a Loss: NewExact, NewVFE, NewWhittle, or NewProjected with a Projection drawn by a Design. Fit minimises
+// it over the parameters of the model and returns a Result, with standard errors and warnings. The method Posterior of the loss
+// conditions the learned model on the data and predicts: Latent the function f, Noisy a new observation y. Package auto chooses
+// loss, projections and start values by itself. The example of the package shows a complete run.
 //
 // Beyond that: known errors of observations (Data.WithErrors, Data.WithRelativeErrors), priors (NewMAP), tied parameters (Tie),
 // forecasts that average over parameters (package draws), leave-one-out (LeaveOut), learning from sums over any amount of data

@@ -20,20 +20,20 @@ import (
 )
 
 // Whittle is the debiased Whittle likelihood of a series with a constant step Δ (Sykulski, Olhede, Guillaumin, Lilly and Early
-// 2019; with missing values Guillaumin, Sykulski, Olhede and Simons 2022). On N places, n of which have an observation, it compares
-// the periodogram with its expectation under the model,
+// 2019; with missing values Guillaumin, Sykulski, Olhede and Simons 2022). On N places, n of which have an observation, it
+// compares the periodogram with its expectation under the model,
 //
 //	W    = (n/N)·½Σ_j [log S̄_j + I_j/S̄_j + log 2π],  I_j = |Σ_t h_t·y_t·exp(−2πi·jt/N)|²,
 //	S̄_j = Σ_d (Σ_t h_t·h_{t+d})·A(dΔ)·cos(2πjd/N),  A(r) = k(r) + σ²·[r = 0],
 //
-// over the N Fourier frequencies j/(NΔ) of both signs and the lags d of both signs. The weights h, Σ h² = 1, are 0 where a value is
-// missing, and the others are equal or follow a taper. Leakage, aliasing and gaps are thus part of S̄, and estimates are
+// over the N Fourier frequencies j/(NΔ) of both signs and the lags d of both signs. The weights h, Σ h² = 1, are 0 where a value
+// is missing, and the others are equal or follow a taper. Leakage, aliasing and gaps are thus part of S̄, and estimates are
 // consistent. W is on the scale of Exact, which it approaches for long series without gaps. It takes any stationary kernel, in
 // O(N log N) for value and gradient, in memory for O(N) numbers.
 //
-// With a mean (Model.Mean), I is that of the residuals of least squares, My, and S̄ has M(K + σ²I)M in place of the covariance, so
-// that the mean causes no bias either. Frequencies that the mean removes are left out. Coefficients with Gaussian priors add their
-// covariance to A.
+// With a mean (Model.Mean), I is that of the residuals of least squares, My, and S̄ has M(K + σ²I)M in place of the covariance,
+// so that the mean causes no bias either. Frequencies that the mean removes are left out. Coefficients with Gaussian priors add
+// their covariance to A.
 //
 // The ordinates are correlated, and W is not a likelihood: standard errors come from the sandwich H⁻¹JH⁻¹, with the curvature H
 // and the variance J of the gradient (ScoreCovariance), in which Fit includes those correlations exactly, as Gaussian data have
@@ -84,9 +84,9 @@ const densityRanges = 64
 const leastWhite = 1e-6
 
 // NewWhittle returns the Whittle likelihood of the data, to be trained from the parameters of m. Inputs may be in any order and
-// up to a tenth of a step off their places, as calendar months are; they count as if they were there. It is an error, which names an alternative, if they have no constant step, coincide, or
-// leave three places empty for each observation; if the kernel depends on position; and for known errors, channels, exposures
-// and sums. It panics if the taper is negative or not finite.
+// up to a tenth of a step off their places, as calendar months are; they count as if they were there. It is an error, which
+// names an alternative, if they have no constant step, coincide, or leave three places empty for each observation; if the kernel
+// depends on position; and for known errors, channels, exposures and sums. It panics if the taper is negative or not finite.
 func NewWhittle(ctx context.Context, m Model, d Data, opt WhittleOptions) (l *Whittle, err error) {
 	defer parallel.Stopped(&err)
 	start := time.Now()
@@ -391,8 +391,8 @@ func (l *Whittle) densityLags(k Kernel) int {
 func (l *Whittle) expectDensity(c *whittleCall) error {
 	count := l.densityLags(c.kernel)
 	if count == 0 {
-		return &Refusal{Reason: fmt.Sprintf("WhittleOptions.Density: %v does not decay within %d ranges of x, so that its density is not"+
-			" known at these frequencies; without Density any stationary kernel is taken", c.kernel, densityRanges)}
+		return &Refusal{Reason: fmt.Sprintf("WhittleOptions.Density: %v does not decay within %d ranges of x, so that its density is"+
+			" not known at these frequencies; without Density any stationary kernel is taken", c.kernel, densityRanges)}
 	}
 	for len(c.lags) < count {
 		c.lags = append(c.lags, float64(len(c.lags))*l.lags[1])

@@ -38,13 +38,13 @@ func (l *Whittle) Information(ctx context.Context, theta []float64) (info *mat.S
 	return info, nil
 }
 
-// ScoreCovariance returns J, the covariance of the gradient of the loss in the logs of all parameters, noise last, if the data are
-// Gaussian and have the model at theta: the correlations of the ordinates are those that A, gaps, taper and mean cause,
+// ScoreCovariance returns J, the covariance of the gradient of the loss in the logs of all parameters, noise last, if the data
+// are Gaussian and have the model at theta: the correlations of the ordinates are those that A, gaps, taper and mean cause,
 //
 //	J_ab = 2·Σ_jk b_aj·b_bk·|u_jᴴMAMu_k|²,  b_aj = ½(n/N)·∂_a S̄_j/S̄_j²,  u_jt = h_t·exp(2πi·jt/N).
 //
-// It is exact for N ≤ 256; for longer series differences j − k above 128 are sampled, which moves no entry by more than about 3 %.
-// It takes O(N log² N), some 200 to 2000 times the time of a value.
+// It is exact for N ≤ 256; for longer series differences j − k above 128 are sampled, which moves no entry by more than about 3
+// %. It takes O(N log² N), some 200 to 2000 times the time of a value.
 func (l *Whittle) ScoreCovariance(ctx context.Context, theta []float64) (j *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	c := l.calls.Get()

@@ -71,10 +71,10 @@ func (r *regular) NLL(ctx context.Context, nll, factors []float64, m gppl.Model,
 // Evaluations is of a comparer.
 func (r *regular) Evaluations() int { return int(r.evaluations.Load()) }
 
-// shapedStarts puts the optima of the Whittle likelihood of all data before the starts, if the series is regular and a pure number
-// shapes its kernel, and lets it guide training. Parts of the data, which s searched, do not show the shape: that of RQ depends on
-// how the spectrum falls over many octaves. On the sunspots they lead to alpha = 8e5, and 25 nats above the best, at 0.004. Starts
-// that the part found stay if they are not much worse.
+// shapedStarts puts the optima of the Whittle likelihood of all data before the starts, if the series is regular and a pure
+// number shapes its kernel, and lets it guide training. Parts of the data, which s searched, do not show the shape: that of RQ
+// depends on how the spectrum falls over many octaves. On the sunspots they lead to alpha = 8e5, and 25 nats above the best, at
+// 0.004. Starts that the part found stay if they are not much worse.
 func (a *fitting) shapedStarts(s *searcher, d gppl.Data) {
 	const close, much = 10, 30 // nats
 	if d.Errors != nil || d.Relative != nil || !s.shaped() || a.ctx.Err() != nil {
@@ -112,8 +112,8 @@ func (a *fitting) shapedStarts(s *searcher, d gppl.Data) {
 	}
 }
 
-// shapes reports whether parameter i is a pure number that shapes the kernel over all lags, as the exponent of RQ does: one beside
-// a period does not.
+// shapes reports whether parameter i is a pure number that shapes the kernel over all lags, as the exponent of RQ does: one
+// beside a period does not.
 func (s *searcher) shapes(i int) bool {
 	if p := s.params[i]; p.Role != gppl.RoleShape || p.IsFixed() {
 		return false

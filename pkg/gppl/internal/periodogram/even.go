@@ -20,8 +20,8 @@ import (
 //
 //	E I_j = u_jᴴM(K + σ²I)Mu_j + |Pᵀu_j|²,
 //
-// which takes O((1 + c)·N log N) for c columns of Q (Sykulski et al. 2019 without, Guillaumin et al. 2022 with empty places). Means
-// and Q add what Model.Periodogram computes on a fine grid (Times). It does not change and is safe for concurrent use.
+// which takes O((1 + c)·N log N) for c columns of Q (Sykulski et al. 2019 without, Guillaumin et al. 2022 with empty places).
+// Means and Q add what Model.Periodogram computes on a fine grid (Times). It does not change and is safe for concurrent use.
 type Even struct {
 	Lags
 	Data  []float64 // I_j

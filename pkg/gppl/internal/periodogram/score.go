@@ -22,8 +22,8 @@ const (
 	leftOut                     = 1e-3
 )
 
-// Variance returns the covariances of the sums Σ_j b_j·I_j over j = 0 … ⌊N/2⌋, for several b, if y is Gaussian with the covariance
-// whose values at the lags 0 … N−1, the noise included, are given:
+// Variance returns the covariances of the sums Σ_j b_j·I_j over j = 0 … ⌊N/2⌋, for several b, if y is Gaussian with the
+// covariance whose values at the lags 0 … N−1, the noise included, are given:
 //
 //	V = 2·Σ_jk b_j·b_k·|D_jk|²,  D_jk = u_jᴴM(A + PPᵀ)Mu_k,
 //
