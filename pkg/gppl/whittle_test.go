@@ -324,3 +324,22 @@ func TestWhittleConcurrent(t *testing.T) {
 		t.Errorf("%s is predicted to take %v s", name, seconds)
 	}
 }
+
+// TestWhittleSunspots: from the paper's start, the Whittle likelihood ends within 5 nats of the exact optimum for the kernels whose
+// spectra a periodogram tells, as the exact likelihood counts.
+func TestWhittleSunspots(t *testing.T) {
+	d := sunspots(t)
+	for _, c := range []struct {
+		kernel  gppl.Kernel
+		optimum float64
+	}{{gppl.SE{}, 1549.119}, {gppl.Laplace{}, 1432.675}, {gppl.LocPer{}, 1468.565}} {
+		l := testkit.Must(gppl.NewWhittle(t.Context(), gppl.PaperModel(c.kernel), d, gppl.WhittleOptions{}))(t)
+		r := testkit.Must(gppl.Fit(t.Context(), l, nil, gppl.Settings{}))(t)
+		exact := testkit.Must(gppl.NewExact(t.Context(), r.Model, d))(t)
+		v := testkit.Must(exact.ValueGrad(t.Context(), nil, r.Model.Values()))(t)
+		t.Logf("%v: exact NLL %.2f, %+.2f; %d evaluations", r.Model, v, v-c.optimum, r.Evaluations)
+		if r.Status != gppl.Converged || !(v < c.optimum+5) {
+			t.Errorf("%v: %v, exact NLL %v, want within 5 of %v", c.kernel, r.Status, v, c.optimum)
+		}
+	}
+}
