@@ -49,7 +49,6 @@ var (
 	_ Loss = (*Exact)(nil)
 	_ Loss = (*Projected)(nil)
 	_ Loss = (*VFE)(nil)
-	_ Loss = (*Whittle)(nil)
 	_ Loss = (*MAP)(nil)
 	_ Loss = (*Tied)(nil)
 	_ Loss = (*Panel)(nil)
@@ -63,7 +62,6 @@ type costing interface {
 var (
 	_ costing = (*Exact)(nil)
 	_ costing = (*Projected)(nil)
-	_ costing = (*Whittle)(nil)
 	_ costing = (*MAP)(nil)
 	_ costing = (*Tied)(nil)
 	_ costing = (*Panel)(nil)
@@ -235,7 +233,6 @@ var (
 	_ regressing = (*Exact)(nil)
 	_ regressing = (*Projected)(nil)
 	_ regressing = (*VFE)(nil)
-	_ regressing = (*Whittle)(nil)
 
 	_ knowing = (*Exact)(nil)
 	_ knowing = (*VFE)(nil)

@@ -19,6 +19,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
+var (
+	_ Loss       = (*Whittle)(nil)
+	_ costing    = (*Whittle)(nil)
+	_ regressing = (*Whittle)(nil)
+)
+
 // Whittle is the debiased Whittle likelihood of a series with a constant step Δ (Sykulski, Olhede, Guillaumin, Lilly and Early
 // 2019; with missing values Guillaumin, Sykulski, Olhede and Simons 2022). On N places, n of which have an observation, it
 // compares the periodogram with its expectation under the model,
