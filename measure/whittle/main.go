@@ -69,7 +69,8 @@ func main() {
 	skip := flag.String("skip", "", "methods to leave out, separated by semicolons")
 	flag.Parse()
 	ctx := context.Background()
-	fmt.Println("kernel, n, gaps, method: of each parameter bias ± spread of its log, and coverage; milliseconds; draws that diverged")
+	fmt.Println("kernel, n, gaps, method: of each parameter bias ± spread of its log, and coverage; milliseconds; draws that" +
+		" diverged")
 	for _, t := range truths {
 		if !slices.Contains(strings.Split(*kernels, ","), t.name) {
 			continue
@@ -139,7 +140,8 @@ type summary struct {
 
 func newSummary(m gppl.Model) *summary {
 	theta := m.Values()
-	return &summary{truth: theta, logs: make([][]float64, len(theta)), covered: make([]int, len(theta)), known: make([]int, len(theta))}
+	p := len(theta)
+	return &summary{truth: theta, logs: make([][]float64, p), covered: make([]int, p), known: make([]int, p)}
 }
 
 func (s *summary) add(r *gppl.Result, took time.Duration) {

@@ -252,3 +252,37 @@ func ExampleWithEngine() {
 	// Output:
 	// gppl: fit: the loss cannot be evaluated at its start: gppl: the statespace engine cannot take this kernel: not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known
 }
+
+// A regular series with every tenth value missing.
+func ExampleNewWhittle() {
+	ctx := context.Background()
+	x, y := make([]float64, 0, 900), make([]float64, 0, 900)
+	for i := range 1000 {
+		if i%10 != 3 {
+			x = append(x, float64(i))
+			y = append(y, math.Sin(float64(i)/9)+math.Sin(float64(i)/13)+0.5*math.Sin(float64(i*i)))
+		}
+	}
+	data, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	model := gppl.Model{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 10}, Noise: 0.1, Mean: gppl.Intercept{}}
+	loss, err := gppl.NewWhittle(ctx, model, data, gppl.WhittleOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(loss, result.Status)
+	for _, p := range result.Params {
+		fmt.Printf("%s %.2g ± %.1g\n", p.Name, p.Value, p.StdErr())
+	}
+	// Output:
+	// debiased Whittle NLL (n=900, 100 missing) converged
+	// variance 1 ± 0.3
+	// lengthscale 14 ± 2
+	// noise variance 0.13 ± 0.01
+}

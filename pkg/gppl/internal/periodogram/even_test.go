@@ -228,7 +228,7 @@ func TestEven(t *testing.T) {
 // TestVariance: a sum over strata is close to that over all differences, for spectra of many decades, gaps and tapers.
 func TestVariance(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
-	const n = 901
+	const n = 601
 	for _, gaps := range []float64{0, 0.2} {
 		for _, nw := range []float64{0, 4} {
 			var places []int
