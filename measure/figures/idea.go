@@ -29,10 +29,11 @@ func idea() (*viz.Figure, error) {
 	for i := range x {
 		x[i] = float64(i) / 3
 	}
-	_, y, _, err := truth.Sample(ctx, gppl.Scalars(x), 2)
+	draw, err := truth.Sample(ctx, gppl.Scalars(x), 2, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		return nil, err
 	}
+	y := draw.Y
 	data, err := gppl.NewData(gppl.Scalars(x), y)
 	if err != nil {
 		return nil, err

@@ -99,10 +99,11 @@ func TestGodambeSimulated(t *testing.T) {
 	const draws = 300
 	var sum, squares float64
 	for seed := range draws {
-		_, y, _, err := model.Sample(t.Context(), x, uint64(seed))
+		draw, err := model.Sample(t.Context(), x, uint64(seed), gppl.WithEngine(gppl.EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
+		y := draw.Y
 		d, err := gppl.NewData(x, y)
 		if err != nil {
 			t.Fatal(err)

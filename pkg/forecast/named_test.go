@@ -26,10 +26,11 @@ func drawOf(t testing.TB, k gppl.Kernel, even bool, seed uint64) (*series.Series
 	}
 	slices.Sort(x)
 	m := gppl.Model{Kernel: k, Noise: 0.01}
-	_, y, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
+	draw, err := m.Sample(t.Context(), gppl.Scalars(x), seed, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	return &series.Series{X: x, Y: y, Step: 100. / n}, m
 }
 

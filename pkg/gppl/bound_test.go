@@ -125,10 +125,11 @@ func TestBounds(t *testing.T) {
 // TestBoundFloor is the first case that was met: the optimum lies a third above a floor.
 func TestBoundFloor(t *testing.T) {
 	x := uniform(600, 60, 3)
-	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(t.Context(), x, 3)
+	draw, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(t.Context(), x, 3, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	d := testkit.Must(gppl.NewData(x, y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}
 	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(t.Context(), m, d))(t), nil, gppl.Settings{}))(t).Params[2]

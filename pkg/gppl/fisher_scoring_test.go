@@ -18,10 +18,11 @@ func TestFisherScoring(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i) + 0.3*math.Sin(float64(7*i))
 	}
-	_, y, _, err := truth.Sample(t.Context(), gppl.Scalars(x), 5)
+	draw, err := truth.Sample(t.Context(), gppl.Scalars(x), 5, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	d := gppl.Data{X: gppl.Scalars(x), Y: y}
 	p, err := gppl.SpectralProjection(t.Context(), d.X, 90)
 	if err != nil {

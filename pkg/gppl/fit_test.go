@@ -23,10 +23,11 @@ func drawn(t testing.TB, n int, seed uint64) gppl.Data {
 	t.Helper()
 	x := uniform(n, 0.2*float64(n), seed)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}
-	_, y, _, err := m.Sample(t.Context(), x, seed)
+	draw, err := m.Sample(t.Context(), x, seed, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	return testkit.Must(gppl.NewData(x, y))(t)
 }
 

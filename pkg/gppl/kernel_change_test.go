@@ -421,10 +421,7 @@ func drawnChange(t *testing.T, m gppl.Model, n int, seed uint64) (s changedSerie
 	for i := range s.x {
 		s.x[i] = float64(i)
 	}
-	var err error
-	if _, s.y, _, err = m.Sample(t.Context(), gppl.Scalars(s.x), seed); err != nil {
-		t.Fatal(err)
-	}
+	s.y = testkit.Must(m.Sample(t.Context(), gppl.Scalars(s.x), seed))(t).Y
 	return s
 }
 

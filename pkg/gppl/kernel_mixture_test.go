@@ -44,10 +44,11 @@ func TestSpectralMixtureStart(t *testing.T) {
 	for i := range x {
 		x[i] = 0.4 * float64(i)
 	}
-	_, y, _, err := truth.Sample(t.Context(), gppl.Scalars(x), 3)
+	draw, err := truth.Sample(t.Context(), gppl.Scalars(x), 3, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := testkit.Must(auto.StartFrom(t.Context(), gppl.Model{Kernel: gppl.Add(gppl.SpectralMixture{1, 1, 1}, gppl.SpectralMixture{1, 1, 1}), Noise: 1}, d))(t)
 	check := func(m gppl.Model, tol float64) {

@@ -119,8 +119,8 @@ func TestNoNoiseLosses(t *testing.T) {
 		}
 		alike(t, k.String()+": left out", out, want)
 		alike(t, k.String()+": spread", spread, wantSpread)
-		if f, y, _, err := zero.Sample(t.Context(), at, 1); err != nil || y[2] != f[2] {
-			t.Errorf("%v: draws %v and %v, %v", k, f, y, err)
+		if d, err := zero.Sample(t.Context(), at, 1); err != nil || d.Y[2] != d.F[2] {
+			t.Errorf("%v: draws %v and %v, %v", k, d.F, d.Y, err)
 		}
 	}
 	l := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}}, d))(t)

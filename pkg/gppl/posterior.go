@@ -19,7 +19,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -442,49 +441,6 @@ func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) []
 		}
 	}
 	return f
-}
-
-// Sample draws one function f from the prior at the inputs x, and noisy observations y = f + ε of it, from the given seed. If the
-// model has a mean, f includes it, its coefficients drawn from their priors: it is an error if one of them is flat. It takes
-// O(n³) and memory for n²/2 numbers: a MemoryError if that is more than 12 GB. jitter is the amount that had to be added to the
-// diagonal of K; smooth kernels on close inputs need some.
-func (m Model) Sample(ctx context.Context, x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
-	defer parallel.Stopped(&err)
-	checked := m
-	if m.Noise == 0 { // y is f
-		checked.Noise = 1
-	}
-	if err := cmp.Or(checked.Check(), x.check("x")); err != nil {
-		return nil, nil, 0, err
-	}
-	if len(m.Channels) > 0 {
-		return nil, nil, 0, errors.New("gppl: Model.Sample draws observations of f itself, and the model has channels")
-	}
-	n := x.Len()
-	if needed := 8 * triangle(n); needed > choice.DefaultMemory {
-		return nil, nil, 0, &MemoryError{What: fmt.Sprintf("drawing from the prior at n = %d inputs", n), Needed: needed,
-			Limit: choice.DefaultMemory}
-	}
-	gram, nugget := dense.NewLower(n), capability.Nugget(m.Kernel)
-	gram.Ctx = ctx
-	jitter, err = gram.CholeskyWithJitter(variance(m.Kernel)+nugget, func() { fillGram(gram, x, m.Kernel, nugget) })
-	if err != nil {
-		return nil, nil, jitter, notFactorised(m.Kernel, m.Noise, err,
-			"gppl: the prior covariance at %d inputs cannot be factorised: %v", n, err)
-	}
-	f = drawNormals(gram, nil, 1, seed)[0]
-	if m.Mean != nil {
-		if err := m.drawMean(f, x, rand.New(rand.NewPCG(seed, 6)).NormFloat64); err != nil {
-			return nil, nil, jitter, err
-		}
-	}
-	rnd := rand.New(rand.NewPCG(seed, 3))
-	sigma := math.Sqrt(m.Noise)
-	y = make([]float64, n)
-	for i := range y {
-		y[i] = f[i] + sigma*rnd.NormFloat64()
-	}
-	return f, y, jitter, nil
 }
 
 // horizon knows the inputs at which a posterior equals the prior, since the kernel has decayed to zero between them and all of

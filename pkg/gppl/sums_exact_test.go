@@ -70,10 +70,11 @@ func newSumsCase(number int) sumsCase {
 		k = gppl.Add(gppl.SE{Variance: v, Lengthscale: l}, gppl.White{Variance: noise})
 	}
 	model := gppl.Model{Kernel: k, Noise: noise}
-	f, y, _, err := model.Sample(context.Background(), gppl.Scalars(x), uint64(number))
+	draw, err := model.Sample(context.Background(), gppl.Scalars(x), uint64(number), gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		panic(err)
 	}
+	f, y := draw.F, draw.Y
 	_ = f
 	largest := 0.0
 	for i := range y {

@@ -210,7 +210,7 @@ func TestNoViewsElsewhere(t *testing.T) {
 	if _, _, err := post.Noisy(ctx, plain.X); err == nil || !strings.Contains(err.Error(), "Channel") {
 		t.Errorf("Noisy: %v", err)
 	}
-	if _, _, _, err := channels.Sample(ctx, plain.X, 1); err == nil {
+	if _, err := channels.Sample(ctx, plain.X, 1); err == nil {
 		t.Error("Sample of a model with channels")
 	}
 	for want, d := range map[string]gppl.Data{

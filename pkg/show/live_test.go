@@ -59,10 +59,11 @@ func TestForecastLive(t *testing.T) {
 func TestExcess(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
 	x := gppl.Scalars(line(120).X)
-	_, y, _, err := m.Sample(t.Context(), x, 1)
+	draw, err := m.Sample(t.Context(), x, 1, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	d, err := gppl.NewData(x, y)
 	if err != nil {
 		t.Fatal(err)

@@ -260,10 +260,11 @@ func TestChangePointFit(t *testing.T) {
 	}
 	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 5},
 		After: gppl.Laplace{Variance: 2, Lengthscale: 1}, Location: 22, Width: 0.5}, Noise: 0.01}
-	_, y, _, err := truth.Sample(t.Context(), gppl.Scalars(x), 4)
+	draw, err := truth.Sample(t.Context(), gppl.Scalars(x), 4, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	names, err := search.ParseKernels("SE, ChangePoint(SE, Laplace)")
 	if err != nil || len(names) != 2 {
 		t.Fatal(names, err)

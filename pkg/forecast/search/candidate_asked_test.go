@@ -122,11 +122,8 @@ func TestNamedChange(t *testing.T) {
 		for i := range 80 {
 			s.X = append(s.X, float64(i))
 		}
-		var err error
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
-		if _, s.Y, _, err = m.Sample(t.Context(), gppl.Scalars(s.X), seed); err != nil {
-			t.Fatal(err)
-		}
+		s.Y = testkit.Must(m.Sample(t.Context(), gppl.Scalars(s.X), seed, gppl.WithEngine(gppl.EngineDense)))(t).Y
 		o := Options{Kernels: []string{"ChangePoint(SE, SE)", "SE"}, Trend: "none", Log: "never"}
 		if found := testkit.Must(Find(t.Context(), s, o))(t); found.Candidates[0].Kernel != "SE" {
 			t.Errorf("draw %d: %+v", seed, found.Candidates)

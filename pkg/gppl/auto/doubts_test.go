@@ -117,10 +117,11 @@ func TestFitAutoBounds(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i) / 8
 	}
-	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(t.Context(), gppl.Scalars(x), 3)
+	draw, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(t.Context(), gppl.Scalars(x), 3, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	d, m := gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
 	free := testkit.Must(auto.Fit(t.Context(), m, d, auto.Settings{}))(t)
 	variance, noise := free.Params[0].Value, free.Params[2]

@@ -21,10 +21,11 @@ func drawn(t testing.TB, n int, seed uint64) gppl.Data {
 	for i := range x {
 		x[i] = 0.2 * float64(n) * rnd.Float64()
 	}
-	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}.Sample(t.Context(), gppl.Scalars(x), seed)
+	draw, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}.Sample(t.Context(), gppl.Scalars(x), seed, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	return testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 }
 

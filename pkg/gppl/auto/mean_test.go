@@ -20,10 +20,11 @@ func rising(t *testing.T, n int, level, slope float64) gppl.Data {
 	for i := range x {
 		x[i] = (float64(i) + 0.8*rnd.Float64()) / 5
 	}
-	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.04}.Sample(t.Context(), gppl.Scalars(x), 5)
+	draw, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.04}.Sample(t.Context(), gppl.Scalars(x), 5, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	for i := range y {
 		y[i] += level + slope*x[i]
 	}

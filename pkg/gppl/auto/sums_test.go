@@ -27,10 +27,11 @@ func simulated(t *testing.T, m gppl.Model, r sums.Range, n int, seed uint64) *su
 	for i := range x {
 		x[i] = r.Hi * rnd.Float64()
 	}
-	_, y, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
+	draw, err := m.Sample(t.Context(), gppl.Scalars(x), seed, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	s := newSums(t, r)
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)

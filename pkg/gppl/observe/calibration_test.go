@@ -39,10 +39,11 @@ func TestCountsSimulationBased(t *testing.T) {
 		for i := range x {
 			x[i], sizes[i] = float64(i), 2
 		}
-		_, g, _, err := m.Sample(ctx, gppl.Scalars(x), uint64(sim))
+		draw, err := m.Sample(ctx, gppl.Scalars(x), uint64(sim), gppl.WithEngine(gppl.EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
+		g := draw.Y
 		for i := range y {
 			y[i] = distuv.Poisson{Lambda: sizes[i] * math.Exp(g[i]), Src: rnd}.Rand()
 		}

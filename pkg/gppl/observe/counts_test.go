@@ -111,10 +111,11 @@ func TestCountsCalibrated(t *testing.T) {
 			for i := range x {
 				x[i], sizes[i] = float64(i), c.size
 			}
-			_, g, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
+			draw, err := m.Sample(t.Context(), gppl.Scalars(x), seed, gppl.WithEngine(gppl.EngineDense))
 			if err != nil {
 				t.Fatal(err)
 			}
+			g := draw.Y
 			rnd := rand.New(rand.NewPCG(seed, 5))
 			for i := range y {
 				for u := rnd.Float64(); l.CDF(y[i], sizes[i], g[i]) < u; y[i]++ {
@@ -162,10 +163,11 @@ func TestFitLaplaceShape(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i)
 	}
-	_, g, _, err := m.Sample(t.Context(), gppl.Scalars(x), 3)
+	draw, err := m.Sample(t.Context(), gppl.Scalars(x), 3, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	g := draw.Y
 	truth := NegBinomial{Shape: 2}
 	rnd := rand.New(rand.NewPCG(3, 3))
 	for i := range y {

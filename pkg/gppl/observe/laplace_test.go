@@ -22,10 +22,11 @@ func drawn(t *testing.T, m gppl.Model, l Likelihood, n int, seed uint64) (gppl.D
 		x[i] = 10 * rnd.Float64()
 		sizes[i] = float64(1 + rnd.IntN(6))
 	}
-	_, g, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
+	draw, err := m.Sample(t.Context(), gppl.Scalars(x), seed, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	g := draw.Y
 	for i := range y {
 		u := rnd.Float64()
 		for l.CDF(y[i], sizes[i], g[i]) < u {

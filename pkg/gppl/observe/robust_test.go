@@ -123,10 +123,11 @@ func TestFitRobustGaussian(t *testing.T) {
 			x[i] = float64(i) / 4
 		}
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.05}
-		_, y, _, err := m.Sample(t.Context(), gppl.Scalars(x), seed)
+		draw, err := m.Sample(t.Context(), gppl.Scalars(x), seed, gppl.WithEngine(gppl.EngineDense))
 		if err != nil {
 			t.Fatal(err)
 		}
+		y := draw.Y
 		d := gppl.Data{X: gppl.Scalars(x), Y: y}
 		test, err := observe.FindOutliers(t.Context(), m, d)
 		if err != nil {

@@ -206,10 +206,11 @@ func waves(t *testing.T) *Excess {
 	for i := range 200 {
 		e.X = append(e.X, float64(i)/2)
 	}
-	_, y, _, err := e.Model.Sample(t.Context(), gppl.Scalars(e.X), 3)
+	draw, err := e.Model.Sample(t.Context(), gppl.Scalars(e.X), 3, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
 	}
+	y := draw.Y
 	e.Y = y
 	return e
 }

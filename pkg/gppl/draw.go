@@ -1,0 +1,248 @@
+package gppl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
+
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
+)
+
+// A Draw is one function drawn from a prior (Model.Sample) or from a posterior (Posterior.Sample), jointly over the inputs.
+type Draw struct {
+	F []float64 // f at the inputs
+	Y []float64 // F and noise of the variance σ² that is drawn beside it; nil with channels
+	// Engine names what made it, as WithEngine does: EngineStateSpace for a walk along the inputs in O(n), EngineToeplitz for a
+	// circulant matrix on a grid, EngineSpectral for a sum of waves, EngineDense for a Cholesky factor of the covariance. Each term
+	// of a sum is drawn by the cheapest, and the names are joined by " + ". It is empty for white noise alone.
+	Engine string
+	// Bound bounds what the covariance of any two of F errs by, relative to k(0): the waves that are left out, inputs beside their
+	// places on a grid, and rounding.
+	Bound float64
+	// Jitter is what had to be added to the diagonal of a covariance that is factorised, usually 0: it acts as noise in F.
+	Jitter float64
+}
+
+// Sample draws one function f from the prior at the inputs x, and noisy observations y = f + ε of it, from the given seed. If the
+// model has a mean, f includes it, its coefficients drawn from their priors: it is an error if one of them is flat.
+//
+// It chooses for each term of the kernel the cheapest of the ways that Draw.Engine names. One-dimensional inputs, in any order
+// and repeated or not, take O(n) for a Markovian kernel (capability.Markovian). Smooth kernels take O(n log n), by waves, of which
+// those are left out that sum to 1e-13 of the variance, and so does any kernel on a grid whose circulant matrix is positive (Wood
+// and Chan 1994). All else, and what WithEngine(EngineDense) asks for, takes n³/3 flops and memory for n²/2 numbers: a MemoryError
+// if that is more than WithMemory allows, by default 12 GB. Smooth kernels on close inputs then need some jitter on the diagonal.
+//
+// The same seed gives the same draw on any number of processors; another Engine gives another draw.
+func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option) (d Draw, err error) {
+	defer parallel.Stopped(&err)
+	o, err := optionsOf(opts)
+	if err != nil {
+		return d, err
+	}
+	checked := m
+	if m.Noise == 0 { // y is f
+		checked.Noise = 1
+	}
+	if err := cmp.Or(checked.Check(), x.check("x")); err != nil {
+		return d, err
+	}
+	if len(m.Channels) > 0 {
+		return d, errors.New("gppl: Model.Sample draws observations of f itself, and the model has channels")
+	}
+	p, err := newPriorDraws(ctx, m.Kernel, x, o)
+	if err != nil {
+		return d, err
+	}
+	d = p.draw(seed, 0)
+	if m.Mean != nil {
+		if err := m.drawMean(d.F, x, stream(seed, meanStream, 0).NormFloat64); err != nil {
+			return Draw{}, err
+		}
+	}
+	d.Y = withNoise(d.F, m.Noise, seed, 0)
+	return d, nil
+}
+
+// The streams of random numbers of a seed. Those of the first draw are as old as stored results: do not change them.
+const (
+	functionStream = 2
+	noiseStream    = 3
+	meanStream     = 6
+	nuggetStream   = 7
+	otherStream    = 8 // of the prior noise that posterior draws take
+)
+
+// stream returns a stream of a seed for a draw.
+func stream(seed uint64, of, draw int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(of)|uint64(draw)<<8))
+}
+
+// withNoise returns f and noise of the given variance.
+func withNoise(f []float64, noise float64, seed uint64, draw int) []float64 {
+	rnd, sigma := stream(seed, noiseStream, draw), math.Sqrt(noise)
+	y := make([]float64, len(f))
+	for i := range y {
+		y[i] = f[i] + sigma*rnd.NormFloat64()
+	}
+	return y
+}
+
+// priorDraws draws f without its mean at some inputs, by what was prepared for each term.
+type priorDraws struct {
+	ctx    context.Context
+	n      int
+	made   Draw // without values: what the draws are made by
+	line   *drawnLine
+	terms  []func(dst []float64, rnd *rand.Rand) // add a draw at the inputs of the line
+	rest   *dense.Lower                          // of what is drawn densely, nil: nothing
+	nugget float64                               // that is not part of it
+}
+
+// newPriorDraws chooses how the terms of a kernel are drawn at x, and prepares it.
+func newPriorDraws(ctx context.Context, k Kernel, x Inputs, o options) (*priorDraws, error) {
+	p := &priorDraws{ctx: ctx, n: x.Len(), nugget: capability.Nugget(k)}
+	var terms split
+	terms.set(k)
+	if err := checkVariance(k, variance(k)+p.nugget); err != nil {
+		return nil, err
+	}
+	if x.Dim() == 1 && !isPlaced(k) && o.Engine != EngineDense {
+		p.line = newDrawnLine(x.at)
+	}
+	var rest []Kernel
+	var names []string
+	note := func(name string) {
+		for _, n := range names {
+			if n == name {
+				return
+			}
+		}
+		names = append(names, name)
+	}
+	for _, term := range terms.signal {
+		add, name, bound, err := p.prepare(term, x, o)
+		if err != nil {
+			return nil, err
+		}
+		if add == nil {
+			rest = append(rest, term)
+			continue
+		}
+		note(name)
+		p.terms, p.made.Bound = append(p.terms, add), max(p.made.Bound, bound)
+	}
+	if len(rest) > 0 || len(terms.signal) == 0 && o.Engine == EngineDense {
+		note(EngineDense)
+		if err := p.factorise(k, rest, len(rest) == len(terms.signal), x); err != nil {
+			return nil, err
+		}
+	}
+	for i, name := range names {
+		if i > 0 {
+			p.made.Engine += " + "
+		}
+		p.made.Engine += name
+	}
+	p.made.Bound = max(p.made.Bound, drawRounding)
+	return p, nil
+}
+
+// drawRounding is the rounding of a draw.
+const drawRounding = 1e-14
+
+// drawTolerance is what covariances of a draw may err by, relative to k(0): a test would need 1e20 draws to notice.
+const drawTolerance = 1e-10
+
+// prepare returns what adds a draw of a term; nil if it is to be drawn densely, with others.
+func (p *priorDraws) prepare(term Kernel, x Inputs, o options) (add func([]float64, *rand.Rand), name string, bound float64,
+	err error) {
+	names := []string{EngineDense}
+	if p.line != nil {
+		for _, w := range drawers {
+			names = append(names, w.name)
+		}
+	}
+	c := choice.New(o.Limits, drawTolerance, names)
+	var s choice.Selection
+	c.Begin(&s)
+	s.Candidates[0] = c.Limited(denseDraws(x.Len()))
+	for i := range names[1:] {
+		s.Candidates[i+1] = c.Limited(drawers[i].estimate(term, p.line))
+	}
+	err = c.Evaluate(&s, func(i int) (choice.Outcome, error) {
+		o := choice.Outcome{Terms: 1, Form: 1, Size: 1}
+		if name = names[i]; i == 0 {
+			add, bound = nil, 0
+			return o, nil
+		}
+		add, bound, err = drawers[i-1].prepare(p.ctx, term, p.line)
+		o.Extra = bound
+		return o, err
+	})
+	if err != nil {
+		err = asRefusal(err)
+		if r := (*Refusal)(nil); errors.As(err, &r) && r.Memory != nil && r.Engine == "" {
+			return nil, "", 0, &MemoryError{What: fmt.Sprintf("drawing from the prior at n = %d inputs", x.Len()),
+				Needed: r.Memory.Needed, Limit: r.Memory.Limit}
+		}
+	}
+	return add, name, bound, err
+}
+
+// denseDraws is the estimate of a Cholesky factor.
+func denseDraws(n int) choice.Estimate {
+	size := float64(n)
+	return choice.Estimate{Seconds: 1e-5 + size*size*size/(3*choice.FlopRate) + size*size*0.5*pairSeconds, Bytes: 8 * triangle(n)}
+}
+
+// factorise prepares dense draws of the terms of rest, or of the whole kernel.
+func (p *priorDraws) factorise(k Kernel, rest []Kernel, whole bool, x Inputs) (err error) {
+	if !whole {
+		if k = rest[0]; len(rest) > 1 {
+			k = Add(rest...)
+		}
+	}
+	nugget := p.nugget // better conditioned
+	p.nugget = 0
+	p.rest = dense.NewLower(x.Len())
+	p.rest.Ctx = p.ctx
+	p.made.Jitter, err = p.rest.CholeskyWithJitter(variance(k)+nugget, func() { fillGram(p.rest, x, k, nugget) })
+	if err != nil {
+		return notFactorised(k, 0, err, "gppl: the prior covariance at %d inputs cannot be factorised: %v", x.Len(), err)
+	}
+	return nil
+}
+
+// draw returns the draw of a seed with the given number, without mean and noise.
+func (p *priorDraws) draw(seed uint64, number int) Draw {
+	d, rnd := p.made, stream(seed, functionStream, number)
+	d.F = make([]float64, p.n)
+	if p.rest != nil {
+		for i := range d.F {
+			d.F[i] = rnd.NormFloat64()
+		}
+		p.rest.MulL(dense.AsColumn(d.F))
+	}
+	if len(p.terms) > 0 {
+		sum := make([]float64, len(p.line.t))
+		for _, add := range p.terms {
+			parallel.Look(p.ctx)
+			add(sum, rnd)
+		}
+		p.line.addTo(d.F, sum)
+	}
+	if p.nugget > 0 {
+		white, sd := stream(seed, nuggetStream, number), math.Sqrt(p.nugget)
+		for i := range d.F {
+			d.F[i] += sd * white.NormFloat64()
+		}
+	}
+	return d
+}
