@@ -137,17 +137,19 @@ func (a *Analysis) drawnOf(ctx context.Context, p conditioned, in gppl.Inputs, c
 	if err != nil {
 		return nil, err
 	}
-	draws, _, err := p.Sample(ctx, in, count, seed)
+	draws, err := p.Sample(ctx, in, count, seed)
 	if err != nil {
 		return nil, err
 	}
 	wider := max(1, a.Widen)
-	for _, f := range draws {
-		for i, v := range f {
-			f[i] = mean[i] + wider*(v-mean[i])
+	functions := make([][]float64, len(draws))
+	for j, d := range draws {
+		functions[j] = d.F
+		for i, v := range d.F {
+			d.F[i] = mean[i] + wider*(v-mean[i])
 		}
 	}
-	return draws, ctx.Err()
+	return functions, ctx.Err()
 }
 
 // Quantile returns the index of the first step by which the level is reached with probability p; −1 for none.

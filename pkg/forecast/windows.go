@@ -29,7 +29,7 @@ type conditioned interface {
 	Jitter() float64
 	Coefficients() []gppl.Coefficient
 	OneStep(ctx context.Context, d gppl.Data) (mean, variances []float64, err error)
-	Sample(ctx context.Context, x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error)
+	Sample(ctx context.Context, x gppl.Inputs, count int, seed uint64) ([]gppl.Draw, error)
 	Engine() string
 }
 
@@ -117,11 +117,10 @@ func (w *windows) OneStep(ctx context.Context, d gppl.Data) (mean, variances []f
 }
 
 // Sample draws from the last window.
-func (w *windows) Sample(ctx context.Context, x gppl.Inputs, count int,
-	seed uint64) (f [][]float64, jitter float64, err error) {
+func (w *windows) Sample(ctx context.Context, x gppl.Inputs, count int, seed uint64) ([]gppl.Draw, error) {
 	last, err := w.window(ctx, 0)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	return last.Sample(ctx, x, count, seed)
 }

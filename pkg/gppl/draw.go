@@ -56,7 +56,11 @@ func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option
 	if len(m.Channels) > 0 {
 		return d, errors.New("gppl: Model.Sample draws observations of f itself, and the model has channels")
 	}
-	p, err := newPriorDraws(ctx, m.Kernel, x, o)
+	var line *drawnLine
+	if o.Engine != EngineDense {
+		line = newDrawnLine(m.Kernel, x)
+	}
+	p, err := newPriorDraws(ctx, m.Kernel, capability.Nugget(m.Kernel), x, line, o.Limits)
 	if err != nil {
 		return d, err
 	}
@@ -105,16 +109,14 @@ type priorDraws struct {
 	nugget float64                               // that is not part of it
 }
 
-// newPriorDraws chooses how the terms of a kernel are drawn at x, and prepares it.
-func newPriorDraws(ctx context.Context, k Kernel, x Inputs, o options) (*priorDraws, error) {
-	p := &priorDraws{ctx: ctx, n: x.Len(), nugget: capability.Nugget(k)}
+// newPriorDraws chooses how the terms of a kernel are drawn at x, and prepares it. nugget is the variance of white noise in f, and
+// line that of x, nil if there is none.
+func newPriorDraws(ctx context.Context, k Kernel, nugget float64, x Inputs, line *drawnLine, o choice.Limits) (*priorDraws, error) {
+	p := &priorDraws{ctx: ctx, n: x.Len(), nugget: nugget, line: line}
 	var terms split
 	terms.set(k)
 	if err := checkVariance(k, variance(k)+p.nugget); err != nil {
 		return nil, err
-	}
-	if x.Dim() == 1 && !isPlaced(k) && o.Engine != EngineDense {
-		p.line = newDrawnLine(x.at)
 	}
 	var rest []Kernel
 	var names []string
@@ -161,7 +163,7 @@ const drawRounding = 1e-14
 const drawTolerance = 1e-10
 
 // prepare returns what adds a draw of a term; nil if it is to be drawn densely, with others.
-func (p *priorDraws) prepare(term Kernel, x Inputs, o options) (add func([]float64, *rand.Rand), name string, bound float64,
+func (p *priorDraws) prepare(term Kernel, x Inputs, o choice.Limits) (add func([]float64, *rand.Rand), name string, bound float64,
 	err error) {
 	names := []string{EngineDense}
 	if p.line != nil {
@@ -169,7 +171,7 @@ func (p *priorDraws) prepare(term Kernel, x Inputs, o options) (add func([]float
 			names = append(names, w.name)
 		}
 	}
-	c := choice.New(o.Limits, drawTolerance, names)
+	c := choice.New(o, drawTolerance, names)
 	var s choice.Selection
 	c.Begin(&s)
 	s.Candidates[0] = c.Limited(denseDraws(x.Len()))

@@ -32,7 +32,12 @@ const (
 	offGrid = 0.02
 )
 
-func newDrawnLine(x []float64) *drawnLine {
+// newDrawnLine returns the line of one-dimensional inputs; nil for others, and for a kernel that sees where they are.
+func newDrawnLine(k Kernel, inputs Inputs) *drawnLine {
+	if inputs.Dim() != 1 || isPlaced(k) {
+		return nil
+	}
+	x := inputs.at
 	sorted := observed.Sorted(x)
 	l := &drawnLine{of: make([]int, len(x)), span: sorted.Span}
 	for i, v := range sorted.T {
@@ -59,9 +64,9 @@ var drawers = []struct {
 	estimate func(k Kernel, l *drawnLine) choice.Estimate
 	prepare  func(ctx context.Context, k Kernel, l *drawnLine) (add func(dst []float64, rnd *rand.Rand), bound float64, err error)
 }{
-	{EngineStateSpace, estimateStates, drawStates},
+	{EngineStateSpace, func(k Kernel, l *drawnLine) choice.Estimate { return estimateStates(k, len(l.t)) }, drawStates},
 	{EngineToeplitz, estimateCirculant, drawCirculant},
-	{EngineSpectral, estimateWaveDraws, drawWaves},
+	{EngineSpectral, func(k Kernel, l *drawnLine) choice.Estimate { return estimateWaveDraws(k, len(l.t), l.span) }, drawWaves},
 }
 
 const (
@@ -72,7 +77,7 @@ const (
 )
 
 // estimateStates is that of a walk of the state: nanoseconds for each number of it, measured by BenchmarkDraws.
-func estimateStates(k Kernel, l *drawnLine) choice.Estimate {
+func estimateStates(k Kernel, n int) choice.Estimate {
 	var s stateSpace
 	if !s.expand(k, drawnEps) {
 		return choice.Cannot(notMarkov)
@@ -87,8 +92,7 @@ func estimateStates(k Kernel, l *drawnLine) choice.Estimate {
 		}
 		each += 200e-9 + 20e-9*d*d*d + processes*(30e-9+d*(10e-9+2e-9*d))
 	}
-	n := float64(len(l.t))
-	return choice.Estimate{Seconds: 2e-6 + n*each, Bytes: 32 * n, Err: drawRounding}
+	return choice.Estimate{Seconds: 2e-6 + float64(n)*each, Bytes: 32 * float64(n), Err: drawRounding}
 }
 
 // drawStates draws by the state space of a term.
@@ -161,13 +165,13 @@ type waveSet struct {
 }
 
 // estimateWaveDraws is that of a sum of waves.
-func estimateWaveDraws(k Kernel, l *drawnLine) choice.Estimate {
-	count, ok := countWaves(k, l.span)
+func estimateWaveDraws(k Kernel, n int, span float64) choice.Estimate {
+	count, ok := countWaves(k, span)
 	if !ok || count > mostDrawnWaves {
 		return choice.Cannot("it is no sum of few waves")
 	}
-	return choice.Estimate{Seconds: 5e-6 + 50e-9*count + fourier.SynthesisSeconds(len(l.t), count, drawnTolerance),
-		Bytes: 16*8*count + 16*float64(len(l.t)), Err: drawnEps}
+	return choice.Estimate{Seconds: 5e-6 + 50e-9*count + fourier.SynthesisSeconds(n, count, drawnTolerance),
+		Bytes: 16*8*count + 16*float64(n), Err: drawnEps}
 }
 
 // countWaves returns the highest frequency of the waves of a term.

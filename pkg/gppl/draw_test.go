@@ -12,75 +12,11 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
-
-// drawLevel is the level of each of the three tests that checkDraws makes: all tests together reject what is right about once in
-// ten thousand runs.
-const drawLevel = 1e-8
-
-// checkDraws tests whether draws are of N(mean, cov): of z = L⁻¹(draw − mean), which is N(0, I) then, the mean by χ², the second
-// moments, each of which is about normal, by χ², and the number beyond three standard deviations by its binomial distribution.
-func checkDraws(t *testing.T, name string, draws [][]float64, mean []float64, cov *mat.SymDense) {
-	t.Helper()
-	var chol mat.Cholesky
-	if !chol.Factorize(cov) {
-		t.Fatalf("%s: the covariance cannot be factorised", name)
-	}
-	var l mat.TriDense
-	chol.LTo(&l)
-	n, count := len(mean), float64(len(draws))
-	first, second := make([]float64, n), mat.NewDense(n, n, nil)
-	var far float64
-	z := mat.NewVecDense(n, nil)
-	for _, d := range draws {
-		for i := range n {
-			z.SetVec(i, d[i]-mean[i])
-		}
-		if err := z.SolveVec(&l, z); err != nil && !errors.As(err, new(mat.Condition)) {
-			t.Fatal(err)
-		}
-		for i := range n {
-			v := z.AtVec(i)
-			first[i] += v
-			if math.Abs(v) > 3 {
-				far++
-			}
-			for j := range i + 1 {
-				second.Set(i, j, second.At(i, j)+v*z.AtVec(j))
-			}
-		}
-	}
-	var square, moments float64
-	for i := range n {
-		square += first[i] * first[i] / count
-		for j := range i + 1 {
-			v := second.At(i, j) / math.Sqrt(count)
-			if i == j {
-				v = (v - math.Sqrt(count)) / math.Sqrt2
-			}
-			moments += v * v
-		}
-	}
-	beyond := func(what string, chi2 float64, dof int) {
-		p := distuv.ChiSquared{K: float64(dof)}.Survival(chi2)
-		// The second moments are normal for many draws only: their tails are those of products.
-		if !(p > drawLevel) {
-			t.Errorf("%s: %s: χ² = %.1f with %d degrees of freedom, p = %.2g", name, what, chi2, dof, p)
-		}
-	}
-	beyond("mean", square, n)
-	beyond("covariance", moments, n*(n+1)/2)
-	share := math.Erfc(3 / math.Sqrt2)
-	if off := (far - share*count*float64(n)) / math.Sqrt(share*count*float64(n)); !(math.Abs(off) < 6) {
-		t.Errorf("%s: %.0f values of %.0f lie beyond three standard deviations, %.1f standard errors off", name, far,
-			count*float64(n), off)
-	}
-}
 
 // priorCovariance is K and noise at x.
 func priorCovariance(t *testing.T, k gppl.Kernel, x gppl.Inputs, noise float64) *mat.SymDense {
@@ -139,7 +75,7 @@ func TestDraws(t *testing.T) {
 					continue
 				}
 				taken[engine]++
-				checkDraws(t, fmt.Sprintf("%v at %s by %q", k, name, engine), draws, make([]float64, len(x)),
+				gppl.CheckDraws(t, fmt.Sprintf("%v at %s by %q", k, name, engine), draws, make([]float64, len(x)),
 					priorCovariance(t, k, at, m.Noise))
 			}
 		}

@@ -154,8 +154,12 @@ func (f *denseFactor) checkInverse() error {
 func (f *denseFactor) posterior() predictor {
 	f.solve()
 	f.l.Ctx = nil // of the evaluation, not of predictions
-	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha},
-		timeline.Range(0, f.engine.x.Len()))
+	lambda := f.engine.rows.Set(nil, f.engine.x.Len(), f.noise)
+	for i := range lambda {
+		lambda[i] += f.added
+	}
+	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha,
+		columns: f.engine.columns, lambda: lambda}, timeline.Range(0, f.engine.x.Len()))
 }
 
 // block returns block b of the points of x.
@@ -241,6 +245,9 @@ type exactFactors struct {
 	kernel Kernel
 	factor triangular
 	alpha  blas64.General // A⁻¹C
+
+	columns blas64.General // C
+	lambda  []float64      // A − K
 }
 
 // exactPosterior predicts by a factor A = LLᵀ.

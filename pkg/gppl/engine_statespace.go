@@ -299,12 +299,13 @@ type stateSpacePosterior struct {
 	kernel  Kernel
 	filter  *statespace.Filter // does not change any more
 	lost    float64            // the variance of the harmonics left out
+	noise   float64            // σ², with the nugget
 	readers parallel.Pool[*statespace.Filter]
 }
 
 func (f *stateSpaceFactor) posterior() predictor {
 	f.filter.Ctx = nil // of the evaluation, not of predictions
-	return &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter, lost: f.state.lost}
+	return &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter, lost: f.state.lost, noise: f.model.noise}
 }
 
 // read calls f with the filter and working memory for one goroutine, until ctx ends.

@@ -226,15 +226,15 @@ func TestMeanPosterior(t *testing.T) {
 						t.Errorf("x = %v: %.10g ± %.10g², want %.10g ± %.10g²", x.At(i)[0], m[i], v[i], mean[i], variances[i])
 					}
 				}
-				f, _, err := p.Sample(t.Context(), x, 4000, 1)
+				f, err := p.Sample(t.Context(), x, 4000, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for i := range m {
 					var sum, squares float64
 					for _, row := range f {
-						sum += row[i] - m[i]
-						squares += (row[i] - m[i]) * (row[i] - m[i])
+						sum += row.F[i] - m[i]
+						squares += (row.F[i] - m[i]) * (row.F[i] - m[i])
 					}
 					if z := sum / math.Sqrt(variances[i]*4000); math.Abs(z) > 4.5 {
 						t.Errorf("x = %v: the mean of samples is %.1f standard errors off", x.At(i)[0], z)

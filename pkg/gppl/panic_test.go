@@ -156,11 +156,11 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 				if err != nil {
 					return nil, err
 				}
-				draws, _, err := post.Sample(ctx, at, 1, 1)
+				draws, err := post.Sample(ctx, at, 1, 1)
 				if err != nil {
 					return nil, err
 				}
-				return draws[0], nil
+				return draws[0].F, nil
 			})
 			add(fmt.Sprintf("%T/leave out %s", kernel, engine), func(ctx context.Context) ([]float64, error) {
 				mean, variances, err := gppl.LeaveOut(ctx, m, data, nil, with)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 
@@ -308,44 +307,6 @@ func (p *Posterior) checkDim(x Inputs) {
 	}
 }
 
-// Sample draws count functions f from the posterior at the inputs x, jointly over x: row i of the result is one of them. It takes
-// O(len(x)³), and memory for len(x)² numbers. jitter is the amount that had to be added to the diagonal of the covariance of f.
-// Errors are those of Latent, or that the covariance cannot be factorised; a MemoryError if it would take more than
-// WithMemory allows, by default 12 GB.
-func (p *Posterior) Sample(ctx context.Context, x Inputs, count int, seed uint64) (f [][]float64,
-	jitter float64, err error) {
-	if err := p.checkPlain("Posterior.Sample"); err != nil {
-		return nil, 0, err
-	}
-	defer parallel.Stopped(&err)
-	p.checkDim(x)
-	if count < 0 {
-		panic(fmt.Sprintf("gppl: Posterior.Sample: count = %d", count))
-	}
-	if err := x.check("x"); err != nil {
-		return nil, 0, err
-	}
-	n := x.Len()
-	if err := p.roomFor(n, 8*triangle(n)+8*float64(count)*float64(n), "drawing from the posterior"); err != nil {
-		return nil, 0, err
-	}
-	mean, cov, err := p.joint(ctx, x)
-	if err != nil {
-		return nil, 0, err
-	}
-	factor := dense.NewLower(n)
-	factor.Ctx = ctx
-	jitter, err = factor.CholeskyWithJitter(variance(p.model.Kernel)+p.nugget, func() {
-		factor.EachTile(func(i, j int, t blas64.General) { copy(t.Data, cov.At(i, j).Data) })
-		factor.AddDiagonal(p.nugget)
-	})
-	if err != nil {
-		return nil, jitter, notFactorised(p.model.Kernel, p.model.Noise, err,
-			"gppl: the posterior covariance at %d inputs cannot be factorised: %v", n, err)
-	}
-	return drawNormals(factor, mean, count, seed), jitter, nil
-}
-
 // checkPlain returns an error if p is of channels or exposures.
 func (p *Posterior) checkPlain(what string) error {
 	if p.viewed != nil {
@@ -369,18 +330,13 @@ func (p *Posterior) joint(ctx context.Context, x Inputs) (mean []float64, cov *d
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.mean == nil {
-		return means.Data, cov, nil
-	}
-	q, err := p.basisOf(x)
+	mean, spread, err := p.meanAndSpread(x, means)
 	if err != nil {
 		return nil, nil, err
 	}
-	mean = make([]float64, x.Len())
-	for i := range mean {
-		mean[i], _ = p.mean.Predict(q.RawRowView(i), means.Data[i*means.Stride:][:means.Cols])
+	if p.mean != nil {
+		cov.AddOuter(1, spread)
 	}
-	cov.AddOuter(1, p.mean.Spread(q, means))
 	return mean, cov, nil
 }
 
@@ -423,24 +379,6 @@ func (p *Posterior) engineJoint(ctx context.Context, x Inputs) (means blas64.Gen
 		}
 	}
 	return means, cov, nil
-}
-
-// drawNormals returns count draws from N(mean, LLᵀ).
-func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) [][]float64 {
-	rnd := rand.New(rand.NewPCG(seed, 2))
-	f := make([][]float64, count)
-	for i := range f {
-		f[i] = make([]float64, factor.N())
-		parallel.Look(factor.Ctx)
-		for j := range f[i] {
-			f[i][j] = rnd.NormFloat64()
-		}
-		factor.MulL(dense.AsColumn(f[i]))
-		if mean != nil {
-			dense.Add(f[i], mean)
-		}
-	}
-	return f
 }
 
 // horizon knows the inputs at which a posterior equals the prior, since the kernel has decayed to zero between them and all of

@@ -126,8 +126,8 @@ func comparedBeyond(ctx context.Context, t *testing.T, about string, p, dense *P
 				variances[i], want[i], wantVariances[i], off/(slack*max(1, math.Abs(want[i]))), offVariance/(slack*max(v, wantVariances[i])))
 		}
 	}
-	if _, _, err := p.Sample(ctx, x, 1, 1); err != nil && wantErr == nil {
-		if _, _, err2 := dense.Sample(ctx, x, 1, 1); err2 == nil || strings.Contains(err.Error(), "panic") {
+	if _, err := p.Sample(ctx, x, 1, 1); err != nil && wantErr == nil {
+		if _, err2 := dense.Sample(ctx, x, 1, 1); err2 == nil || strings.Contains(err.Error(), "panic") {
 			t.Errorf("%s at %v: Sample: %v", about, x.at, err)
 		}
 	}

@@ -96,7 +96,7 @@ func TestSamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, _, err := post.Sample(t.Context(), x, count, 1)
+		f, err := post.Sample(t.Context(), x, count, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,8 +104,8 @@ func TestSamples(t *testing.T) {
 		for j := range mean {
 			var s1, s2 float64
 			for i := range f {
-				s1 += f[i][j]
-				s2 += (f[i][j] - mean[j]) * (f[i][j] - mean[j])
+				s1 += f[i].F[j]
+				s2 += (f[i].F[j] - mean[j]) * (f[i].F[j] - mean[j])
 			}
 			// five standard errors of the mean and of the variance
 			if got := s1 / count; math.Abs(got-mean[j]) > 5*math.Sqrt(v[j]/count)+1e-6 {

@@ -260,7 +260,8 @@ func (u *updated) condition(ctx context.Context) (*stateSpacePosterior, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gppl: Posterior.Update: conditioning on all observations: %w", err)
 	}
-	u.whole.of = &stateSpacePosterior{line: all, kernel: u.base.kernel, filter: filter, lost: u.base.lost}
+	u.whole.of = &stateSpacePosterior{line: all, kernel: u.base.kernel, filter: filter, lost: u.base.lost,
+		noise: u.base.noise}
 	return u.whole.of, nil
 }
 

@@ -283,7 +283,7 @@ func TestSumsRefusals(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "x = 101") || !strings.Contains(err.Error(), "from 0 to 100") {
 		t.Errorf("beyond the range: %v", err)
 	}
-	if _, _, err := post.Sample(t.Context(), gppl.Scalars([]float64{50, 101}), 1, 1); err == nil || !strings.Contains(err.Error(), "x = 101") {
+	if _, err := post.Sample(t.Context(), gppl.Scalars([]float64{50, 101}), 1, 1); err == nil || !strings.Contains(err.Error(), "x = 101") {
 		t.Errorf("a sample beyond the range: %v", err)
 	}
 }

@@ -197,7 +197,7 @@ func TestNoViewsElsewhere(t *testing.T) {
 			"outliers":       second(observe.FindOutliers(ctx, m, d)),
 			"update":         second(post.Update(ctx, plain)),
 			"one step":       third(post.OneStep(ctx, plain)),
-			"draw":           third(post.Sample(ctx, plain.X, 1, 1)),
+			"draw":           second(post.Sample(ctx, plain.X, 1, 1)),
 			"leaving out":    third(gppl.LeaveOut(ctx, m, d, nil)),
 			"another engine": second(gppl.NewExact(ctx, m, d, gppl.WithEngine(gppl.EngineDense))),
 		} {

@@ -409,8 +409,12 @@ func (s *mode) draw(draws int, seed uint64) (g [][]float64, logs []float64, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, _, err = p.Sample(s.ctx, d.X, draws, seed); err != nil {
+	drawn, err := p.Sample(s.ctx, d.X, draws, seed)
+	if err != nil {
 		return nil, nil, err
+	}
+	for _, one := range drawn {
+		g = append(g, one.F)
 	}
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	logs = make([]float64, draws)
