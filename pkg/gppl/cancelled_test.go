@@ -58,6 +58,14 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 			_, err := p.Sample(ctx, among.X, 2, 1)
 			return err
 		})
+		add("Posterior.Joint, "+engine, func(ctx context.Context) error {
+			_, _, err := p.Joint(ctx, among.X)
+			return err
+		})
+		add("Posterior.Gradient, "+engine, func(ctx context.Context) error {
+			_, _, err := p.Gradient(ctx, among.X)
+			return err
+		})
 		add("Posterior.OneStep, "+engine, func(ctx context.Context) error {
 			_, _, err := p.OneStep(ctx, after)
 			return err
@@ -203,6 +211,10 @@ func TestMemoryJointly(t *testing.T) {
 			n := many
 			if limit < 1e9 {
 				n = 5000 // 100 MB for a triangle
+			}
+			calls[fmt.Sprintf("Posterior.Joint, %s, %d", engine, n)] = func() error {
+				_, _, err := p.Joint(t.Context(), all.X.Slice(0, n))
+				return err
 			}
 			calls[fmt.Sprintf("Posterior.OneStep, %s, %d", engine, n)] = func() error {
 				some := all.Pick([]int{7, 6, 5, 4, 3}) // older than the last

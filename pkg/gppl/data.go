@@ -198,6 +198,11 @@ func squaresOf(x []float64) []float64 {
 	return squares
 }
 
+// isEmpty reports whether d is Data{}. Data of Scalars(nil), which a caller may not intend, are not: they are an error.
+func (d Data) isEmpty() bool {
+	return d.sums == nil && d.X.d == 0 && d.Y == nil && d.Errors == nil && d.Relative == nil && !d.isViewed()
+}
+
 // isViewed reports whether the data have channels or exposures.
 func (d Data) isViewed() bool { return d.Channels != nil || d.Exposures != nil }
 

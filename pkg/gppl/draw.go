@@ -56,11 +56,15 @@ func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option
 	if len(m.Channels) > 0 {
 		return d, errors.New("gppl: Model.Sample draws observations of f itself, and the model has channels")
 	}
+	nugget := capability.Nugget(m.Kernel)
+	if err := checkVariance(m.Kernel, variance(m.Kernel)+nugget); err != nil {
+		return d, err
+	}
 	var line *drawnLine
 	if o.Engine != EngineDense {
 		line = newDrawnLine(m.Kernel, x)
 	}
-	p, err := newPriorDraws(ctx, m.Kernel, capability.Nugget(m.Kernel), x, line, o.Limits)
+	p, err := newPriorDraws(ctx, m.Kernel, nugget, x, line, o.Limits)
 	if err != nil {
 		return d, err
 	}
@@ -115,9 +119,6 @@ func newPriorDraws(ctx context.Context, k Kernel, nugget float64, x Inputs, line
 	p := &priorDraws{ctx: ctx, n: x.Len(), nugget: nugget, line: line}
 	var terms split
 	terms.set(k)
-	if err := checkVariance(k, variance(k)+p.nugget); err != nil {
-		return nil, err
-	}
 	var rest []Kernel
 	var names []string
 	note := func(name string) {
@@ -155,12 +156,6 @@ func newPriorDraws(ctx context.Context, k Kernel, nugget float64, x Inputs, line
 	p.made.Bound = max(p.made.Bound, drawRounding)
 	return p, nil
 }
-
-// drawRounding is the rounding of a draw.
-const drawRounding = 1e-14
-
-// drawTolerance is what covariances of a draw may err by, relative to k(0): a test would need 1e20 draws to notice.
-const drawTolerance = 1e-10
 
 // prepare returns what adds a draw of a term; nil if it is to be drawn densely, with others.
 func (p *priorDraws) prepare(term Kernel, x Inputs, o choice.Limits) (add func([]float64, *rand.Rand), name string, bound float64,

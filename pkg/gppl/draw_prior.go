@@ -70,6 +70,10 @@ var drawers = []struct {
 }
 
 const (
+	// drawTolerance is what covariances of a draw may err by, relative to k(0): a test would need 1e20 draws to notice.
+	drawTolerance = 1e-10
+	// drawRounding is the rounding of a draw.
+	drawRounding = 1e-14
 	// drawnEps is the share of the variance that waves which are left out may have.
 	drawnEps = 1e-13
 	// drawnTolerance is that of a sum of waves, relative to the sum of their amplitudes.

@@ -121,7 +121,14 @@ type predictor interface {
 	latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error
 	// joint sets the means at x, and cov, a symmetric len(x)×len(x) matrix, to the covariance.
 	joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error
+	// given sets row i of means to κ_iᵀA⁻¹C for functionals of f with the covariances κ with the observations, and subtracts κᵀA⁻¹κ
+	// from cov, which has their prior covariance.
+	given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error
 }
+
+// A functional is a linear function of f, by its covariances: f(x), a term of it, a derivative. functionals returns those of f at
+// the inputs of with the functionals from … to−1, of.Len() by to−from, which the caller may change.
+type functionals func(of Inputs, from, to int) blas64.General
 
 // farError is the error of a predictor at the first input where it has no answer. Variances at such inputs are NaN; the other
 // answers are correct.

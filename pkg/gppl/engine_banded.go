@@ -304,7 +304,7 @@ func (f *bandedFactor) posterior() predictor {
 	f.band.gram.SolveLT(alpha)
 	f.band.gram.Ctx = nil // of the evaluation, not of predictions
 	l := f.engine.line
-	of := &exactFactors{x: Scalars(l.T), kernel: f.kernel, factor: &f.band.gram, alpha: alpha,
+	of := &exactFactors{x: Scalars(l.T), factor: &f.band.gram, alpha: alpha,
 		columns: l.Columns, lambda: l.Noise.Set(nil, len(l.T), f.noise)}
 	return &bandedPosterior{newExactPosterior(f.kernel, of, l.Ranks()), &f.band, l.Noise.Least(f.noise)}
 }

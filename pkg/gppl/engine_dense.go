@@ -158,7 +158,7 @@ func (f *denseFactor) posterior() predictor {
 	for i := range lambda {
 		lambda[i] += f.added
 	}
-	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha,
+	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, factor: f.l, alpha: f.alpha,
 		columns: f.engine.columns, lambda: lambda}, timeline.Range(0, f.engine.x.Len()))
 }
 
@@ -189,9 +189,12 @@ type conditioner struct {
 	factors factors
 }
 
-// factors gives the means at x, len(x)×c, and those matrices, a column for each of x. more may be empty.
+// factors gives the means, q×c, of what has the covariances cross with the inputs, and those matrices, a column for each. more may
+// be empty. It may keep cross.
 type factors interface {
-	condition(ctx context.Context, means blas64.General, x Inputs) (less, more blas64.General)
+	// inputs are those that it conditions on.
+	inputs() Inputs
+	condition(ctx context.Context, means, cross blas64.General) (less, more blas64.General)
 	// rows returns the numbers of rows of less and more.
 	rows() (less, more int)
 }
@@ -199,7 +202,8 @@ type factors interface {
 func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	variancesAt(variances, c.kernel, x)
 	return parallel.Parts(ctx, x.Len(), dense.Tile, func(from, to int) {
-		less, more := c.factors.condition(ctx, dense.Rows(means, from, to-from), x.Slice(from, to))
+		less, more := c.factors.condition(ctx, dense.Rows(means, from, to-from),
+			crossCovariance(c.factors.inputs(), x.Slice(from, to), c.kernel))
 		v := variances[from:to]
 		dense.AddSquares(v, -1, less)
 		dense.AddSquares(v, 1, more)
@@ -207,22 +211,8 @@ func (c conditioner) latent(ctx context.Context, means blas64.General, variances
 }
 
 func (c conditioner) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	down, up := c.factors.rows()
-	less, more := dense.New(down, x.Len()), dense.New(up, x.Len())
-	err := parallel.Parts(ctx, x.Len(), dense.Tile, func(from, to int) {
-		l, m := c.factors.condition(ctx, dense.Rows(means, from, to-from), x.Slice(from, to))
-		dense.Copy(dense.Sub(less, 0, down, from, to), l)
-		if up > 0 {
-			dense.Copy(dense.Sub(more, 0, up, from, to), m)
-		}
-	})
-	if err != nil {
-		return err
-	}
 	fillGram(cov, x, c.kernel, 0)
-	cov.AddOuter(-1, less)
-	cov.AddOuter(1, more)
-	return nil
+	return c.given(ctx, means, cov, valuesOf(c.kernel, x))
 }
 
 // crossCovariance returns k(a, b), len(a) by len(b).
@@ -231,6 +221,11 @@ func crossCovariance(a, b Inputs, k Kernel) blas64.General {
 	distances(c.Data, a, b)
 	covariances(c.Data, k, a, b, c.Data)
 	return c
+}
+
+// valuesOf is f(x) of a kernel, or a term of it.
+func valuesOf(k Kernel, x Inputs) functionals {
+	return func(of Inputs, from, to int) blas64.General { return crossCovariance(of, x.Slice(from, to), k) }
 }
 
 // triangular is L of A = LLᵀ: it replaces b by L⁻¹b, or by L⁻ᵀb.
@@ -242,7 +237,6 @@ type triangular interface {
 // exactFactors condition on all observations, by any factor of A = LLᵀ.
 type exactFactors struct {
 	x      Inputs
-	kernel Kernel
 	factor triangular
 	alpha  blas64.General // A⁻¹C
 
@@ -261,8 +255,9 @@ func newExactPosterior(k Kernel, of *exactFactors, rows []int) exactPosterior {
 	return exactPosterior{conditioner{k, of}, of, rows}
 }
 
-func (p *exactFactors) condition(ctx context.Context, means blas64.General, x Inputs) (less, more blas64.General) {
-	less = crossCovariance(p.x, x, p.kernel)
+func (p *exactFactors) inputs() Inputs { return p.x }
+
+func (p *exactFactors) condition(ctx context.Context, means, less blas64.General) (_, more blas64.General) {
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.alpha, 0, means)
 	until(ctx, p.factor).SolveL(less) // L⁻¹K_x*
 	return less, more
@@ -279,4 +274,34 @@ func until(ctx context.Context, f triangular) triangular {
 		return f.Within(ctx)
 	}
 	return f
+}
+
+func (p exactPosterior) observations(context.Context) (*conditions, error) {
+	n := float64(p.of.x.Len())
+	return &conditions{x: p.of.x, lambda: p.of.lambda, columns: p.of.columns, seconds: 1e-6 + 0.5e-9*n*n,
+		solve: func(ctx context.Context, b blas64.General) error {
+			f := until(ctx, p.of.factor)
+			f.SolveL(b)
+			f.SolveLT(b)
+			return ctx.Err()
+		}}, nil
+}
+
+func (c conditioner) given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error {
+	q := means.Rows
+	down, up := c.factors.rows()
+	less, more := dense.New(down, q), dense.New(up, q)
+	err := parallel.Parts(ctx, q, dense.Tile, func(from, to int) {
+		l, m := c.factors.condition(ctx, dense.Rows(means, from, to-from), of(c.factors.inputs(), from, to))
+		dense.Copy(dense.Sub(less, 0, down, from, to), l)
+		if up > 0 {
+			dense.Copy(dense.Sub(more, 0, up, from, to), m)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	cov.AddOuter(-1, less)
+	cov.AddOuter(1, more)
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -14,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
@@ -294,5 +296,75 @@ func (p *griddedPosterior) joint(ctx context.Context, means blas64.General, cov 
 	cov.AddOuter(-1, b)
 	p.factor.SolveL(b)
 	cov.AddOuter(1, b)
+	return ctx.Err()
+}
+
+// entries returns what calls f with the entries of B that are not zero, b at the places (i, row), for the inputs x.
+func (p *griddedPosterior) entries(x Inputs) func(ctx context.Context, f func(i, row int, b float64)) {
+	return func(ctx context.Context, f func(i, row int, b float64)) {
+		at := p.predictor.Point()
+		for i := range x.Len() {
+			if i%256 == 0 {
+				parallel.Look(ctx)
+			}
+			at.Set(p.inPeriods(x, i))
+			first, entries := at.Entries()
+			for g, v := range entries {
+				if row := first + g; row >= 0 && row < p.factor.Size() {
+					f(i, row, v)
+				}
+			}
+		}
+	}
+}
+
+func (p *griddedPosterior) observations(context.Context) (*conditions, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	var line *observed.Line
+	switch of := p.engine.Source.(type) {
+	case *observed.Line:
+		line = of
+	case *mixed.Grid:
+		line = of.Line
+	default:
+		return nil, errNoObservations
+	}
+	lambda, each := weighted(line, p.noise), p.entries(Scalars(line.T))
+	return onLine(line, lambda, 1e-6+float64(len(line.T))*5e-6, func(ctx context.Context, b []float64) {
+		lowRank(b, lambda, func(w []float64) []float64 {
+			h := make([]float64, p.factor.Size())
+			each(ctx, func(i, row int, v float64) { h[row] += v * w[i] })
+			p.factor.Solve(dense.AsColumn(h))
+			return h
+		}, func(h []float64) []float64 {
+			fit := make([]float64, len(line.T))
+			each(ctx, func(i, row int, v float64) { fit[i] += v * h[row] })
+			return fit
+		})
+	}), nil
+}
+
+// given is K = BBᵀ: with g = H⁻¹BᵀΛ⁻¹κ and r = κ − Bg, κᵀA⁻¹κ = rᵀΛ⁻¹r + gᵀg, which is stationary in g, and κᵀA⁻¹C = rᵀΛ⁻¹C.
+func (p *griddedPosterior) given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error {
+	data, err := p.observations(ctx)
+	if err != nil {
+		return err
+	}
+	r := of(data.x, 0, means.Rows)
+	g, rows := dense.New(p.factor.Size(), r.Cols), p.entries(data.x)
+	rows(ctx, func(i, row int, v float64) { blas64.Axpy(v/data.lambda[i], dense.Row(r, i), dense.Row(g, row)) })
+	p.factor.Solve(g)
+	rows(ctx, func(i, row int, v float64) { blas64.Axpy(-v, dense.Row(g, row), dense.Row(r, i)) })
+	columns := dense.New(data.columns.Rows, data.columns.Cols)
+	dense.Copy(columns, data.columns)
+	for i, l := range data.lambda {
+		blas64.Scal(1/math.Sqrt(l), dense.Row(r, i))
+		blas64.Scal(1/math.Sqrt(l), dense.Row(columns, i))
+	}
+	dense.Gemm(blas.Trans, blas.NoTrans, 1, r, columns, 0, means)
+	cov.AddOuter(-1, r)
+	cov.AddOuter(-1, g)
 	return ctx.Err()
 }

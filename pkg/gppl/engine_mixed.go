@@ -328,16 +328,16 @@ func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, varia
 	})
 	inBatches(ctx, means, variances, x, beyond, func(m blas64.General, v []float64, x Inputs) {
 		variancesAt(v, p.kernel, x)
-		g := p.Regress(ctx, m, p.cross(x), func(r blas64.General) { dense.AddSquares(v, -1, r) })
+		g := p.Regress(ctx, m, p.cross(valuesOf(p.kernel, x), x.Len()), func(r blas64.General) { dense.AddSquares(v, -1, r) })
 		dense.AddSquares(v, -1, g)
 	})
 	return ctx.Err()
 }
 
-// cross returns the covariances of observations with x.
-func (p *mixedPosterior) cross(x Inputs) func(from, count int) blas64.General {
+// cross returns the covariances of observations with q functionals.
+func (p *mixedPosterior) cross(of functionals, q int) func(from, count int) blas64.General {
 	t := Scalars(p.Data.T)
-	return func(from, count int) blas64.General { return crossCovariance(t.Slice(from, from+count), x, p.kernel) }
+	return func(from, count int) blas64.General { return of(t.Slice(from, from+count), 0, q) }
 }
 
 func (p *mixedPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
@@ -350,7 +350,51 @@ func (p *mixedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 		return nil
 	}
 	fillGram(cov, x, p.kernel, 0)
-	g := p.Regress(ctx, means, p.cross(x), func(r blas64.General) { cov.AddOuter(-1, r) })
+	return p.given(ctx, means, cov, valuesOf(p.kernel, x))
+}
+
+// throughWaves replaces b by A⁻¹b, A = B + EEᵀ, given what solves with B.
+func (f *mixedFactor) throughWaves(ctx context.Context, b blas64.General,
+	base func(ctx context.Context, b blas64.General) error) error {
+	n := b.Rows
+	t := f.engine.line.T
+	within := dense.New(n, b.Cols)
+	dense.Copy(within, b)
+	if err := base(ctx, within); err != nil {
+		return err
+	}
+	h := dense.New(f.Columns(), b.Cols)
+	const rows = 512
+	for from := 0; from < n; from += rows {
+		parallel.Look(ctx)
+		count := min(rows, n-from)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, f.At(t[from:from+count]), dense.Rows(within, from, count), 1, h)
+	}
+	f.T.Within(ctx).Solve(h)
+	for from := 0; from < n; from += rows {
+		parallel.Look(ctx)
+		count := min(rows, n-from)
+		dense.Gemm(blas.Trans, blas.NoTrans, -1, f.At(t[from:from+count]), h, 1, dense.Rows(b, from, count))
+	}
+	return base(ctx, b)
+}
+
+func (p *mixedPosterior) observations(context.Context) (*conditions, error) {
+	line := p.engine.line
+	n, columns := float64(len(line.T)), float64(p.Columns())
+	return &conditions{x: Scalars(line.T), lambda: p.Lambda, columns: line.Columns, seconds: 1e-6 + 4e-9*n*columns,
+		solve: func(ctx context.Context, b blas64.General) error {
+			return p.throughWaves(ctx, b, func(_ context.Context, b blas64.General) error {
+				for i, l := range p.Lambda {
+					blas64.Scal(1/l, dense.Row(b, i))
+				}
+				return nil
+			})
+		}}, nil
+}
+
+func (p *mixedPosterior) given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error {
+	g := p.Regress(ctx, means, p.cross(of, means.Rows), func(r blas64.General) { cov.AddOuter(-1, r) })
 	cov.AddOuter(-1, g)
 	return nil
 }

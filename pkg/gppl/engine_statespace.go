@@ -334,19 +334,21 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 		p.read(ctx, func(f *statespace.Filter) { f.AheadJointly(means, f.Tail(), x.at, cov.SetEntry) })
 		return ctx.Err()
 	}
-	if err := p.latent(ctx, means, nil, x); err != nil {
-		return err
-	}
+	fillGram(cov, x, p.kernel, 0)
+	return p.given(ctx, means, cov, valuesOf(p.kernel, x))
+}
+
+func (p *stateSpacePosterior) observations(context.Context) (*conditions, error) {
 	n := len(p.line.T)
-	cross, solved := dense.New(x.Len(), n), dense.New(x.Len(), n)
-	err := parallel.Parts(ctx, cross.Rows, 1, func(i, _ int) {
-		dense.Copy(dense.Rows(cross, i, 1), crossCovariance(x.Slice(i, i+1), Scalars(p.line.T), p.kernel))
-		p.read(ctx, func(f *statespace.Filter) { f.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data) })
-	})
+	return onLine(p.line, p.line.Noise.Set(nil, n, p.noise), 1e-6+float64(n)*100e-9, func(ctx context.Context, b []float64) {
+		p.read(ctx, func(f *statespace.Filter) { f.Solve(b, b) })
+	}), nil
+}
+
+func (p *stateSpacePosterior) given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error {
+	data, err := p.observations(ctx)
 	if err != nil {
 		return err
 	}
-	fillGram(cov, x, p.kernel, 0)
-	cov.SubtractProduct(cross, solved)
-	return nil
+	return givenBySolve(ctx, data, means, cov, of)
 }

@@ -304,16 +304,36 @@ func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, va
 }
 
 func (p *toeplitzPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	n := p.factor.engine.grid.N
-	cross, solved := dense.New(x.Len(), n), dense.New(x.Len(), n)
-	err := p.each(ctx, x, func(i int, w *toeplitzWork) {
-		p.condition(dense.Row(means, i).Data, dense.Row(cross, i).Data, x.Slice(i, i+1), w)
-		p.factor.factor.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data, &w.work)
-	})
+	fillGram(cov, x, p.factor.kernel, 0)
+	return p.given(ctx, means, cov, valuesOf(p.factor.kernel, x))
+}
+
+func (p *toeplitzPosterior) observations(context.Context) (*conditions, error) {
+	e := p.factor.engine
+	n := e.grid.N
+	lambda := make([]float64, len(e.line.T))
+	for i := range lambda {
+		lambda[i] = p.factor.noise
+	}
+	return onLine(e.line, lambda, 1e-6+float64(n)*150e-9, func(_ context.Context, b []float64) {
+		w := p.work.Get()
+		w.cross = dense.Resize(w.cross, n)
+		clear(w.cross)
+		for i, at := range e.grid.Place {
+			w.cross[at] = b[i]
+		}
+		p.factor.factor.Solve(w.cross, w.cross, &w.work)
+		for i, at := range e.grid.Place {
+			b[i] = w.cross[at]
+		}
+		p.work.Put(w)
+	}), nil
+}
+
+func (p *toeplitzPosterior) given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error {
+	data, err := p.observations(ctx)
 	if err != nil {
 		return err
 	}
-	fillGram(cov, x, p.factor.kernel, 0)
-	cov.SubtractProduct(cross, solved)
-	return nil
+	return givenBySolve(ctx, data, means, cov, of)
 }

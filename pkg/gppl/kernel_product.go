@@ -18,7 +18,7 @@ import (
 // by waves for smooth terms, else from the covariances themselves. It errs by what a Draw does, relative to k(0)·Σ|α|.
 func covarianceProduct(ctx context.Context, k Kernel, x, t Inputs, alpha blas64.General) (blas64.General, error) {
 	dst := dense.New(x.Len(), alpha.Cols)
-	if x.Len() == 0 {
+	if x.Len() == 0 || t.Len() == 0 {
 		return dst, nil
 	}
 	var terms split

@@ -2,7 +2,6 @@ package gppl
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -77,7 +76,7 @@ func (p *basedPosterior) latent(ctx context.Context, means blas64.General, varia
 		part := beyond[from:min(from+posteriorBatch, len(beyond))]
 		far := x.Pick(part)
 		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
-		g, explained, err := p.beyond(ctx, m, far)
+		g, explained, err := p.beyond(ctx, m, valuesOf(p.kernel, far))
 		if err != nil && ctx.Err() == nil {
 			for _, i := range beyond[from:] {
 				variances[i] = math.NaN()
@@ -107,32 +106,18 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 		cov.AddOuter(1, p.conditioned(ctx, means, wide, x))
 		return nil
 	}
-	g, explained, err := p.beyond(ctx, means, x)
-	if err != nil {
-		return err
-	}
 	fillGram(cov, x, p.kernel, 0)
-	cov.AddOuter(-1, g)
-	for i := range x.Len() {
-		parallel.Look(ctx)
-		for j := range i + 1 {
-			cov.SetEntry(i, j, cov.Entry(i, j)-explained.Data[i*explained.Stride+j])
-		}
-	}
-	return nil
+	return p.given(ctx, means, cov, valuesOf(p.kernel, x))
 }
 
-// beyond sets the means at any x, and returns g, p×len(x), and rᵀB⁻¹r′, len(x)×len(x).
-func (p *basedPosterior) beyond(ctx context.Context, means blas64.General, x Inputs) (g, explained blas64.General, err error) {
+// beyond sets the means of functionals at any x, q×c, and returns g, p×q, and rᵀB⁻¹r′, q×q.
+func (p *basedPosterior) beyond(ctx context.Context, means blas64.General, of functionals) (g, explained blas64.General, err error) {
 	defer parallel.Stopped(&err)
-	n, count, c, q := len(p.engine.line.T), p.Columns(), means.Cols, x.Len()
+	n, count, c, q := len(p.engine.line.T), p.Columns(), means.Cols, means.Rows
 	all := dense.New(n, c+count+p.Shift)
 	p.FillColumns(all)
 	y, e := dense.Sub(all, 0, n, 0, c), dense.Sub(all, 0, n, c, c+count)
-	cross := dense.New(n, q)
-	if err := Covariance(ctx, cross.Data, p.kernel, Scalars(p.engine.line.T), x); err != nil {
-		return g, explained, fmt.Errorf("gppl: interrupted: %w", err)
-	}
+	cross := of(Scalars(p.engine.line.T), 0, q)
 	products, err := p.products(ctx, e, cross)
 	if err != nil {
 		return g, explained, err
@@ -190,4 +175,34 @@ func (p *basedPosterior) factorBase(m *compiled, l *observed.Line) (exactFactor,
 		return nil, &MemoryError{What: "a prediction so far from the data", Needed: needed, Limit: p.engine.memory}
 	}
 	return e.factor(m)
+}
+
+func (p *basedPosterior) observations(ctx context.Context) (*conditions, error) {
+	of, is := p.of.(solver)
+	if !is {
+		return nil, errNoObservations
+	}
+	base, err := of.observations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	line := p.engine.line
+	n, columns := float64(len(line.T)), float64(p.Columns())
+	return &conditions{x: Scalars(line.T), lambda: p.Lambda, columns: line.Columns, seconds: 2*base.seconds + 4e-9*n*columns,
+		solve: func(ctx context.Context, b blas64.General) error { return p.throughWaves(ctx, b, base.solve) }}, nil
+}
+
+func (p *basedPosterior) given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error {
+	g, explained, err := p.beyond(ctx, means, of)
+	if err != nil {
+		return err
+	}
+	cov.AddOuter(-1, g)
+	for i := range means.Rows {
+		parallel.Look(ctx)
+		for j := range i + 1 {
+			cov.SetEntry(i, j, cov.Entry(i, j)-explained.Data[i*explained.Stride+j])
+		}
+	}
+	return nil
 }

@@ -26,9 +26,9 @@ import (
 // variance is larger by σ². A Posterior is safe for concurrent use, and its answers do not depend on earlier calls.
 type Posterior struct {
 	model     Model
-	predictor predictor
+	predictor predictor // nil before any data
 	engine    string
-	dim       int
+	dim       int // 0 before any data
 	jitter    float64
 	inexact   float64 // nats
 	bound     float64 // on the error of the likelihood, nats per observation
@@ -37,6 +37,7 @@ type Posterior struct {
 	nugget    float64              // of the kernel: a part of f
 	mean      *regress.Conditioned // nil for a mean of zero
 	viewed    *viewedPosterior     // of channels or exposures, in place of the predictor; nil without
+	part      *ofTerms             // of some terms alone; nil: of all
 	inOrder   *inOrder             // nil: there is no series
 	memory    float64              // that a joint prediction may take, in bytes
 	held      int                  // rows that each input of a joint prediction takes, beside the covariance
@@ -50,7 +51,13 @@ func (p *Posterior) String() string {
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006, eq. 2.25 and 2.26; the paper's μ* and Σ*), by the
 // engine that suits it as for NewExact: it is the Posterior of that loss at the parameters of m. Densely that takes n³/3 flops
 // and memory for n²/2 numbers, and n² flops per new input; with a state space it is linear in n.
+//
+// Given Data{}, no data at all, it is the prior, at inputs of any dimension: predictions before the first observation. The
+// coefficients of a mean then need priors.
 func NewPosterior(ctx context.Context, m Model, d Data, opts ...Option) (*Posterior, error) {
+	if d.isEmpty() {
+		return newPrior(m, opts)
+	}
 	l, err := NewExact(ctx, m, d, append(slices.Clone(opts), forPosterior)...)
 	if err != nil {
 		return nil, err
@@ -276,7 +283,7 @@ func (p *Posterior) basisOf(x Inputs) (*mat.Dense, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.mean.Basis.Apply(h), nil
+	return p.mean.Basis.Apply(p.part.own(h)), nil
 }
 
 // setMeans sets the posterior mean at the x with the given indices (row j of means belongs to the jth index), and the variance to
@@ -289,7 +296,7 @@ func (p *Posterior) setMeans(mean, variances []float64, x Inputs, at []int, mean
 		for j, i := range at {
 			mean[i], variances[i] = means.Data[j], 0
 		}
-		return nil
+		return p.addPriorMean(variances, x, at)
 	}
 	q, err := p.basisOf(x.Pick(at))
 	if err != nil {
@@ -302,7 +309,7 @@ func (p *Posterior) setMeans(mean, variances []float64, x Inputs, at []int, mean
 }
 
 func (p *Posterior) checkDim(x Inputs) {
-	if x.Dim() != p.dim {
+	if x.Dim() != p.dim && p.dim != 0 {
 		panic(fmt.Sprintf("gppl: Posterior: x has dimension %d, the data have %d", x.Dim(), p.dim))
 	}
 }
@@ -334,9 +341,7 @@ func (p *Posterior) joint(ctx context.Context, x Inputs) (mean []float64, cov *d
 	if err != nil {
 		return nil, nil, err
 	}
-	if p.mean != nil {
-		cov.AddOuter(1, spread)
-	}
+	cov.AddOuter(1, spread)
 	return mean, cov, nil
 }
 
@@ -407,6 +412,9 @@ func newHorizon(m Model, noise float64, n int, conditioned ...Inputs) horizon {
 
 // distance returns the distance of a point from the box of the data, or +Inf if it overflows.
 func (h horizon) distance(x []float64) (d float64) {
+	if h.lo == nil { // no data
+		return math.Inf(1)
+	}
 	for j, v := range x {
 		d = math.Hypot(d, max(h.lo[j]-v, v-h.hi[j], 0))
 	}
@@ -456,18 +464,28 @@ func (h horizon) blurred(d float64) bool {
 // Coefficients returns the learnt coefficient of each column of the model's mean, in order; nil if it has no mean.
 func (p *Posterior) Coefficients() []Coefficient { return coefficients(p.mean) }
 
+// checkDrawn is an error if the prior of a coefficient is flat.
+func checkDrawn(m Mean) error {
+	for _, c := range m.Columns() {
+		if math.IsInf(c.Variance, 1) {
+			return fmt.Errorf("gppl: the coefficient of column %q of the mean has a flat prior, which cannot be drawn from: give it a"+
+				" prior (GaussianBeta)", c.Name)
+		}
+	}
+	return nil
+}
+
 // drawMean adds a draw of the mean to f, of independent normals by next. It is an
 // error if a prior is flat: there is no such distribution.
 func (m Model) drawMean(f []float64, x Inputs, next func() float64) error {
+	if err := checkDrawn(m.Mean); err != nil {
+		return err
+	}
 	h, err := basisAt(m.Mean, x)
 	if err != nil {
 		return err
 	}
 	for j, c := range m.Mean.Columns() {
-		if math.IsInf(c.Variance, 1) {
-			return fmt.Errorf("gppl: the coefficient of column %q of the mean has a flat prior, which cannot be drawn from: give it a"+
-				" prior (GaussianBeta)", c.Name)
-		}
 		beta := math.Sqrt(c.Variance) * next()
 		for i := range f {
 			f[i] += beta * h.At(i, j)

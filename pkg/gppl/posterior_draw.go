@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -128,19 +129,26 @@ type correction struct {
 
 // corrected returns the correction for x, and what so many draws by it take; nil if there is none.
 func (p *Posterior) corrected(ctx context.Context, x Inputs, count int) (*correction, choice.Estimate) {
-	of, is := p.predictor.(solver)
-	if !is {
-		return nil, choice.Cannot("the engine does not solve for other observations")
-	}
-	data, err := of.observations(ctx)
-	if err != nil {
-		return nil, choice.Cannot("the engine does not solve for other observations")
+	data := noConditions(x.Dim())
+	if p.predictor != nil {
+		of, is := p.predictor.(solver)
+		if !is {
+			return nil, choice.Cannot("the engine does not solve for other observations")
+		}
+		var err error
+		if data, err = of.observations(ctx); err != nil {
+			return nil, choice.Cannot("the engine does not solve for other observations")
+		}
 	}
 	n := data.x.Len() + x.Len()
 	both := make([]float64, 0, n*x.Dim())
 	by := &correction{of: p, x: x, data: data, both: Inputs{d: x.Dim(), at: append(append(both, data.x.at...), x.at...)}}
 	by.line = newDrawnLine(p.model.Kernel, by.both)
 	seconds, bytes := priorEstimate(p.model.Kernel, by.both, by.line, float64(count))
+	if p.part != nil && p.part.rest != nil {
+		more, room := priorEstimate(p.part.rest, data.x, newDrawnLine(p.part.rest, data.x), float64(count))
+		seconds, bytes = seconds+more, bytes+room
+	}
 	columns := float64(count + p.columns())
 	return by, choice.Estimate{Seconds: seconds + columns*data.seconds + columns*float64(n)*50e-9,
 		Bytes: bytes + 24*float64(min(count, by.batch()))*float64(n) + 8*float64(count)*float64(x.Len())}
@@ -175,9 +183,17 @@ func (c *correction) batch() int { return max(1, min(64, (1<<21)/c.both.Len())) 
 // draw makes the draws, in batches that share what solves and products have in common.
 func (c *correction) draw(ctx context.Context, count int, seed uint64) ([]Draw, error) {
 	p, n, m, cols := c.of, c.data.x.Len(), c.x.Len(), c.of.columns()
-	prior, err := newPriorDraws(ctx, p.model.Kernel, 0, c.both, c.line, choice.Limits{Memory: p.memory, Seconds: math.Inf(1)})
+	limits := choice.Limits{Memory: p.memory, Seconds: math.Inf(1)}
+	prior, err := newPriorDraws(ctx, p.model.Kernel, 0, c.both, c.line, limits)
 	if err != nil {
 		return nil, err
+	}
+	var others *priorDraws // of the terms that are not drawn
+	if p.part != nil && p.part.rest != nil {
+		rest := p.part.rest
+		if others, err = newPriorDraws(ctx, rest, 0, c.data.x, newDrawnLine(rest, c.data.x), limits); err != nil {
+			return nil, err
+		}
 	}
 	known := dense.New(n, cols)
 	dense.Copy(known, c.data.columns)
@@ -199,10 +215,15 @@ func (c *correction) draw(ctx context.Context, count int, seed uint64) ([]Draw, 
 		parallel.Within(ctx, size, func(j int) {
 			d := prior.draw(seed, from+j)
 			noise := stream(seed, otherStream, from+j)
+			if others != nil {
+				dense.Add(d.F[:n], others.draw(restSeed^seed, from+j).F)
+			}
 			for i := range n {
 				u.Data[i*u.Stride+j] = d.F[i] + math.Sqrt(c.data.lambda[i])*noise.NormFloat64()
 			}
-			d.F, d.Engine = d.F[n:], p.engine
+			if d.F = d.F[n:]; p.predictor != nil {
+				d.Engine = p.engine
+			}
 			draws[from+j] = d
 		})
 		if err := c.data.solve(ctx, u); err != nil {
@@ -231,19 +252,34 @@ func (c *correction) draw(ctx context.Context, count int, seed uint64) ([]Draw, 
 	return draws, nil
 }
 
+// restSeed makes the draws of the other terms independent of those of the terms that are drawn.
+const restSeed = 0x9e3779b97f4a7c15
+
 // meanAndSpread returns the mean at x and S, such that the covariance grows by SᵀS for the uncertainty of the coefficients, given
 // what each column of C predicts there.
 func (p *Posterior) meanAndSpread(x Inputs, means blas64.General) (mean []float64, spread blas64.General, err error) {
-	if p.mean == nil {
+	if p.model.Mean == nil {
 		return means.Data, spread, nil
 	}
-	q, err := p.basisOf(x)
+	h, err := basisAt(p.model.Mean, x)
 	if err != nil {
 		return nil, spread, err
 	}
-	mean = make([]float64, x.Len())
+	mean, spread = p.predictMean(h, means)
+	return mean, spread, nil
+}
+
+// predictMean is meanAndSpread for rows of the basis.
+func (p *Posterior) predictMean(h *mat.Dense, means blas64.General) (mean []float64, spread blas64.General) {
+	h = p.part.own(h)
+	mean = make([]float64, means.Rows)
+	if p.mean == nil { // a prior
+		blas64.Copy(dense.Column(means, 0), dense.Vec(mean))
+		return mean, p.priorSpread(h)
+	}
+	q := p.mean.Basis.Apply(h)
 	for i := range mean {
 		mean[i], _ = p.mean.Predict(q.RawRowView(i), means.Data[i*means.Stride:][:means.Cols])
 	}
-	return mean, p.mean.Spread(q, means), nil
+	return mean, p.mean.Spread(q, means)
 }

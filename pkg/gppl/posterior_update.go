@@ -35,6 +35,9 @@ func (p *Posterior) Update(ctx context.Context, d Data) (post *Posterior, err er
 	if err := p.checkUpdate(d); err != nil {
 		return nil, err
 	}
+	if p.dim == 0 { // before any data
+		return NewPosterior(ctx, p.model, d, WithMemory(p.memory))
+	}
 	if !p.takesMore() && p.inOrder != nil {
 		of, err := p.inOrder.get(ctx)
 		switch {
@@ -66,6 +69,9 @@ func (p *Posterior) checkUpdate(d Data) error {
 	if err := p.checkPlain("Posterior.Update"); err != nil {
 		return err
 	}
+	if p.part != nil {
+		return errors.New("gppl: a posterior of some terms takes no observations: they are of all terms")
+	}
 	if d.isViewed() {
 		return errors.New("gppl: Posterior.Update does not take channels or exposures")
 	}
@@ -75,6 +81,8 @@ func (p *Posterior) checkUpdate(d Data) error {
 	p.checkDim(d.X)
 	return nil
 }
+
+var _ solver = (*updated)(nil)
 
 // updated is a posterior of a state space, after observations that came later than those that it was made of.
 type updated struct {
@@ -263,6 +271,22 @@ func (u *updated) condition(ctx context.Context) (*stateSpacePosterior, error) {
 	u.whole.of = &stateSpacePosterior{line: all, kernel: u.base.kernel, filter: filter, lost: u.base.lost,
 		noise: u.base.noise}
 	return u.whole.of, nil
+}
+
+func (u *updated) given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error {
+	whole, err := u.condition(ctx)
+	if err != nil {
+		return err
+	}
+	return whole.given(ctx, means, cov, of)
+}
+
+func (u *updated) observations(ctx context.Context) (*conditions, error) {
+	whole, err := u.condition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return whole.observations(ctx)
 }
 
 // longer returns a copy of x, n numbers that are all missing where it is nil, with room for m more.

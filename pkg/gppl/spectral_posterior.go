@@ -112,7 +112,8 @@ func inBatches(ctx context.Context, means blas64.General, variances []float64, x
 
 // predictBeyond predicts at any inputs.
 func (p *spectralPosterior) predictBeyond(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	plus, minus, err := p.regress(ctx, means, x, func(r blas64.General) { dense.AddSquares(variances, 1/p.Noise, r) })
+	plus, minus, err := p.regress(ctx, means, valuesOf(p.kernel.Kernel, x),
+		func(r blas64.General) { dense.AddSquares(variances, 1/p.Noise, r) })
 	if err != nil {
 		return err
 	}
@@ -122,23 +123,6 @@ func (p *spectralPosterior) predictBeyond(ctx context.Context, means blas64.Gene
 		variances[i] = p.prior - explained
 	}
 	return nil
-}
-
-// regress adds the means at x to what is there, and calls visit with r, a block of rows at a time. It returns the rows of g with
-// signs 1 and −1.
-func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x Inputs,
-	visit func(r blas64.General)) (plus, minus blas64.General, err error) {
-	t := Scalars(p.line.T)
-	of := spectral.Observations{Points: p.points(t.at), Columns: p.line.Columns, Weights: p.line.Weights,
-		Tolerance: fourier.Tolerance}
-	g, err := p.Regress(ctx, means, of, func(i, ni, j, nj int) blas64.General {
-		return crossCovariance(t.Slice(i, i+ni), x.Slice(j, j+nj), p.kernel.Kernel)
-	}, visit)
-	if err != nil {
-		return plus, minus, err
-	}
-	plus, minus = p.Signed(g)
-	return plus, minus, nil
 }
 
 func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
@@ -156,9 +140,55 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 	if p.line == nil {
 		return p.unknown(hi)
 	}
-	clear(means.Data)
 	fillGram(cov, x, p.kernel.Kernel, 0)
-	plus, minus, err := p.regress(ctx, means, x, func(r blas64.General) { cov.AddOuter(-1/p.Noise, r) })
+	return p.given(ctx, means, cov, valuesOf(p.kernel.Kernel, x))
+}
+
+// unknown is the error of a posterior from sums at an input that they do not determine.
+func (p *spectralPosterior) unknown(x float64) error {
+	return fmt.Errorf("gppl: the posterior at x = %v is not known: the sums represent it from %v to %v", x, p.lo, p.hi)
+}
+
+func (p *spectralPosterior) observations(context.Context) (*conditions, error) {
+	if p.line == nil {
+		return nil, errNoObservations
+	}
+	n, features := len(p.line.T), float64(len(p.Features))
+	points, highest := p.points(p.line.T), p.Highest()
+	lambda := weighted(p.line, p.Noise)
+	return onLine(p.line, lambda, 1e-6+float64(n)*150e-9+features*features*1e-9, func(ctx context.Context, b []float64) {
+		at := *points
+		at.Ctx = ctx
+		lowRank(b, lambda, func(w []float64) []float64 {
+			sums := dense.New(2*(highest+1), 1)
+			at.NUFFT(sums, dense.AsColumn(w), 0, drawnTolerance)
+			h := make([]float64, len(p.Features))
+			for i, feature := range p.Features {
+				h[i] = p.Root[i] * sums.Data[feature]
+			}
+			p.T.Within(ctx).Solve(dense.AsColumn(h))
+			return h
+		}, func(h []float64) []float64 {
+			cos, sin, fit := make([]float64, highest+1), make([]float64, highest+1), make([]float64, n)
+			for i, feature := range p.Features {
+				if m := feature.Frequency(); feature.IsSin() {
+					sin[m] += p.Root[i] * h[i]
+				} else {
+					cos[m] += p.Root[i] * h[i]
+				}
+			}
+			at.Synthesise(fit, cos, sin, drawnTolerance)
+			return fit
+		})
+	}), nil
+}
+
+func (p *spectralPosterior) given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error {
+	if p.line == nil {
+		return errNoObservations
+	}
+	clear(means.Data)
+	plus, minus, err := p.regress(ctx, means, of, func(r blas64.General) { cov.AddOuter(-1/p.Noise, r) })
 	if err != nil {
 		return err
 	}
@@ -167,7 +197,17 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 	return nil
 }
 
-// unknown is the error of a posterior from sums at an input that they do not determine.
-func (p *spectralPosterior) unknown(x float64) error {
-	return fmt.Errorf("gppl: the posterior at x = %v is not known: the sums represent it from %v to %v", x, p.lo, p.hi)
+// regress adds the means of functionals to what is there, and calls visit with r, a block of rows at a time. It returns the rows
+// of g with signs 1 and −1.
+func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, of functionals,
+	visit func(r blas64.General)) (plus, minus blas64.General, err error) {
+	t := Scalars(p.line.T)
+	data := spectral.Observations{Points: p.points(t.at), Columns: p.line.Columns, Weights: p.line.Weights,
+		Tolerance: fourier.Tolerance}
+	g, err := p.Regress(ctx, means, data, func(i, ni, j, nj int) blas64.General { return of(t.Slice(i, i+ni), j, j+nj) }, visit)
+	if err != nil {
+		return plus, minus, err
+	}
+	plus, minus = p.Signed(g)
+	return plus, minus, nil
 }

@@ -31,7 +31,7 @@ func (l *VFE) Posterior(ctx context.Context, theta []float64) (post *Posterior, 
 	w.Lb.SolveLT(weights)
 	w.ctx, w.Luu.Ctx, w.Lb.Ctx = nil, nil, nil // of the evaluation, not of predictions
 	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
-	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
+	c := conditioner{m.Kernel, &vfeFactors{z: z, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: l.data.X.Dim(), jitter: w.added,
 		inexact: of.Report().LastInexact, horizon: newHorizon(m, l.rows.Least(m.Noise), l.data.Len(), l.data.X, z),
 		nugget: capability.Nugget(m.Kernel), memory: l.chooser.Memory, held: heldRows(c, l.data.Len())}
@@ -44,15 +44,15 @@ func (l *VFE) Posterior(ctx context.Context, theta []float64) (post *Posterior, 
 // vfeFactors condition on the inducing variables.
 type vfeFactors struct {
 	z       Inputs
-	kernel  Kernel
 	luu, lb *dense.Lower
 	weights blas64.General // B⁻¹ΦᵀC/σ, m×c
 }
 
 func (p *vfeFactors) rows() (less, more int) { return p.z.Len(), p.z.Len() }
 
-func (p *vfeFactors) condition(ctx context.Context, means blas64.General, x Inputs) (less, more blas64.General) {
-	less = crossCovariance(p.z, x, p.kernel)
+func (p *vfeFactors) inputs() Inputs { return p.z }
+
+func (p *vfeFactors) condition(ctx context.Context, means, less blas64.General) (_, more blas64.General) {
 	p.luu.Within(ctx).SolveL(less) // L⁻¹K_u*
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.weights, 0, means)
 	more = dense.New(less.Rows, less.Cols)
