@@ -157,6 +157,42 @@ func (u *Uncertain) String() string {
 func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
 	condition func(gppl.Model) (*gppl.Posterior, error)) (*Mixture, error) {
 	m := &Mixture{}
+	err := u.each(condition, func(p *gppl.Posterior, _, same int) error {
+		mean, variances, err := p.Noisy(ctx, x)
+		if err != nil {
+			return err
+		}
+		m.Weights = append(m.Weights, float64(same)/float64(len(u.Models)))
+		m.Means, m.Variances = append(m.Means, mean), append(m.Variances, variances)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Sample draws functions jointly over the inputs x and over the parameters: one from the posterior of each of the models, which
+// stand for draws of the parameters (gppl.Posterior.Sample), with new noisy observations of them. condition is that of Predict, or
+// returns a part of a posterior. Any property of a function, such as when it is largest, then has its distribution given the data
+// alone. Errors are those of condition, with the model, and of gppl.Posterior.Sample.
+func (u *Uncertain) Sample(ctx context.Context, x gppl.Inputs, seed uint64,
+	condition func(gppl.Model) (*gppl.Posterior, error)) (all []gppl.Draw, err error) {
+	err = u.each(condition, func(p *gppl.Posterior, first, same int) error {
+		const functions = 9 // a stream of its own for each model
+		drawn, err := p.Sample(ctx, x, same, rand.NewPCG(seed, functions|uint64(first)<<8).Uint64())
+		all = append(all, drawn...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// each calls f with the posterior of each different model, the index of the first that is alike, and how many there are.
+func (u *Uncertain) each(condition func(gppl.Model) (*gppl.Posterior, error),
+	f func(p *gppl.Posterior, first, same int) error) error {
 	for i := 0; i < len(u.Models); {
 		same := 1 // resampled draws stand next to each other
 		theta := u.Models[i].Values()
@@ -165,17 +201,14 @@ func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
 		}
 		p, err := condition(u.Models[i])
 		if err != nil {
-			return nil, fmt.Errorf("draws: the forecast of %v: %w", u.Models[i], err)
+			return fmt.Errorf("draws: the forecast of %v: %w", u.Models[i], err)
 		}
-		mean, variances, err := p.Noisy(ctx, x)
-		if err != nil {
-			return nil, err
+		if err := f(p, i, same); err != nil {
+			return err
 		}
-		m.Weights = append(m.Weights, float64(same)/float64(len(u.Models)))
-		m.Means, m.Variances = append(m.Means, mean), append(m.Variances, variances)
 		i += same
 	}
-	return m, nil
+	return nil
 }
 
 // target is the log posterior density in the raw values of the trained parameters.
