@@ -10,12 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
-
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -51,7 +50,7 @@ func (a *Analysis) trendName() string {
 //
 // A constant or a line and a term that changes slowly make up one level, which is one component: apart, each would have the
 // uncertainty of the other. The means add up to the posterior mean minus the mean of y. The variances do not add up, since the
-// terms are correlated given the data. If y is modelled on another scale, such as log y or a log rate, both are on that scale
+// terms are correlated given the data (gppl.Posterior.Part). If y is modelled on another scale, such as log y or a log rate, both are on that scale
 // (Decompose adds up in the unit of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000
 // observations, or the model has one term, the error is ErrNoComponents.
 func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component, err error) {
@@ -64,56 +63,35 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 	if _, err := a.room().windows(most); err != nil {
 		return nil, ErrNoComponents
 	}
-	f, err := a.factorise(ctx, most)
+	p, err := a.conditionedOn(ctx, most)
 	if err != nil {
 		return nil, err
 	}
-	n := len(f.x)
-	add := func(name string, cross *mat.Dense, prior func(j int) float64) {
-		c := Component{Name: name, X: x}
-		var mean mat.VecDense
-		mean.MulVec(cross.T(), mat.NewVecDense(n, f.alpha))
-		f.l.Within(ctx).SolveL(cross.RawMatrix())
-		for j := range x {
-			parallel.Look(ctx)
-			column := cross.ColView(j)
-			v := prior(j) - mat.Dot(column, column)
-			c.Mean = append(c.Mean, a.Scaling.Scale*mean.AtVec(j))
-			c.Variance = append(c.Variance, a.Scaling.Variance(max(v, 0)))
-		}
-		out = append(out, c)
+	in, err := a.Series.Inputs(x)
+	if err != nil {
+		return nil, err
 	}
-	between := func(term gppl.Kernel) (cross *mat.Dense, prior []float64, err error) {
-		cross, prior = mat.NewDense(n, len(x), nil), make([]float64, len(x))
-		for i := range n {
-			parallel.Look(ctx)
-			if err := gppl.Covariance(ctx, cross.RawRowView(i), term, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(x)); err != nil {
-				return nil, nil, err
-			}
+	add := func(name, about string, terms, columns []int) error {
+		part, err := p.Part(terms, columns)
+		if err != nil {
+			return err
 		}
-		for j := range x {
-			at := gppl.Scalars(x[j : j+1])
-			if err := gppl.Covariance(ctx, prior[j:j+1], term, at, at); err != nil {
-				return nil, nil, err
-			}
-			prior[j] += capability.Nugget(term)
+		mean, variances, err := part.Latent(ctx, in)
+		if err != nil {
+			return err
 		}
-		return cross, prior, nil
+		floats.Scale(a.Scaling.Scale, mean)
+		for j, v := range variances {
+			variances[j] = a.Scaling.Variance(v)
+		}
+		out = append(out, Component{Name: name, About: about, X: x, Mean: mean, Variance: variances})
+		return nil
 	}
-	constant := a.Candidates[0].Trend == "none" && a.Series.Known == nil
 	slow := -1 // the term that is one component with the trend
-	if a.Result.Model.Mean != nil {
-		here, err := a.trendBasis(f.model, f.x)
-		if err != nil {
-			return nil, err
-		}
-		there, err := a.trendBasis(f.model, x)
-		if err != nil {
-			return nil, err
-		}
-		effects := a.Series.EffectColumns(f.model.Mean)
+	if m := a.Result.Model.Mean; m != nil {
+		effects := a.Series.EffectColumns(m)
 		for _, name := range []string{a.trendName(), series.ShiftsName, "holidays"} {
-			part, any := mat.DenseCopyOf(there), false
+			var columns, with []int
 			for j, effect := range effects {
 				of := "holidays"
 				switch effect {
@@ -123,50 +101,43 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 					of = series.ShiftsName
 				}
 				if of == name {
-					any = true
-				} else {
-					part.SetCol(j, make([]float64, len(x)))
+					columns = append(columns, j)
 				}
 			}
-			if !any {
+			if columns == nil {
 				continue
-			}
-			var cross mat.Dense
-			cross.Mul(here, part.T())
-			prior := make([]float64, len(x))
-			for j := range prior {
-				prior[j] = mat.Dot(part.RowView(j), part.RowView(j))
 			}
 			about := ""
 			if name == a.trendName() {
 				if slow = a.slowTerm(terms); slow >= 0 {
-					more, its, err := between(terms[slow])
-					if err != nil {
-						return nil, err
-					}
-					cross.Add(&cross, more)
-					floats.Add(prior, its)
-					about = a.about(terms[slow])
-				} else if constant {
+					with, about = []int{slow}, a.about(terms[slow])
+				} else if a.Candidates[0].Trend == "none" && a.Series.Known == nil {
 					about = "constant"
 				}
 			}
-			add(name, &cross, func(j int) float64 { return prior[j] })
-			out[len(out)-1].About = about
+			if err := add(name, about, with, columns); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for i, term := range terms {
 		if i == slow {
 			continue
 		}
-		cross, prior, err := between(term)
-		if err != nil {
+		if err := add(search.KernelName(term), a.about(term), []int{i}, nil); err != nil {
 			return nil, err
 		}
-		add(search.KernelName(term), cross, func(j int) float64 { return prior[j] })
-		out[len(out)-1].About = a.about(term)
 	}
 	return out, nil
+}
+
+// conditionedOn is the learnt model given the latest observations, at most most.
+func (a *Analysis) conditionedOn(ctx context.Context, most int) (*gppl.Posterior, error) {
+	data, err := a.standardised(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return gppl.NewPosterior(ctx, a.Result.Model, data.Pick(timeline.Range(max(0, data.Len()-most), data.Len())))
 }
 
 // slowTerm returns the index of the term that changes least along x among those without a period; -1 for none.
