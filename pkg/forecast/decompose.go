@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -301,9 +300,22 @@ func (d *Decomposition) about(period float64) float64 {
 
 // addTo adds the columns of a model of a member, conditioned on the latest k observations, with a weight.
 func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
-	f, err := a.newFactor(ctx, model, m.scale.Data, k)
+	data := m.scale.Data
+	data = data.Pick(timeline.Range(max(0, data.Len()-k), data.Len()))
+	p, err := gppl.NewPosterior(ctx, model, data)
 	if err != nil {
 		return err
+	}
+	in, err := a.Series.Inputs(d.X)
+	if err != nil {
+		return err
+	}
+	meanOf := func(in gppl.Inputs, terms, columns []int) ([]float64, error) {
+		part, err := p.Part(terms, columns)
+		if err != nil {
+			return nil, err
+		}
+		return part.Mean(ctx, in)
 	}
 	scaling := m.scale.Scaling
 	parts := map[string][]float64{}
@@ -314,22 +326,43 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 		}
 		floats.AddScaled(parts[name], scaling.Scale, mean)
 	}
-	level, effects, err := f.trendMean(a, d.X)
-	if err != nil {
-		return err
+	level := make([]float64, len(d.X))
+	columns := map[string][]int{}
+	if model.Mean != nil {
+		for j, name := range a.Series.EffectColumns(model.Mean) {
+			columns[name] = append(columns[name], j)
+		}
+	}
+	if trend := columns[""]; trend != nil {
+		if level, err = meanOf(in, nil, trend); err != nil {
+			return err
+		}
 	}
 	add(d.Names[0], level)
 	floats.AddConst(scaling.Mean, parts[d.Names[0]])
-	slow := 0.1 * (f.x[len(f.x)-1] - f.x[0])
+	first, last := data.X.At(0)[0], data.X.At(data.Len() - 1)[0]
+	slow := 0.1 * (last - first)
 	for _, p := range series.PeriodsOf(model.Params()) {
 		slow = max(slow, p)
 	}
-	for _, t := range search.TermsOf(model.Kernel) {
-		name, mean := shortTerm, f.termMean(t, d.X)
+	for i, t := range search.SumTerms(model.Kernel) {
+		if _, white := t.(gppl.White); white {
+			continue
+		}
+		mean, err := meanOf(in, []int{i}, nil)
+		if err != nil {
+			return err
+		}
+		name := shortTerm
 		if periods := series.PeriodsOf(t.Params()); len(periods) > 0 {
 			period := slices.Max(periods)
 			name = a.Series.Axis.Season(d.about(period))
-			level := f.levelOf(t, d.X, period)
+			level, err := levelOf(d.X, period, func(x []float64) ([]float64, error) {
+				return meanOf(gppl.Scalars(x), []int{i}, nil)
+			})
+			if err != nil {
+				return err
+			}
 			floats.Sub(mean, level)
 			add(d.Names[0], level)
 		} else if slices.ContainsFunc(t.Params(), func(p gppl.Param) bool {
@@ -339,7 +372,14 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 		}
 		add(name, mean)
 	}
-	for name, mean := range effects {
+	for name, of := range columns {
+		if name == "" {
+			continue
+		}
+		mean, err := meanOf(in, nil, of)
+		if err != nil {
+			return err
+		}
 		add(name, mean)
 	}
 	total, warp := make([]float64, len(d.X)), a.Series.Warp() // of log y
@@ -358,57 +398,24 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 	return nil
 }
 
-// termMean returns the posterior mean of a term, k(x, X)A⁻¹z, at each x.
-func (f *factor) termMean(term gppl.Kernel, x []float64) []float64 {
-	mean, row, at := make([]float64, len(x)), make([]float64, len(x)), gppl.Scalars(x)
-	for i := range f.x {
-		gppl.Covariance(context.Background(), row, term, gppl.Scalars(f.x[i:i+1]), at)
-		floats.AddScaled(mean, f.alpha[i], row)
-	}
-	return mean
-}
-
 // levelOf returns the mean of a term's posterior mean over a period around each x.
-func (f *factor) levelOf(term gppl.Kernel, x []float64, period float64) []float64 {
+func levelOf(x []float64, period float64, meanOf func(x []float64) ([]float64, error)) ([]float64, error) {
 	const places = 8
-	level, at := make([]float64, len(x)), make([]float64, len(x))
+	var at []float64
 	for k := range places {
-		for i, v := range x {
-			at[i] = v + period*((float64(k)+0.5)/places-0.5)
+		for _, v := range x {
+			at = append(at, v+period*((float64(k)+0.5)/places-0.5))
 		}
-		floats.AddScaled(level, 1./places, f.termMean(term, at))
 	}
-	return level
-}
-
-// trendMean returns the posterior mean of the model's mean function at each x and, separately, those of changes and of each
-// holiday with the days around it.
-func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, effects map[string][]float64, err error) {
-	trend = make([]float64, len(x))
-	there, err := a.trendBasis(f.model, x)
-	if err != nil || there == nil {
-		return trend, nil, err
-	}
-	here, err := a.trendBasis(f.model, f.x)
+	means, err := meanOf(at)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var coefficients mat.VecDense
-	coefficients.MulVec(here.T(), mat.NewVecDense(len(f.alpha), f.alpha))
-	effects = map[string][]float64{}
-	for j, name := range a.Series.EffectColumns(f.model.Mean) {
-		to := trend
-		if name != "" {
-			if effects[name] == nil {
-				effects[name] = make([]float64, len(x))
-			}
-			to = effects[name]
-		}
-		for i := range to {
-			to[i] += there.At(i, j) * coefficients.AtVec(j)
-		}
+	level := make([]float64, len(x))
+	for i, v := range means {
+		level[i%len(x)] += v / places
 	}
-	return trend, effects, nil
+	return level, nil
 }
 
 // WriteCSV writes the axis, the mean and the columns, with a header.

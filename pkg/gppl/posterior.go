@@ -279,11 +279,11 @@ func (p *Posterior) columns() int { return p.mean.Of().Len() }
 
 // basisOf returns the basis of the mean at x in the coordinates of the regression.
 func (p *Posterior) basisOf(x Inputs) (*mat.Dense, error) {
-	h, err := basisAt(p.model.Mean, x)
+	h, err := p.part.basis(p.model.Mean, x)
 	if err != nil {
 		return nil, err
 	}
-	return p.mean.Basis.Apply(p.part.own(h)), nil
+	return p.mean.Basis.Apply(h), nil
 }
 
 // setMeans sets the posterior mean at the x with the given indices (row j of means belongs to the jth index), and the variance to

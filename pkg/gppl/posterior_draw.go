@@ -261,7 +261,7 @@ func (p *Posterior) meanAndSpread(x Inputs, means blas64.General) (mean []float6
 	if p.model.Mean == nil {
 		return means.Data, spread, nil
 	}
-	h, err := basisAt(p.model.Mean, x)
+	h, err := p.part.basis(p.model.Mean, x)
 	if err != nil {
 		return nil, spread, err
 	}
@@ -271,7 +271,6 @@ func (p *Posterior) meanAndSpread(x Inputs, means blas64.General) (mean []float6
 
 // predictMean is meanAndSpread for rows of the basis.
 func (p *Posterior) predictMean(h *mat.Dense, means blas64.General) (mean []float64, spread blas64.General) {
-	h = p.part.own(h)
 	mean = make([]float64, means.Rows)
 	if p.mean == nil { // a prior
 		blas64.Copy(dense.Column(means, 0), dense.Vec(mean))

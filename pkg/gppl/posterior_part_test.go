@@ -203,10 +203,12 @@ func TestPosteriorParts(t *testing.T) {
 				if err != nil {
 					t.Fatalf("case %d, %s by %s: %s: %v", number, c.name, engine, what, err)
 				}
+				alone := testkit.Must(p.Mean(t.Context(), c.at))(t)
 				single, variances := testkit.Must2(p.Latent(t.Context(), c.at))(t)
 				for i := range m {
 					near(engine, what+": mean", tolerance, m[i], mean.AtVec(i))
-					near(engine, what+": mean alone", tolerance, single[i], mean.AtVec(i))
+					near(engine, what+": mean of each", tolerance, single[i], mean.AtVec(i))
+					near(engine, what+": mean alone", tolerance, alone[i], mean.AtVec(i))
 					near(engine, what+": variance alone", tolerance, variances[i], max(0, cov.At(i, i)))
 					for j := range i + 1 {
 						near(engine, what+": covariance", tolerance, v.At(i, j), cov.At(i, j))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -43,19 +44,26 @@ func noConditions(dim int) *conditions {
 		solve: func(ctx context.Context, _ blas64.General) error { return ctx.Err() }}
 }
 
-// own returns the basis with zeros in the columns that the part does not have; a nil part has all.
-func (p *ofTerms) own(h *mat.Dense) *mat.Dense {
+// basis returns that of the mean at x, with zeros in the columns that the part does not have; a nil part has all. A part without
+// columns does not look at the regressors of x.
+func (p *ofTerms) basis(m Mean, x Inputs) (*mat.Dense, error) {
 	if p == nil {
-		return h
+		return basisAt(m, x)
 	}
-	kept := mat.DenseCopyOf(h)
-	rows, _ := h.Dims()
+	kept := mat.NewDense(x.Len(), len(p.columns), nil)
+	if !slices.Contains(p.columns, true) {
+		return kept, nil
+	}
+	h, err := basisAt(m, x)
+	if err != nil {
+		return nil, err
+	}
 	for j, has := range p.columns {
-		for i := 0; i < rows && !has; i++ {
-			kept.Set(i, j, 0)
+		for i := 0; i < x.Len() && has; i++ {
+			kept.Set(i, j, h.At(i, j))
 		}
 	}
-	return kept
+	return kept, nil
 }
 
 // priorSpread returns S of the prior of the coefficients, for rows of the basis: HBHᵀ is SᵀS.
@@ -75,12 +83,12 @@ func (p *Posterior) addPriorMean(variances []float64, x Inputs, at []int) error 
 	if p.model.Mean == nil {
 		return nil
 	}
-	h, err := basisAt(p.model.Mean, x.Pick(at))
+	h, err := p.part.basis(p.model.Mean, x.Pick(at))
 	if err != nil {
 		return err
 	}
 	own := make([]float64, len(at))
-	dense.AddSquares(own, 1, p.priorSpread(p.part.own(h)))
+	dense.AddSquares(own, 1, p.priorSpread(h))
 	for j, i := range at {
 		variances[i] += own[j]
 	}
