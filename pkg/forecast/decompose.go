@@ -49,9 +49,9 @@ func (a *Analysis) trendName() string {
 //
 // A constant or a line and a term that changes slowly make up one level, which is one component: apart, each would have the
 // uncertainty of the other. The means add up to the posterior mean minus the mean of y. The variances do not add up, since the
-// terms are correlated given the data (gppl.Posterior.Part). If y is modelled on another scale, such as log y or a log rate, both are on that scale
-// (Decompose adds up in the unit of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000
-// observations, or the model has one term, the error is ErrNoComponents.
+// terms are correlated given the data (gppl.Posterior.Part). If y is modelled on another scale, such as log y or a log rate,
+// both are on that scale (Decompose adds up in the unit of y). The cost is n² flops for each x. If forecasts are conditioned on
+// more than 4000 observations, or the model has one term, the error is ErrNoComponents.
 func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component, err error) {
 	defer parallel.Stopped(&err)
 	terms := search.SumTerms(a.Result.Model.Kernel)

@@ -34,10 +34,11 @@ type Draw struct {
 // model has a mean, f includes it, its coefficients drawn from their priors: it is an error if one of them is flat.
 //
 // It chooses for each term of the kernel the cheapest of the ways that Draw.Engine names. One-dimensional inputs, in any order
-// and repeated or not, take O(n) for a Markovian kernel (capability.Markovian). Smooth kernels take O(n log n), by waves, of which
-// those are left out that sum to 1e-13 of the variance, and so does any kernel on a grid whose circulant matrix is positive (Wood
-// and Chan 1994). All else, and what WithEngine(EngineDense) asks for, takes n³/3 flops and memory for n²/2 numbers: a MemoryError
-// if that is more than WithMemory allows, by default 12 GB. Smooth kernels on close inputs then need some jitter on the diagonal.
+// and repeated or not, take O(n) for a Markovian kernel (capability.Markovian). Smooth kernels take O(n log n), by waves, of
+// which those are left out that sum to 1e-13 of the variance, and so does any kernel on a grid whose circulant matrix is
+// positive (Wood and Chan 1994). All else, and what WithEngine(EngineDense) asks for, takes n³/3 flops and memory for n²/2
+// numbers: a MemoryError if that is more than WithMemory allows, by default 12 GB. Smooth kernels on close inputs then need
+// some jitter on the diagonal.
 //
 // The same seed gives the same draw on any number of processors; another Engine gives another draw.
 func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option) (d Draw, err error) {
@@ -113,9 +114,10 @@ type priorDraws struct {
 	nugget float64                               // that is not part of it
 }
 
-// newPriorDraws chooses how the terms of a kernel are drawn at x, and prepares it. nugget is the variance of white noise in f, and
-// line that of x, nil if there is none.
-func newPriorDraws(ctx context.Context, k Kernel, nugget float64, x Inputs, line *drawnLine, o choice.Limits) (*priorDraws, error) {
+// newPriorDraws chooses how the terms of a kernel are drawn at x, and prepares it. nugget is the variance of white noise in f,
+// and line that of x, nil if there is none.
+func newPriorDraws(ctx context.Context, k Kernel, nugget float64, x Inputs, line *drawnLine,
+	o choice.Limits) (*priorDraws, error) {
 	p := &priorDraws{ctx: ctx, n: x.Len(), nugget: nugget, line: line}
 	var terms split
 	terms.set(k)

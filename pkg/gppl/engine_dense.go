@@ -189,8 +189,8 @@ type conditioner struct {
 	factors factors
 }
 
-// factors gives the means, q×c, of what has the covariances cross with the inputs, and those matrices, a column for each. more may
-// be empty. It may keep cross.
+// factors gives the means, q×c, of what has the covariances cross with the inputs, and those matrices, a column for each. more
+// may be empty. It may keep cross.
 type factors interface {
 	// inputs are those that it conditions on.
 	inputs() Inputs

@@ -111,7 +111,8 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 }
 
 // beyond sets the means of functionals at any x, q×c, and returns g, p×q, and rᵀB⁻¹r′, q×q.
-func (p *basedPosterior) beyond(ctx context.Context, means blas64.General, of functionals) (g, explained blas64.General, err error) {
+func (p *basedPosterior) beyond(ctx context.Context, means blas64.General,
+	of functionals) (g, explained blas64.General, err error) {
 	defer parallel.Stopped(&err)
 	n, count, c, q := len(p.engine.line.T), p.Columns(), means.Cols, means.Rows
 	all := dense.New(n, c+count+p.Shift)

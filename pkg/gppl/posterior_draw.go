@@ -24,8 +24,8 @@ import (
 //
 // which has the mean and the covariance of the posterior: O(n + len(x)) for a draw of a Markovian kernel, whatever both numbers
 // are, O(n log n) and a solve for smooth ones. Draw.Engine is then that of the posterior. The other factorises the joint
-// covariance, in O(len(x)³) and memory for len(x)² numbers, which is cheaper for few inputs; Draw.Engine is EngineDense. Draw.Bound
-// and Draw.Jitter are of the draw itself, beside what the posterior errs by.
+// covariance, in O(len(x)³) and memory for len(x)² numbers, which is cheaper for few inputs; Draw.Engine is EngineDense.
+// Draw.Bound and Draw.Jitter are of the draw itself, beside what the posterior errs by.
 //
 // The same seed gives the same draws on any number of processors. Errors are those of Latent, or that the covariance cannot be
 // factorised; a MemoryError if it would take more than WithMemory allows, by default 12 GB.

@@ -19,15 +19,15 @@ import (
 //
 //	mean = k_j(x, X)A⁻¹(y − Hβ̂),  covariance = k_j(x, x′) − k_j(x, X)A⁻¹k_j(X, x′)
 //
-// and what the uncertainty of β adds (Duvenaud 2014, section 2.4.5). The means of all terms and of the mean function (Part) add up
-// to the mean of p; the variances do not, since the data correlate the terms. It panics if there is no such term.
+// and what the uncertainty of β adds (Duvenaud 2014, section 2.4.5). The means of all terms and of the mean function (Part) add
+// up to the mean of p; the variances do not, since the data correlate the terms. It panics if there is no such term.
 func (p *Posterior) Term(j int) (*Posterior, error) { return p.Part([]int{j}, nil) }
 
-// Part returns the posterior of a sum of terms of the kernel, in the order of Sum.Terms, and of columns of the mean, in the order of
-// Mean.Columns: Σ_j f_j(x) + Σ_c h_c(x)β_c. A kernel that is no Sum is one term. Latent, Joint, Sample and Gradient of it work as
-// those of p and cost O(n) to O(n²) for each input, depending on the engine; Update and OneStep refuse. It is an error for a
-// posterior of channels or exposures, and for one of sums over the data. It panics if there is no such term or column, or if both
-// lists are empty.
+// Part returns the posterior of a sum of terms of the kernel, in the order of Sum.Terms, and of columns of the mean, in the
+// order of Mean.Columns: Σ_j f_j(x) + Σ_c h_c(x)β_c. A kernel that is no Sum is one term. Latent, Joint, Sample and Gradient of
+// it work as those of p and cost O(n) to O(n²) for each input, depending on the engine; Update and OneStep refuse. It is an
+// error for a posterior of channels or exposures, and for one of sums over the data. It panics if there is no such term or
+// column, or if both lists are empty.
 func (p *Posterior) Part(terms, columns []int) (*Posterior, error) {
 	if err := p.checkPlain("Posterior.Part"); err != nil {
 		return nil, err
@@ -220,9 +220,9 @@ func (p *Posterior) Joint(ctx context.Context, x Inputs) (mean []float64, cov *m
 //
 //	∂mean = ∂κᵀA⁻¹(y − Hβ̂) + ∂hᵀβ̂,  ∂variance = −2κᵀA⁻¹∂κ + 2rᵀM⁻¹∂r,  r = h − HᵀA⁻¹κ.
 //
-// Where f has no derivative, as that of a Laplace at an observation, they are the means of those on either side. Derivatives of the
-// basis of the mean are differences, to some 1e-9 of themselves. It takes as much as a joint prediction of 1 + d values for each
-// input. Errors are those of Joint; it is an error too if the kernel depends on where the inputs are (capability.Placed).
+// Where f has no derivative, as that of a Laplace at an observation, they are the means of those on either side. Derivatives of
+// the basis of the mean are differences, to some 1e-9 of themselves. It takes as much as a joint prediction of 1 + d values for
+// each input. Errors are those of Joint; it is an error too if the kernel depends on where the inputs are (capability.Placed).
 func (p *Posterior) Gradient(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	if err := p.checkPlain("Posterior.Gradient"); err != nil {
 		return nil, nil, err
@@ -325,8 +325,8 @@ func slopesOf(k Kernel, x Inputs) functionals {
 	}
 }
 
-// slopes returns the basis at x and its derivatives along an axis, by differences that are extrapolated to a step of zero (Ridders
-// 1982): of several steps, those with the least estimate of the error.
+// slopes returns the basis at x and its derivatives along an axis, by differences that are extrapolated to a step of zero
+// (Ridders 1982): of several steps, those with the least estimate of the error.
 func (p *ofTerms) slopes(m Mean, x Inputs, axis int) (h, slopes *mat.Dense, err error) {
 	if h, err = p.basis(m, x); err != nil {
 		return nil, nil, err

@@ -173,9 +173,9 @@ func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
 }
 
 // Sample draws functions jointly over the inputs x and over the parameters: one from the posterior of each of the models, which
-// stand for draws of the parameters (gppl.Posterior.Sample), with new noisy observations of them. condition is that of Predict, or
-// returns a part of a posterior. Any property of a function, such as when it is largest, then has its distribution given the data
-// alone. Errors are those of condition, with the model, and of gppl.Posterior.Sample.
+// stand for draws of the parameters (gppl.Posterior.Sample), with new noisy observations of them. condition is that of Predict,
+// or returns a part of a posterior. Any property of a function, such as when it is largest, then has its distribution given the
+// data alone. Errors are those of condition, with the model, and of gppl.Posterior.Sample.
 func (u *Uncertain) Sample(ctx context.Context, x gppl.Inputs, seed uint64,
 	condition func(gppl.Model) (*gppl.Posterior, error)) (all []gppl.Draw, err error) {
 	err = u.each(condition, func(p *gppl.Posterior, first, same int) error {
