@@ -110,7 +110,6 @@ func (c *partCase) covariance(t *testing.T, a, b Inputs, terms []int, columns fu
 }
 
 func every(int) bool { return true }
-func none(int) bool  { return false }
 
 // reference returns the mean and the covariance of some terms and columns at x, given the data.
 func (c *partCase) reference(t *testing.T, x Inputs, terms []int, columns func(int) bool) (mean *mat.VecDense, cov *mat.Dense) {
