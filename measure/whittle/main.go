@@ -124,8 +124,8 @@ func drawn(ctx context.Context, m gppl.Model, n int, gaps float64, seed uint64) 
 			x = append(x, float64(i))
 		}
 	}
-	_, y, _, err := m.Sample(ctx, gppl.Scalars(x), seed)
-	return gppl.Data{X: gppl.Scalars(x), Y: y}, err
+	draw, err := m.Sample(ctx, gppl.Scalars(x), seed)
+	return gppl.Data{X: gppl.Scalars(x), Y: draw.Y}, err
 }
 
 // summary is the results of a method.

@@ -208,10 +208,7 @@ func TestWhittleInformation(t *testing.T) {
 		scatter := mat.NewSymDense(3, nil)
 		var mean [3]float64
 		for s := range draws {
-			_, y, _, err := gppl.Model{Kernel: m.Kernel, Noise: m.Noise}.Sample(t.Context(), gaps.X, uint64(s))
-			if err != nil {
-				t.Fatal(err)
-			}
+			y := testkit.Must(gppl.Model{Kernel: m.Kernel, Noise: m.Noise}.Sample(t.Context(), gaps.X, uint64(s)))(t).Y
 			_, grad := valueAt(t, testkit.Must(gppl.NewWhittle(t.Context(), m, gppl.Data{X: gaps.X, Y: y}, opt))(t))
 			for a, v := range m.Values() {
 				grad[a] *= v
@@ -242,10 +239,7 @@ func TestWhittleErrors(t *testing.T) {
 	x := regularSeries(t, n, 1, 0, 1).X
 	covered := 0
 	for s := range draws {
-		_, y, _, err := m.Sample(t.Context(), x, uint64(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		y := testkit.Must(m.Sample(t.Context(), x, uint64(s)))(t).Y
 		l := testkit.Must(gppl.NewWhittle(t.Context(), m, gppl.Data{X: x, Y: y}, gppl.WhittleOptions{}))(t)
 		r := testkit.Must(gppl.Fit(t.Context(), l, nil, gppl.Settings{}))(t)
 		if r.Status != gppl.Converged {
