@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
@@ -232,8 +231,6 @@ func Evaluations(all []Outcome) []float64 {
 	return Values(all, func(o Outcome) float64 { return float64(o.Evaluations) })
 }
 
-var median = numeric.Median
-
 // plain reports whether a trial has none of the authors' options.
 func plain(t Trial) bool { return t.Authors == Authors{} && t.Optimiser.Method != Evaluate }
 
@@ -280,11 +277,6 @@ func NotebookE1Text(loss string, single bool) func(Trial) bool {
 		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss &&
 			t.Authors.Float32 == single && !ofNotebook(t)
 	}
-}
-
-// notebookBest selects the trials of E1 on the data of the authors' notebook with k = m = 40, by L-BFGS to the optimum.
-func notebookBest(loss string) func(Trial) bool {
-	return func(t Trial) bool { return t.Source.Noise != 0 && t.Protocol == GPPL && t.Loss == loss }
 }
 
 // NestedExcess returns how far above the optimum PL with 40 Sphere projections ends: a group for each draw of the data, with

@@ -2,7 +2,6 @@ package theory
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
@@ -147,16 +146,6 @@ func (c *Case) SphereOverOneHot() (all []Ratio) {
 		all = append(all, r)
 	}
 	return all
-}
-
-// has reports whether all the names are present with finite values.
-func (r Results) has(names ...string) bool {
-	for _, n := range names {
-		if v, ok := r[n]; !ok || math.IsNaN(v) {
-			return false
-		}
-	}
-	return true
 }
 
 // DesignName is the name of a design in tables and figures.
