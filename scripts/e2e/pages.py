@@ -529,8 +529,8 @@ def try_index(browser, path, out, _):
         row.wait_for(state="visible")
         page.wait_for_timeout(100)
         need(0 <= row.bounding_box()["y"] < LAPTOP["height"], "a link to a row does not lead to it")
-        page.locator("#show-contradicted").check()
-        page.locator("tr.contradicted").last.wait_for(state="visible")
+        page.locator("#show-not-reproduced").check()
+        page.locator("tr.not-reproduced").last.wait_for(state="visible")
         need(page.locator(".ledger tbody tr.reproduced:visible").count() == 0, "the choice of a verdict shows others")
         need(not v.problems, "; ".join(v.problems))
     return f"{height} pixels high on a phone, {wide} on a laptop; rows open by link and by verdict"

@@ -78,7 +78,7 @@ func tryFigure(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) 
 				models[0].Name, n, viz.Fixed(3)(again.Published.NLL), average),
 		},
 		Observed: viz.Points{X: dots.X, Y: dots.Y},
-		Predictions: []viz.Prediction{{Name: "mean", X: mean.X, Mean: mean.Y,
+		Predictions: []viz.Prediction{{Name: live.Expected, X: mean.X, Mean: mean.Y,
 			LatentVar: squares(latent), NoisyVar: squares(wide), Lower: wide.Lo, Upper: wide.Hi}},
 		Spans: []viz.Span{{From: span.Lo[0], To: span.Hi[0], Label: span.Name}}, Ends: true,
 	})
