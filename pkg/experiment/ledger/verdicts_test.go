@@ -364,7 +364,7 @@ func TestFollows(t *testing.T) {
 	}
 	e = copied(t, evidence(t))
 	change(e, func(t experiment.Trial) bool { return t.Design == experiment.NotebookDesign },
-		func(o *experiment.Outcome) { o.NLL *= 1 + 2*exactly })
+		func(o *experiment.Outcome) { o.NLL *= 1 + 2e-6 })
 	if got := status(e, "notebook"); got != NotReproduced {
 		t.Errorf("their PL, two millionths off: %s", got)
 	}
