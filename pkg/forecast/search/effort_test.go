@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // TestTwoWeeks: structures of ten minutes and of quarters of an hour are compared on two weeks, in the tests of the past too, unless many of these are missing.
@@ -81,6 +82,24 @@ func TestPlan(t *testing.T) {
 		if before.Effort != "widest" {
 			t.Errorf("an hour, jitter %v: %v", jitter, before)
 		}
+	}
+}
+
+// TestPlanOfNamedKernels: a named kernel learns from all of a series that the automatic search learns from the latest part of, as
+// far as a minute allows, and the shape of RQ may be of any magnitude.
+func TestPlanOfNamedKernels(t *testing.T) {
+	s := longSeries(t, 3000, 0)
+	if p := planner(t, s, Options{}).Plan(); p.Trained != series.DecisiveRows {
+		t.Errorf("automatic: %v", p)
+	}
+	if p := planner(t, s, Options{Kernels: []string{"RQ"}}).Plan(); p.Trained != 3000 || p.Over {
+		t.Errorf("RQ: %v", p)
+	}
+	rq := gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}
+	p, ok := priorOf(rq, rq.Params()[2], extent{})
+	at := func(alpha float64) float64 { log, _ := withModeAt(p).LogDensity(alpha); return log }
+	if !ok || math.Abs(at(0.01)-at(1)) > 3 || math.Abs(at(1)-at(50)) > 3 {
+		t.Errorf("the prior of alpha is %v", p)
 	}
 }
 

@@ -100,6 +100,9 @@ func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p prior.LogNormal, ok bo
 		if _, turns := term.(gppl.Rotation); turns && strings.HasSuffix(q.Name, "quality") {
 			return prior.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true // a season keeps its shape for quality/π periods
 		}
+		if _, mixes := term.(gppl.RQ); mixes { // from a mixture over many decades of lengthscales to SE
+			return prior.LogNormalWithin(1e-3, 1e2), true
+		}
 		return prior.LogNormal{Mu: math.Log(smoothSeason), Sigma: 0.7}, true
 	case gppl.RoleLengthscale:
 		switch k := term.(type) {

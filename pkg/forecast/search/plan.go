@@ -73,14 +73,18 @@ func NewPlanner(ctx context.Context, s *series.Series, o Options) (*Planner, err
 	return p, ctx.Err()
 }
 
-// Plan chooses the largest effort whose predicted time is within Options.Budget; if that is 0, at most the standard effort.
+// Plan chooses the largest effort whose predicted time is within Options.Budget; if that is 0, within a minute, and at most the
+// standard effort unless kernels are named: their training is the whole search, so that they learn from more observations.
 func (p *Planner) Plan() Plan {
 	if e := p.options.effort; e != nil {
 		return p.With(*e)
 	}
 	budget, most := p.options.Budget, len(Efforts)-1
 	if budget <= 0 {
-		budget, most = standardBudget, standard
+		budget = standardBudget
+		if len(p.options.Kernels) == 0 {
+			most = standard
+		}
 	}
 	for i := most; ; i-- {
 		plan := p.With(Efforts[i])
