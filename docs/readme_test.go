@@ -129,18 +129,23 @@ func TestReadmeExamples(t *testing.T) {
 	}
 }
 
-// TestReadmeFit: gppl fit begins and ends with the lines that the README shows, numbers to 1e-4 and half of their last digit.
+// TestReadmeFit: gppl fit begins and ends with the lines that the README shows, numbers to 1e-4 and half of their last digit, and
+// forecasts.md shows the same beginning.
 func TestReadmeFit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the command trains models")
-	}
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := regexp.MustCompile("(?s)```sh\ngo run (\\./cmd/gppl fit [^\n]*)\n```\n.*?```\n(.*?)```").FindStringSubmatch(string(readme))
+	pages := documents(t)
+	found := regexp.MustCompile("(?s)```sh\ngo run (\\./cmd/gppl fit [^\n]*)\n```\n.*?```\n(.*?)```").FindStringSubmatch(pages["README.md"])
 	if found == nil {
 		t.Fatal("the README has no gppl fit with what it prints")
+	}
+	begin, end, hasGap := strings.Cut(found[2], "…\n")
+	if !hasGap {
+		t.Fatal("the README does not say with … where lines are left out")
+	}
+	if !strings.Contains(pages["docs/forecasts.md"], "```\n"+begin+"```\n") {
+		t.Errorf("forecasts.md does not show the README's\n%s", begin)
+	}
+	if testing.Short() {
+		t.Skip("the command trains models")
 	}
 	report := filepath.Join(t.TempDir(), "report.html")
 	args := strings.Fields(strings.Replace(found[1], "report.html", report, 1))
@@ -151,10 +156,6 @@ func TestReadmeFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	printed := strings.Split(strings.TrimSpace(strings.Replace(string(out), report, "report.html", 1)), "\n")
-	begin, end, hasGap := strings.Cut(found[2], "…\n")
-	if !hasGap {
-		t.Fatal("the README does not say with … where lines are left out")
-	}
 	first, last := strings.Split(strings.TrimSpace(begin), "\n"), strings.Split(strings.TrimSpace(end), "\n")
 	if len(printed) < len(first)+len(last) {
 		t.Fatalf("the command prints only\n%s", out)
