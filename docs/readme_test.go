@@ -241,17 +241,21 @@ func TestReadmePeers(t *testing.T) {
 		t.Fatal("the README does not say at which n")
 	}
 	measured := map[string]map[string]string{} // a library's time or ratio, by kernel
+	var head []string
 	for line := range strings.Lines(table) {
-		if row := cells(line); len(row) == 7 && row[1] == n[1] {
-			library, _, _ := strings.Cut(row[3], " (")
-			value := row[5]
-			if strings.HasPrefix(library, "**gppl**") {
-				library, value = "gppl", row[4]
+		row := cells(line)
+		switch {
+		case len(row) < 5:
+		case row[0] == "kernel":
+			head = row
+		case row[1] == n[1]:
+			for i := 3; i < len(row); i++ { // behind kernel, n and T/l
+				value, _, _ := strings.Cut(row[i], ",") // the engine follows
+				if measured[head[i]] == nil {
+					measured[head[i]] = map[string]string{}
+				}
+				measured[head[i]][row[0]] = value
 			}
-			if measured[library] == nil {
-				measured[library] = map[string]string{}
-			}
-			measured[library][row[0]] = value
 		}
 	}
 	version := regexp.MustCompile(` \d+(\.\d+)+`)
