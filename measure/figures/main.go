@@ -1,6 +1,6 @@
-// Command figures draws two pictures: for the README a forecast of the embedded series, for the index of the reports what the
-// projected likelihood does with a simulated one. It prints the share of held-out observations within the 95 % band of the
-// forecast, with the trend and without:
+// Command figures draws two pictures: for the documentation a forecast of the embedded series, for the README and the reports
+// what the projected likelihood does with a simulated one. It prints the share of held-out observations within the 95 % band of
+// the forecast, with the trend and without:
 //
 //	go run ./measure/figures docs/forecast.svg scripts/report/idea.svg
 package main
