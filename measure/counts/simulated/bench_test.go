@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// BenchmarkFitLaplace trains Matérn 3/2 on the series of counts that docs/models.md compares libraries on.
+// BenchmarkFitLaplace trains Matérn 3/2 on the series of counts that docs/guide.md compares libraries on.
 func BenchmarkFitLaplace(b *testing.B) {
 	for _, s := range testkit.Must(simulated.Set(simulated.All))(b) {
 		train, _, err := s.Split()
