@@ -186,13 +186,11 @@ func textCompare(rows []row, source string) string {
 		if r.engine == gppl.EngineDense {
 			value, grad, ratio = "", "", ""
 		}
-		cells = append(cells, []string{r.kernel, name, timeline.Seconds(r.seconds), ratio, text.Bytes(r.held),
-			text.Bytes(r.allocated), bound, value, grad})
+		cells = append(cells, []string{r.kernel, name, timeline.Seconds(r.seconds), ratio, text.Bytes(r.held), bound, value, grad})
 	}
 	out := "Exact NLL of " + source + ", value and gradient, at the optimum (bold: what is chosen):\n\n" +
-		markdown([]string{"kernel", "engine", "time", "dense ÷ this", "memory held", "allocated by an evaluation",
-			"error bound (nats)",
-			"difference in value (nats)", "difference in gradient (nats per log θ)"}, "llrrrrrrr", cells)
+		markdown([]string{"kernel", "engine", "time", "dense ÷ this", "memory held", "error bound (nats)",
+			"difference in value (nats)", "difference in gradient (nats per log θ)"}, "llrrrrrr", cells)
 	worst := row{}
 	share := func(r row) float64 { return r.value / r.promises() }
 	for _, r := range rows {

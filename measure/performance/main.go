@@ -75,10 +75,6 @@ func run(out string, quick bool) error {
 	if err != nil {
 		return err
 	}
-	againstK, err := sweepK(p)
-	if err != nil {
-		return err
-	}
 	rows, source, err := besideDense(p)
 	if err != nil {
 		return err
@@ -89,8 +85,6 @@ func run(out string, quick bool) error {
 	}
 	end := ratesNow() // again, to detect that the machine changed its speed
 	m.gemmEnd, m.triadEnd = end.gemm, end.triad
-	best := m
-	best.gemm, best.triad = max(m.gemm, end.gemm), max(m.triad, end.triad)
 
 	if err := drawN(againstN, filepath.Join(out, "performance-n.svg")); err != nil {
 		return err
@@ -106,8 +100,6 @@ func run(out string, quick bool) error {
 		{"against lengthscale", textL(againstL, p.n)},
 		{"model", textModel(append(append([]sweep(nil), againstN...), againstL...))},
 		{"beside dense", textCompare(rows, source)},
-		{"shares", textShares(best, againstN, p)},
-		{"floor", textFloor(best, againstK)},
 	}
 	if err := update(filepath.Join(out, "performance.md"), blocks); err != nil {
 		return err

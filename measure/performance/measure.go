@@ -274,31 +274,3 @@ func sweepL(p plan) ([]sweep, error) {
 	}
 	return sweeps, nil
 }
-
-// sweepK times PL with Laplace, interpolated, against the number of projections.
-func sweepK(p plan) (sweep, error) {
-	s := sweep{title: "PL, Laplace, against k"}
-	d, err := dataOf(1000)
-	if err != nil {
-		return s, err
-	}
-	for _, k := range []int{25, 50, 100, 200} {
-		omega, err := gppl.NewProjection(context.Background(), gppl.Sphere{}, d.X, k, 1)
-		if err != nil {
-			return s, err
-		}
-		l, err := projectedMaker(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: l0}, Noise: noise},
-			d, omega)(gppl.EngineInterpolated)
-		if err != nil {
-			return s, err
-		}
-		got, err := timeLoss(l, p)
-		if err != nil {
-			return s, err
-		}
-		got.x = float64(k)
-		s.engines = append(s.engines, got)
-		progress("%s, %d: %s", s.title, k, timeline.Seconds(got.seconds))
-	}
-	return s, nil
-}
