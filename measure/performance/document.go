@@ -73,32 +73,25 @@ func ratioText(r float64) string {
 	return fmt.Sprintf("%.3g ×", r)
 }
 
-// against lays out the automatic choice of each sweep along the axis, with a remark on each.
-func against(axis string, sweeps []sweep, beside, align string, remark func(s sweep, chosen point) string) string {
-	head, aligns := []string{axis}, "r"
+// textN lays out the automatic choice of each sweep against n, beside the dense engine.
+func textN(sweeps []sweep) string {
+	head, align := []string{"n"}, "r"
 	for _, s := range sweeps {
-		head = append(head, s.title, beside)
-		aligns += "l" + align
+		head, align = append(head, s.title, "dense ÷ this"), align+"lr"
 	}
 	var rows [][]string
 	for i, p := range sweeps[0].auto {
 		r := []string{fmt.Sprintf("%g", p.x)}
 		for _, s := range sweeps {
-			chosen := s.auto[i]
-			r = append(r, timeline.Seconds(chosen.seconds)+", "+chosen.engine, remark(s, chosen))
+			chosen, beside := s.auto[i], ""
+			if d, ok := s.find(gppl.EngineDense, chosen.x); ok {
+				beside = ratioText(d.seconds / chosen.seconds)
+			}
+			r = append(r, timeline.Seconds(chosen.seconds)+", "+chosen.engine, beside)
 		}
 		rows = append(rows, r)
 	}
-	return markdown(head, aligns, rows)
-}
-
-func textN(sweeps []sweep) string {
-	table := against("n", sweeps, "dense ÷ this", "r", func(s sweep, chosen point) string {
-		if d, ok := s.find(gppl.EngineDense, chosen.x); ok {
-			return ratioText(d.seconds / chosen.seconds)
-		}
-		return ""
-	})
+	table := markdown(head, align, rows)
 	all := sweeps[plSE].auto
 	first, last := all[0], all[len(all)-1]
 	slow, fast := 0.0, math.Inf(1)
@@ -108,23 +101,6 @@ func textN(sweeps []sweep) string {
 	return "The automatic choice, one value and gradient, once it has settled:\n\n" + table +
 		fmt.Sprintf("\nPL with SE takes %s as long at n = %g as at n = %g; its slowest n takes %s as long as its fastest.\n",
 			ratioText(last.seconds/first.seconds), last.x, first.x, ratioText(slow/fast))
-}
-
-func textL(sweeps []sweep, n int) string {
-	table := against("l", sweeps, "fastest other engine", "l", func(s sweep, chosen point) string {
-		other := point{seconds: math.Inf(1)}
-		for _, e := range s.engines {
-			if e.x == chosen.x && e.engine != chosen.engine && e.seconds < other.seconds {
-				other = e
-			}
-		}
-		if other.engine == "" {
-			return "–"
-		}
-		return timeline.Seconds(other.seconds) + ", " + other.engine
-	})
-	return fmt.Sprintf("The automatic choice at n = %d (engines whose predicted time is beyond the limit of this run are left "+
-		"out):\n\n", n) + table
 }
 
 // textModel compares predicted with measured times, and the choice with the fastest engine.

@@ -97,7 +97,6 @@ func run(out string, quick bool) error {
 		{"machine", m.text(p, took)},
 		{"explain", explained},
 		{"against n", textN(againstN)},
-		{"against lengthscale", textL(againstL, p.n)},
 		{"model", textModel(append(append([]sweep(nil), againstN...), againstL...))},
 		{"beside dense", textCompare(rows, source)},
 	}
