@@ -53,7 +53,7 @@ type Optimiser struct {
 // shortest of three.
 const Evaluate = "evaluate"
 
-// Authors are details of the authors' code that the paper does not mention (docs/reproducing.md).
+// Authors are details of the authors' code that the paper does not mention.
 type Authors struct {
 	NoiseInGram bool    `json:"noise_in_gram,omitempty"` // VFE: K_uu + σ²I for K_uu
 	Repel       bool    `json:"repel,omitempty"`         // VFE: the repulsion between inducing inputs
