@@ -114,9 +114,5 @@ func (a *Analysis) Periodogram(ctx context.Context) (*gppl.Periodogram, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.Result.Model.Periodogram(ctx, data)
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return a.Result.Model.Periodogram(ctx, data)
 }

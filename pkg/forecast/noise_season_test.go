@@ -60,7 +60,7 @@ func TestNoiseSeason(t *testing.T) {
 			if c.quiet(s.Axis.Time(x)) {
 				want = 2
 			}
-			if lo, hi := f.Band(i); (hi-lo)/(2*Quantile95) < 0.6*want || (hi-lo)/(2*Quantile95) > 1.7*want {
+			if lo, hi := f.Lower[i], f.Upper[i]; (hi-lo)/(2*Quantile95) < 0.6*want || (hi-lo)/(2*Quantile95) > 1.7*want {
 				t.Errorf("%s: the band at %s is %.1f standard deviations of %v", name, f.When[i], (hi-lo)/(2*Quantile95)/want, want)
 			}
 		}

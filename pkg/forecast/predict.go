@@ -114,9 +114,6 @@ func (a *Analysis) Forecast(ctx context.Context, steps int) (*Forecast, error) {
 // Quantile95 is the half width of a 95 % band in standard deviations.
 const Quantile95 = 1.959963984540054
 
-// Band returns the ends of the 95 % band of a new observation at point i.
-func (f *Forecast) Band(i int) (lo, hi float64) { return f.Lower[i], f.Upper[i] }
-
 // Quantile returns the quantile of a new observation at each x, at level p, 0 < p < 1.
 func (f *Forecast) Quantile(ctx context.Context, p float64) (quantiles []float64, err error) {
 	defer parallel.Stopped(&err)
@@ -160,8 +157,8 @@ func (f *Forecast) WriteCSV(w io.Writer, a series.Axis, levels ...float64) error
 		}
 	}
 	for i, when := range f.When {
-		lo, hi := f.Band(i)
-		row := []string{when, cell(f.Point()[i]), cell(math.Sqrt(f.LatentVar[i])), cell(math.Sqrt(f.NoisyVar[i])), cell(lo), cell(hi)}
+		row := []string{when, cell(f.Point()[i]), cell(math.Sqrt(f.LatentVar[i])), cell(math.Sqrt(f.NoisyVar[i])),
+			cell(f.Lower[i]), cell(f.Upper[i])}
 		if zeros != nil {
 			row = append(row, cell(f.Median[i]), cell(zeros[i]))
 		}

@@ -27,7 +27,7 @@ func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
 func (a *Analysis) sizedShifts(ctx context.Context) (all []ShiftSize, err error) {
 	switch {
 	case a.ShiftMode() == shiftsReported && a.Untried > 0:
-		return nil, errors.New("" + search.BudgetSpent)
+		return nil, errors.New(search.BudgetSpent)
 	case a.ShiftMode() == shiftsReported:
 		all, err = a.findShifts(ctx)
 	case len(a.Series.Shifts) > 0:

@@ -46,7 +46,7 @@ func TestJumpBeforeScale(t *testing.T) {
 		}
 		f := testkit.Must(a.Forecast(t.Context(), 10))(t)
 		for i := range f.X {
-			lo, hi := f.Band(i)
+			lo, hi := f.Lower[i], f.Upper[i]
 			if math.Abs(f.Median[i]-c.after) > 2*scatter || hi-lo > 12*scatter {
 				t.Errorf("%s, %s: at %v it forecasts %.1f, from %.1f to %.1f", name, a.Name(), f.X[i], f.Median[i], lo, hi)
 				break

@@ -46,14 +46,21 @@ type Yardstick struct {
 	Season   int // observations after which it repeats; 0 if it does not
 }
 
-// Scores are the scores of many forecasts of one value each; the functions of the same names define them.
+// Scores are the scores of many forecasts of one value each, with the point forecast f of y.
 type Scores struct {
-	N         int // forecasts
-	RMSE      float64
-	MAE       float64
-	MASE      float64 // mean of |y − f| divided by the scale of the forecast's own training data
-	SMAPE     float64
-	NLPD      float64
+	N    int     // forecasts
+	RMSE float64 // √(mean (y − f)²), in the unit of y
+	MAE  float64 // mean |y − f|, in the unit of y
+	// MASE is the mean of |y − f| divided by the [Scale] of the forecast's own training data. Below 1, the forecast is better than
+	// the seasonal naive forecast within these (Hyndman and Koehler 2006; the M4 competition). It is +Inf or NaN if they repeat
+	// themselves exactly.
+	MASE  float64
+	SMAPE float64 // see the function SMAPE
+	// NLPD is the mean negative log predictive density, in nats (Rasmussen and Williams 2006, section 2.5). A variance of 0 is the
+	// limit v → 0: a forecast that is not y costs +Inf, whatever the others gain, and one that is gains without bound, −Inf.
+	NLPD float64
+	// CRPS is the mean continuous ranked probability score ∫ (F(u) − 1[u ≥ y])² du, in the unit of y (Gneiting and Raftery 2007,
+	// eq. 21).
 	CRPS      float64
 	Spread    float64          // RMS of (y − f)/s, s half the distance of the quantiles at 15.9 and 84.1 %; 1 if s is correct
 	Intervals []IntervalScores // by level

@@ -51,31 +51,32 @@ func TestBacktest(t *testing.T) {
 		t.Errorf("the seasonal naive model scores %v, the baseline %v", r.Model, r.Naive)
 	}
 	// By hand: all forecasts in a row.
-	var all, f, v, scaled []float64
+	var all, f, v []float64
+	var mase float64
 	for at := 40; at < 100; at += 5 {
 		train := y[at-30 : at]
 		g, _ := judge.SeasonalNaive(train, 4, 5)
 		all, f, v = append(all, y[at:at+5]...), append(f, g.Mu...), append(v, g.Variance...)
-		scaled = append(scaled, judge.MASE(y[at:at+5], g.Mu, train, 4))
+		mase += judge.MAE(y[at:at+5], g.Mu) / judge.Scale(train, 4) / 12
 	}
-	near(t, "RMSE", r.Model.RMSE, judge.RMSE(all, f), 1e-12)
 	near(t, "MAE", r.Model.MAE, judge.MAE(all, f), 1e-12)
 	near(t, "sMAPE", r.Model.SMAPE, judge.SMAPE(all, f), 1e-12)
-	near(t, "NLPD", r.Model.NLPD, judge.NLPD(all, f, v), 1e-12)
-	near(t, "CRPS", r.Model.CRPS, judge.CRPS(all, f, v), 1e-12)
-	var mase float64
-	for _, s := range scaled {
-		mase += s / 12
-	}
 	near(t, "MASE", r.Model.MASE, mase, 1e-12)
 	g := judge.Gaussian{Mu: f, Variance: v}
+	together, err := judge.ScoresOf(g, all, y[:40], 4, []float64{0.5, 0.95})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "RMSE", r.Model.RMSE, together.RMSE, 1e-12)
+	near(t, "NLPD", r.Model.NLPD, together.NLPD, 1e-12)
+	near(t, "CRPS", r.Model.CRPS, together.CRPS, 1e-12)
 	for i, level := range []float64{0.5, 0.95} {
 		lo, hi := g.Quantile((1-level)/2), g.Quantile((1+level)/2)
 		got := r.Model.Intervals[i]
 		near(t, "level", got.Level, level, 0)
 		near(t, "coverage", got.Coverage, judge.Coverage(all, lo, hi), 1e-12)
 		near(t, "width", got.Width, judge.Width(lo, hi), 1e-12)
-		near(t, "interval score", got.Score, judge.IntervalScore(all, lo, hi, level), 1e-9)
+		near(t, "interval score", got.Score, together.Intervals[i].Score, 1e-9)
 	}
 	for h, lead := range r.Leads {
 		var a, b []float64

@@ -74,7 +74,7 @@ func TestFit(t *testing.T) {
 	}
 	for i := range f.X {
 		want := 10 + 0.02*float64(120+i) + math.Sin(2*math.Pi*float64(i)/12)
-		if lo, hi := f.Band(i); f.NoisyVar[i] <= f.LatentVar[i] || want < lo-0.3 || want > hi+0.3 {
+		if lo, hi := f.Lower[i], f.Upper[i]; f.NoisyVar[i] <= f.LatentVar[i] || want < lo-0.3 || want > hi+0.3 {
 			t.Errorf("step %d: %v in [%v, %v], want about %v", i, f.Median[i], lo, hi, want)
 		}
 	}
@@ -183,7 +183,7 @@ func TestTrend(t *testing.T) {
 	}
 	for i := range f.X {
 		want := 10 + 0.02*float64(120+i) + math.Sin(2*math.Pi*float64(i)/12)
-		if lo, hi := f.Band(i); want < lo || want > hi || hi-lo > 1 {
+		if lo, hi := f.Lower[i], f.Upper[i]; want < lo || want > hi || hi-lo > 1 {
 			t.Errorf("step %d: [%v, %v], want about %v", i, lo, hi, want)
 		}
 	}

@@ -44,7 +44,11 @@ func (g Gaussian) Quantile(p float64) []float64 {
 // LogDensity returns −½log 2πv − (y − μ)²/2v and, at v = 0, the limit v → 0: +Inf at y = μ, −Inf elsewhere.
 func (g Gaussian) LogDensity(y []float64) []float64 { return g.mixture().LogDensity(y) }
 
-// CRPS returns the score of each; see the function CRPS.
+// CRPS returns the continuous ranked probability score of each at y: with z = (y − μ)/σ,
+//
+//	σ·(z·(2Φ(z) − 1) + 2φ(z) − 1/√π)
+//
+// (Gneiting and Raftery 2007, eq. 21). At σ = 0 it is |y − μ|.
 func (g Gaussian) CRPS(y []float64) []float64 { return g.mixture().CRPS(y) }
 
 // mixture returns the mixture of one component.
@@ -80,27 +84,17 @@ func PredictiveOf(f *forecast.Forecast) Predictive {
 	if f.Counts != nil {
 		return predictedCounts{f.Counts}
 	}
-	return predicted{f}
+	return predicted{mixture{f.Mixture()}, f.Median}
 }
 
 // predicted is a forecast as a Predictive: the mixtures of its parts.
-type predicted struct{ f *forecast.Forecast }
-
-var _ Predictive = predicted{}
-
-// Point returns the point forecast: of a mixture, the median.
-func (p predicted) Point() []float64 { return slices.Clone(p.f.Median) }
-
-func (p predicted) Quantile(level float64) []float64 {
-	quantiles, _ := p.f.Quantile(context.Background(), level) // there is no error but a context's
-	return quantiles
+type predicted struct {
+	mixture
+	median []float64
 }
 
-// LogDensity returns the log density of each at y, in nats.
-func (p predicted) LogDensity(y []float64) []float64 { return mixture{p.f.Mixture()}.LogDensity(y) }
-
-// CRPS returns the continuous ranked probability score of each at y.
-func (p predicted) CRPS(y []float64) []float64 { return mixture{p.f.Mixture()}.CRPS(y) }
+// Point returns the point forecast: of a mixture, the median.
+func (p predicted) Point() []float64 { return slices.Clone(p.median) }
 
 // predictedCounts is a forecast of counts as a Predictive.
 type predictedCounts struct{ *observe.Counts }

@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"math"
-	"slices"
 )
 
 func same(what string, lengths ...int) {
@@ -23,12 +22,6 @@ func mean(n int, f func(i int) float64) float64 {
 	return sum / float64(n)
 }
 
-// RMSE is the root mean squared error √(mean (y − f)²), in the unit of y.
-func RMSE(y, f []float64) float64 {
-	same("RMSE", len(y), len(f))
-	return math.Sqrt(mean(len(y), func(i int) float64 { return (y[i] - f[i]) * (y[i] - f[i]) }))
-}
-
 // MAE is the mean absolute error mean |y − f|, in the unit of y.
 func MAE(y, f []float64) float64 {
 	same("MAE", len(y), len(f))
@@ -43,12 +36,6 @@ func Scale(train []float64, season int) float64 {
 	checkSeason(season)
 	return mean(max(0, len(train)-season), func(i int) float64 { return math.Abs(train[i+season] - train[i]) })
 }
-
-// MASE is the mean absolute scaled error MAE(y, f)/Scale(train, season), a pure number.
-// Below 1, the forecast is better than the seasonal naive forecast within the training data
-// (Hyndman and Koehler 2006; the M4 competition). It is +Inf or NaN if the training data
-// repeat themselves exactly.
-func MASE(y, f, train []float64, season int) float64 { return MAE(y, f) / Scale(train, season) }
 
 // SMAPE is the symmetric mean absolute percentage error of the M4 competition,
 // mean 200·|y − f|/(|y| + |f|), in percent from 0 to 200 (Makridakis, Spiliotis and
@@ -65,15 +52,6 @@ func smape(y, f float64) float64 {
 	return 200 * math.Abs(y-f) / (math.Abs(y) + math.Abs(f))
 }
 
-// NLPD is the mean negative log predictive density of Gaussian forecasts, in nats:
-// mean ½log 2πv + (y − μ)²/2v (Rasmussen and Williams 2006, section 2.5). A variance of 0 is the limit v → 0: a forecast
-// that is not y costs +Inf, whatever the others gain, and one that is gains without bound, −Inf.
-func NLPD(y, mu, variance []float64) float64 {
-	same("NLPD", len(y), len(mu), len(variance))
-	log := Gaussian{mu, variance}.LogDensity(y)
-	return meanNats(len(y), func(i int) float64 { return -log[i] })
-}
-
 // meanNats is the mean of negative log densities. +Inf outweighs −Inf: as variances shrink, (y − μ)²/v grows faster
 // than −log v.
 func meanNats(n int, f func(i int) float64) float64 {
@@ -83,29 +61,6 @@ func meanNats(n int, f func(i int) float64) float64 {
 		}
 	}
 	return mean(n, f)
-}
-
-// CRPS is the mean continuous ranked probability score of Gaussian forecasts, in the unit
-// of y: for one, with z = (y − μ)/σ,
-//
-//	∫ (F(u) − 1[u ≥ y])² du = σ·(z·(2Φ(z) − 1) + 2φ(z) − 1/√π)
-//
-// (Gneiting and Raftery 2007, eq. 21). At σ = 0 it is |y − μ|.
-func CRPS(y, mu, variance []float64) float64 {
-	same("CRPS", len(y), len(mu), len(variance))
-	scores := Gaussian{mu, variance}.CRPS(y)
-	return mean(len(y), func(i int) float64 { return scores[i] })
-}
-
-// CRPSSample is the continuous ranked probability score of y under the empirical
-// distribution of a sample, mean |x_i − y| − ½·mean |x_i − x_j| over all pairs (Gneiting
-// and Raftery 2007, eq. 20). The sample is not modified. It takes O(m log m).
-func CRPSSample(y float64, sample []float64) float64 {
-	x := slices.Clone(sample)
-	slices.Sort(x)
-	m := float64(len(x))
-	// Σ_ij |x_i − x_j| = 2·Σ_i (2i + 1 − m)·x_i of the sorted sample.
-	return mean(len(x), func(i int) float64 { return math.Abs(x[i]-y) - (2*float64(i)+1-m)/m*x[i] })
 }
 
 // Pinball is the quantile score of the quantile q at level p, (1[y < q] − p)·(q − y)
@@ -158,15 +113,10 @@ func Width(lo, hi []float64) float64 {
 	return mean(len(lo), func(i int) float64 { return hi[i] - lo[i] })
 }
 
-// IntervalScore is the mean score of central intervals at the given level, such as 0.95
-// (Winkler 1972; Gneiting and Raftery 2007, eq. 43): with α = 1 − level
+// intervalScore is the score of a central interval at the given level, such as 0.95 (Winkler 1972; Gneiting and Raftery 2007,
+// eq. 43): with α = 1 − level
 //
 //	(hi − lo) + (2/α)·max(0, lo − y) + (2/α)·max(0, y − hi).
-func IntervalScore(y, lo, hi []float64, level float64) float64 {
-	same("IntervalScore", len(y), len(lo), len(hi))
-	return mean(len(y), func(i int) float64 { return intervalScore(y[i], lo[i], hi[i], level) })
-}
-
 func intervalScore(y, lo, hi, level float64) float64 {
 	return hi - lo + 2/(1-level)*(max(0, lo-y)+max(0, y-hi))
 }

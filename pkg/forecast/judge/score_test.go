@@ -21,34 +21,43 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
+// scores returns the scores of Gaussian forecasts, with a central interval at one level.
+func scores(y, mu, variance, train []float64, season int, level float64) judge.Scores {
+	s, err := judge.ScoresOf(judge.Gaussian{Mu: mu, Variance: variance}, y, train, season, []float64{level})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
 // TestScoresByHand: numbers that were worked out on paper.
 func TestScoresByHand(t *testing.T) {
-	y, f := []float64{1, 2, 4}, []float64{1, 4, 3}
-	near(t, "RMSE", judge.RMSE(y, f), math.Sqrt(5./3), 1e-15) // errors 0, −2, 1
-	near(t, "MAE", judge.MAE(y, f), 1, 1e-15)
+	y, f, ones := []float64{1, 2, 4}, []float64{1, 4, 3}, []float64{1, 1, 1}
 	train := []float64{1, 5, 2, 7, 2, 6} // season 2: |2−1|, |7−5|, |2−2|, |6−7|
+	s := scores(y, f, ones, train, 1, 0.8)
+	near(t, "RMSE", s.RMSE, math.Sqrt(5./3), 1e-15) // errors 0, −2, 1
+	near(t, "MAE of the scores", s.MAE, 1, 1e-15)
+	near(t, "MAE", judge.MAE(y, f), 1, 1e-15)
 	near(t, "Scale", judge.Scale(train, 2), 1, 1e-15)
 	near(t, "Scale, season 1", judge.Scale(train, 1), 21./5, 1e-15) // 4, 3, 5, 5, 4
-	near(t, "MASE", judge.MASE(y, f, train, 1), 5./21, 1e-15)
+	near(t, "MASE", s.MASE, 5./21, 1e-15)
 	near(t, "sMAPE", judge.SMAPE([]float64{100, 0, -1}, []float64{110, 0, 1}), (2000./210+0+200)/3, 1e-12)
-	near(t, "NLPD", judge.NLPD([]float64{0, 3}, []float64{0, 1}, []float64{1, 4}), 0.5*math.Log(2*math.Pi)+0.5*(math.Log(2)+0.5),
-		1e-15)
-	near(t, "CRPS of N(0, 1) at 0", judge.CRPS([]float64{0}, []float64{0}, []float64{1}), (math.Sqrt2-1)/math.Sqrt(math.Pi),
-		1e-15)
-	near(t, "CRPS of a point", judge.CRPS([]float64{3}, []float64{1}, []float64{0}), 2, 0)
+	two := scores([]float64{0, 3}, []float64{0, 1}, []float64{1, 4}, train, 1, 0.8)
+	near(t, "NLPD", two.NLPD, 0.5*math.Log(2*math.Pi)+0.5*(math.Log(2)+0.5), 1e-15)
+	one := scores([]float64{0}, []float64{0}, []float64{1}, train, 1, 0.8)
+	near(t, "CRPS of N(0, 1) at 0", one.CRPS, (math.Sqrt2-1)/math.Sqrt(math.Pi), 1e-15)
+	near(t, "CRPS of a point", judge.Gaussian{Mu: []float64{1}, Variance: []float64{0}}.CRPS([]float64{3})[0], 2, 0)
 	near(t, "pinball", judge.Pinball(3, 1, 0.9), 1.8, 1e-15)
 	near(t, "pinball", judge.Pinball(1, 3, 0.9), 0.2, 1e-15)
-	near(t, "CRPS of a sample of one", judge.CRPSSample(3, []float64{1}), 2, 0)
-	near(t, "CRPS of a sample of two", judge.CRPSSample(3, []float64{4, 1}), 0.75, 1e-15) // (1 + 2)/2 − (3 + 3)/8
 	lo, hi := []float64{0, 0, 5}, []float64{1, 1, 9}
 	near(t, "coverage", judge.Coverage(y, lo, hi), 1./3, 1e-15)
 	near(t, "width", judge.Width(lo, hi), 2, 1e-15)
-	near(t, "interval score", judge.IntervalScore(y, lo, hi, 0.8), (1+(1+10*1)+(4+10*1))/3., 1e-12)
+	half := distuv.UnitNormal.Quantile(0.9) // the intervals are f ± half, and y is off by 0, 2 and 1
+	near(t, "interval score", s.Intervals[0].Score, 2*half+10*(2-half)/3, 1e-12)
 
 	nan := math.NaN()
 	for what, got := range map[string]float64{
-		"RMSE of nothing":   judge.RMSE(nil, nil),
-		"CRPSSample":        judge.CRPSSample(1, nil),
+		"MAE of nothing":    judge.MAE(nil, nil),
 		"Scale":             judge.Scale(train, 6),
 		"MAE of NaN":        judge.MAE([]float64{nan}, []float64{1}),
 		"sMAPE of NaN":      judge.SMAPE([]float64{nan}, []float64{0}),
@@ -58,8 +67,8 @@ func TestScoresByHand(t *testing.T) {
 		near(t, what, got, nan, 0)
 	}
 	for what, f := range map[string]func(){
-		"lengths": func() { judge.RMSE(y, f[:2]) },
-		"season":  func() { judge.MASE(y, f, train, 0) },
+		"lengths": func() { judge.MAE(y, f[:2]) },
+		"season":  func() { judge.Scale(train, 0) },
 	} {
 		func() {
 			defer func() {
@@ -72,15 +81,9 @@ func TestScoresByHand(t *testing.T) {
 	}
 }
 
-// TestCRPSByDefinition: the closed forms are the integral, and samples and quantiles tend
-// to it.
+// TestCRPSByDefinition: the closed form is the integral, and quantiles tend to it.
 func TestCRPSByDefinition(t *testing.T) {
 	d := distuv.Normal{Mu: 0.4, Sigma: 1.7}
-	rnd := rand.New(rand.NewPCG(1, 2))
-	sample := make([]float64, 20000)
-	for i := range sample {
-		sample[i] = d.Mu + d.Sigma*rnd.NormFloat64()
-	}
 	const levels = 2000
 	p := make([]float64, levels)
 	for k := range levels {
@@ -91,10 +94,10 @@ func TestCRPSByDefinition(t *testing.T) {
 		below := quad.Fixed(func(u float64) float64 { return d.CDF(u) * d.CDF(u) }, -20, y, 500, nil, 0)
 		above := quad.Fixed(func(u float64) float64 { return d.Survival(u) * d.Survival(u) }, y, 20, 500, nil, 0)
 		want := below + above
-		near(t, "CRPS", judge.CRPS([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}), want, 1e-8)
-		near(t, "CRPSSample", judge.CRPSSample(y, sample), want, 0.03)
+		got := scores([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}, []float64{1, 2}, 1, 0.5)
+		near(t, "CRPS", got.CRPS, want, 1e-8)
 		near(t, "CRPSQuantiles", judge.CRPSQuantiles([]float64{y}, quantile, p)[0], want, 1e-3)
-		near(t, "NLPD", judge.NLPD([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}), -d.LogProb(y), 1e-12)
+		near(t, "NLPD", got.NLPD, -d.LogProb(y), 1e-12)
 	}
 }
 
@@ -111,17 +114,19 @@ func TestGaussianIntervals(t *testing.T) {
 	lo, hi := g.Quantile(0.025), g.Quantile(0.975)
 	near(t, "quantile of N(0, 1)", g.Quantile(0.975)[0], 1.959963984540054, 1e-12)
 	near(t, "coverage", judge.Coverage(y, lo, hi), 0.95, 0.005)
-	best := judge.IntervalScore(y, lo, hi, 0.95)
+	train := []float64{1, 2}
+	best := scores(y, g.Mu, g.Variance, train, 1, 0.95)
 	for _, c := range []float64{0.8, 1.25} {
 		wide := judge.Gaussian{Mu: g.Mu, Variance: make([]float64, n)}
 		for i, v := range g.Variance {
 			wide.Variance[i] = c * c * v
 		}
-		if s := judge.IntervalScore(y, wide.Quantile(0.025), wide.Quantile(0.975), 0.95); s <= best {
-			t.Errorf("intervals %v times as wide have the score %v, the true ones %v", c, s, best)
+		s := scores(y, wide.Mu, wide.Variance, train, 1, 0.95)
+		if s.Intervals[0].Score <= best.Intervals[0].Score {
+			t.Errorf("intervals %v times as wide have the score %v, the true ones %v", c, s.Intervals[0].Score, best.Intervals[0].Score)
 		}
-		if s := judge.CRPS(y, wide.Mu, wide.Variance); s <= judge.CRPS(y, g.Mu, g.Variance) {
-			t.Errorf("a standard deviation of %v times the true one has a lower CRPS: %v", c, s)
+		if s.CRPS <= best.CRPS {
+			t.Errorf("a standard deviation of %v times the true one has a lower CRPS: %v", c, s.CRPS)
 		}
 	}
 }
@@ -143,20 +148,21 @@ func TestSeasonalNaive(t *testing.T) {
 
 // TestZeroVariance: a forecast without variance has the scores of the limit of small variances.
 func TestZeroVariance(t *testing.T) {
-	inf := math.Inf(1)
+	inf, train := math.Inf(1), []float64{1, 2}
 	got := judge.Gaussian{Mu: []float64{1, 1, 1}, Variance: []float64{0, 0, 1}}.LogDensity([]float64{1, 2, 1})
 	if got[0] != inf || got[1] != -inf || math.Abs(got[2]+0.5*math.Log(2*math.Pi)) > 1e-15 {
 		t.Errorf("log densities %v", got)
 	}
 	for _, c := range []struct{ y, mu, v, want float64 }{{1, 1, 0, -inf}, {2, 1, 0, inf}, {2, 1, 1e-300, 5e299}} {
-		if got := judge.NLPD([]float64{c.y}, []float64{c.mu}, []float64{c.v}); got != c.want && !(math.Abs(got/c.want-1) < 1e-12) {
+		got := scores([]float64{c.y}, []float64{c.mu}, []float64{c.v}, train, 1, 0.5).NLPD
+		if got != c.want && !(math.Abs(got/c.want-1) < 1e-12) {
 			t.Errorf("NLPD of %v by N(%v, %v): %v, want %v", c.y, c.mu, c.v, got, c.want)
 		}
 	}
-	if got := judge.NLPD([]float64{1, 2, 0}, []float64{1, 1, 0}, []float64{0, 0, 1}); got != inf {
+	if got := scores([]float64{1, 2, 0}, []float64{1, 1, 0}, []float64{0, 0, 1}, train, 1, 0.5).NLPD; got != inf {
 		t.Errorf("an exact forecast and a wrong one without variance: NLPD %v, want +Inf", got)
 	}
-	if got := judge.NLPD([]float64{math.NaN()}, []float64{1}, []float64{0}); !math.IsNaN(got) {
+	if got := scores([]float64{math.NaN()}, []float64{1}, []float64{0}, train, 1, 0.5).NLPD; !math.IsNaN(got) {
 		t.Errorf("NLPD of NaN: %v", got)
 	}
 }

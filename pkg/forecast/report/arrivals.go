@@ -35,9 +35,8 @@ func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) str
 			fmt.Fprintf(&b, "    … and %d more\n", len(at)-k)
 			break
 		}
-		lo, hi := f.Band(i)
 		fmt.Fprintf(&b, "    %s: %.6g, predicted %.6g, 95 %% between %.6g and %.6g: probability %.2g\n",
-			f.When[i], r.Y[i], f.Point()[i], lo, hi, r.P[i])
+			f.When[i], r.Y[i], f.Point()[i], f.Lower[i], f.Upper[i], r.P[i])
 	}
 	for _, w := range warnings(after) {
 		fmt.Fprintf(&b, "  %s\n", w)

@@ -301,12 +301,11 @@ func comes(a *forecast.Analysis, f *forecast.Forecast) string {
 		end, about = viz.Fixed(0), "about "
 	}
 	at := func(i int) string {
-		lo, hi := f.Band(i)
 		value := strings.TrimSpace(number(f.Point()[i]) + " " + a.Series.YUnit)
 		if f.Counts != nil && !events(a.Series) {
 			value = strings.TrimSpace(viz.UpTo(2)(f.Point()[i]) + " " + a.Series.YName)
 		}
-		return fmt.Sprintf("%s: %s%s (95 %%: %s to %s)", a.Series.Axis.Words(f.X[i]), about, value, end(lo), end(hi))
+		return fmt.Sprintf("%s: %s%s (95 %%: %s to %s)", a.Series.Axis.Words(f.X[i]), about, value, end(f.Lower[i]), end(f.Upper[i]))
 	}
 	last := len(f.When) - 1
 	if last == 0 {

@@ -111,10 +111,9 @@ func Describe(
 // Points returns the steps of a forecast for programs.
 func Points(f *forecast.Forecast) (points []PointJSON) {
 	for i, when := range f.When {
-		lo, hi := f.Band(i)
 		points = append(points, PointJSON{
 			X: when, Mean: f.Point()[i], SDLatent: math.Sqrt(f.LatentVar[i]), SDObservation: math.Sqrt(f.NoisyVar[i]),
-			Lower: lo, Upper: hi,
+			Lower: f.Lower[i], Upper: f.Upper[i],
 		})
 	}
 	if f.Counts != nil {

@@ -34,7 +34,6 @@ func tryFigure(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) 
 		again.Texts = append(again.Texts, s.Axis.Text(x))
 	}
 	closed := empty(s, &forecast.Forecast{X: again.Ahead})
-	again.Drawn = nil
 	for _, x := range append(s.Drawn(s.X[first], s.X[len(s.X)-1]), s.DrawnAhead(again.Ahead)...) {
 		if !closed(x) {
 			again.Drawn = append(again.Drawn, x)

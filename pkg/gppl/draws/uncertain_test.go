@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
-	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
@@ -48,7 +48,7 @@ func TestMixture(t *testing.T) {
 	for i := range 3 {
 		near(t, "mean", mean[i], sum[i], 0.02)
 		near(t, "variance", variance[i], square[i]-sum[i]*sum[i], 0.06)
-		near(t, "CRPS", crps[i], judge.CRPSSample(y[i], sample[i]), 0.01)
+		near(t, "CRPS", crps[i], crpsOfSample(y[i], sample[i]), 0.01)
 	}
 	for _, p := range []float64{1e-6, 0.025, 0.5, 0.9} {
 		q := testkit.Must(m.Quantile(t.Context(), p))(t)
@@ -69,7 +69,19 @@ func TestMixture(t *testing.T) {
 	near(t, "log density", log[0], math.Log(density), 1e-12)
 	near(t, "log density", log[1], distuv.Normal{Mu: 1, Sigma: 2}.LogProb(-2), 1e-12)
 	one := &draws.Mixture{Weights: []float64{1}, Means: [][]float64{{1}}, Variances: [][]float64{{4}}}
-	near(t, "CRPS of one component", testkit.Must(one.CRPS(t.Context(), []float64{2.5}))(t)[0], judge.CRPS([]float64{2.5}, []float64{1}, []float64{4}), 1e-14)
+	z := 0.75 // of N(1, 4) at 2.5
+	want := 2 * (z*(2*distuv.UnitNormal.CDF(z)-1) + 2*distuv.UnitNormal.Prob(z) - 1/math.Sqrt(math.Pi))
+	near(t, "CRPS of one component", testkit.Must(one.CRPS(t.Context(), []float64{2.5}))(t)[0], want, 1e-14)
+}
+
+// crpsOfSample returns the CRPS of y under the empirical distribution of m values, mean |x_i − y| − ½·mean |x_i − x_j| over all
+// pairs (Gneiting and Raftery 2007, eq. 20). Σ_ij |x_i − x_j| = 2·Σ_i (2i + 1 − m)·x_i of the sorted values.
+func crpsOfSample(y float64, values []float64) (score float64) {
+	x, m := slices.Sorted(slices.Values(values)), float64(len(values))
+	for i, v := range x {
+		score += math.Abs(v-y)/m - (2*float64(i)+1-m)/(m*m)*v
+	}
+	return score
 }
 
 // halved has half of log y, for y > 0.
