@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// mostListed is the largest number of anomalies that a text lists; files have all.
+// mostListed is the largest number of anomalies that a text lists; files list all.
 const mostListed = 20
 
 // Arrivals says for a terminal what new observations say about a model: the drift check, what was added, and the observations
@@ -56,19 +56,20 @@ func anomalies(r *forecast.Arrivals, level float64) (at []int) {
 
 // ArrivalsJSON is what new observations say about a model, for programs.
 type ArrivalsJSON struct {
-	N         int            `json:"n"` // of the model, with the new observations
+	N         int            `json:"n"` // observations of the model, with the new ones
 	Added     int            `json:"added"`
 	Already   int            `json:"already"`
 	Drift     forecast.Drift `json:"drift"`
 	Verdict   string         `json:"verdict"`
 	Level     float64        `json:"anomaly_level"`
-	Anomalies []int          `json:"anomalies"` // indices of observations
+	Anomalies []int          `json:"anomalies"` // indices in Observations
 	// Observations are the new ones.
 	Observations []ArrivalJSON `json:"observations"`
 	Warnings     []string      `json:"warnings,omitempty"`
 }
 
-// ArrivalJSON is a new observation with its prediction one step ahead.
+// ArrivalJSON is a new observation with its prediction one step ahead. Mean is the point forecast: the median or, for counts, the
+// expected count.
 type ArrivalJSON struct {
 	X             string  `json:"x"`
 	Y             float64 `json:"y"`

@@ -13,10 +13,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// ConstantKernel stands for the kernel of a series whose observations are all equal, which has none.
+// ConstantKernel takes the place of the name of a kernel for a series whose observations are all equal.
 const ConstantKernel = "constant"
 
-// Constant says what the forecast of a series is whose observations are all equal, and what its band is not.
+// Constant returns two sentences about a series whose observations are all equal: the forecast is their value, and its band has
+// no width.
 func Constant(s *series.Series) string {
 	return fmt.Sprintf("All %d values of %s are %v, and so is the forecast. "+
 		"They show no noise: the band has no width and does not say how far a new value may be off.", len(s.Y), s.YName, s.Y[0])

@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
-// link names the scale on which models and their parameters are; "" for that of y.
+// link returns the name of the scale that models are on: "log odds", "log rate" or "log y"; "" if they are models of y itself.
 func link(a *forecast.Analysis) string {
 	switch c := a.Series.Counting; {
 	case a.Series.Bounds != nil, c != nil && (c.Likelihood == "binomial" || c.Likelihood == "bernoulli"):
@@ -26,7 +26,7 @@ func link(a *forecast.Analysis) string {
 
 const logY = "log y"
 
-// linked names y on that scale.
+// linked returns the name of y on the scale of link.
 func linked(a *forecast.Analysis) string {
 	switch y := a.Series.YName; link(a) {
 	case "":
@@ -43,7 +43,8 @@ func events(s *series.Series) bool {
 	return s.Counting != nil && s.Counting.Likelihood == "bernoulli"
 }
 
-// prediction is the posterior as a figure draws it: for counts, the expected count and the band of a new one, in whole numbers.
+// prediction returns the posterior as a figure draws it: for counts, the expected count and the band of a new one, in whole
+// numbers.
 func prediction(ctx context.Context, f *forecast.Forecast) (p viz.Prediction, err error) {
 	p = viz.Prediction{Name: live.Expected, X: f.X, Mean: f.Point(), NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
 	if f.Counts == nil { // for counts, a band of f would not be on their scale
@@ -53,13 +54,13 @@ func prediction(ctx context.Context, f *forecast.Forecast) (p viz.Prediction, er
 	return p, err
 }
 
-// columns are the numbers of a prediction at each x.
+// columns returns the slices of a prediction that have a value for each x, among them nil ones.
 func columns(p *viz.Prediction) []*[]float64 {
 	return []*[]float64{&p.Mean, &p.LatentVar, &p.NoisyVar, &p.Lower, &p.Upper, &p.LatentLower, &p.LatentUpper}
 }
 
-// drawnPrediction is the posterior as a figure draws it from a place on: at the instants of the series
-// (series.Series.Drawn), and at the steps of a forecast, which it has as they are.
+// drawnPrediction returns the posterior as a figure draws it from x = from on: predictions at the instants of the series
+// (series.Series.Drawn), and the steps of the forecast f, unchanged.
 func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (drawn viz.Prediction, err error) {
 	s := a.Series
 	x := append(s.Drawn(from, s.X[len(s.X)-1]), s.DrawnAhead(f.X, f.Point(), f.Lower, f.Upper)...)
@@ -105,7 +106,8 @@ func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (
 	return drawn, nil
 }
 
-// empty tells the times of the day or week at which the series never has an observation, nor the forecast a step.
+// empty returns a function that reports whether x is a time of the day or week at which the series never has an observation, nor
+// the forecast a step.
 func empty(s *series.Series, f *forecast.Forecast) func(x float64) bool {
 	return func(x float64) bool {
 		_, observed := slices.BinarySearch(s.X, x)
@@ -114,7 +116,7 @@ func empty(s *series.Series, f *forecast.Forecast) func(x float64) bool {
 	}
 }
 
-// leaveOut leaves gaps in a prediction where closed says so.
+// leaveOut sets the values of a prediction to NaN where closed reports true, so that a figure has gaps there.
 func leaveOut(p *viz.Prediction, closed func(x float64) bool) {
 	for i, x := range p.X {
 		if !closed(x) {
@@ -128,7 +130,7 @@ func leaveOut(p *viz.Prediction, closed func(x float64) bool) {
 	}
 }
 
-// countPredictions lists a forecast of counts in at most some rows.
+// countPredictions lists a forecast of counts in a table with up to most rows.
 func countPredictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Table {
 	whole := viz.Fixed(0)
 	t := &viz.Table{

@@ -34,7 +34,7 @@ func Crossing(a *forecast.Analysis, c *forecast.Crossing) string {
 	return printableLines(briefTimes(b.String()))
 }
 
-// CrossingJSON is a crossing for programs, with the quantiles of the time by their level; "" for one after the last step.
+// CrossingJSON is a crossing for programs. Quantiles has the time of each quantile by its level, "" for one after the last step.
 type CrossingJSON struct {
 	*forecast.Crossing
 	Never     float64           `json:"p_never"`

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// effectsTable returns a table of the coefficients of the regressors, of more than most those that stand out most from their
-// standard errors, and their number; nil if there are none.
+// effectsTable returns a table of the coefficients of the regressors, and their number; nil if there are none. Of more than most
+// coefficients it lists those that are largest in units of their standard errors.
 func effectsTable(ctx context.Context, a *forecast.Analysis, most int) (*viz.Table, int, error) {
 	effects, err := a.Effects(ctx)
 	if err != nil || effects == nil {
@@ -48,7 +48,7 @@ func effectsTable(ctx context.Context, a *forecast.Analysis, most int) (*viz.Tab
 	}
 	for _, e := range effects {
 		effect, se := e.Value, e.StdErr
-		if factors { // of the logarithm: −75 % for log ¼
+		if factors { // the change of y in per cent, which is −75 for a change of log y by log ¼
 			effect, se = 100*math.Expm1(e.Value), 100*math.Exp(e.Value)*e.StdErr
 		}
 		value, known := withError(effect, se)

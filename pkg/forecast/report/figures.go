@@ -23,8 +23,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows the recent past
-// alone, at a scale at which it can be seen.
+// Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows only the recent past, so
+// that the forecast takes a third of the width.
 func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	s := a.Series
 	first := recent(s, f)
@@ -64,10 +64,11 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	})
 }
 
-// withoutFar returns a range for a figure of observations y and the ends of the bands of a forecast that leaves out extreme
-// outliers, beside which all else would be a line, and the number of these; the zero range if there are none.
+// withoutFar returns a range of y for a figure, and the number of outliers outside it. The range covers the observations y and
+// the bands from lower to upper, but not extreme outliers, which would flatten all else to a line. It is zero if there are no
+// such outliers.
 func withoutFar(outliers, y, lower, upper []float64) (limits [2]float64, beyond int) {
-	const far, margin = 2, 0.05 // of the range of all else
+	const far, margin = 2, 0.05 // both in units of the range of all else
 	if len(outliers) == 0 {
 		return limits, 0
 	}
@@ -119,11 +120,11 @@ func calendar(s *series.Series) viz.Calendar {
 // weeks is an axis of observations a week apart: a figure then names the weeks that it shows.
 type weeks struct {
 	series.Axis
-	Week time.Weekday `json:"week"` // on which they begin
+	Week time.Weekday `json:"week"` // the day on which weeks begin
 }
 
-// recent returns the index of the first observation that is drawn with a forecast: twice its length back, so that the forecast
-// takes a third of the width, and at least 24 observations, without which a short forecast would have no past to be seen against.
+// recent returns the index of the first observation that is drawn with a forecast. It goes back twice the length of the forecast,
+// which then takes a third of the width, and at least 24 observations, since a short forecast needs a past beside it.
 func recent(s *series.Series, f *forecast.Forecast) int {
 	const lengths, least = 2, 24
 	n, last := len(s.X), s.X[len(s.X)-1]
@@ -140,7 +141,8 @@ func Series(s *series.Series) (*viz.Figure, error) {
 	return observationsFigure(s, errors, nil, viz.Points{})
 }
 
-// knownErrors reports whether the observations have known errors, if only relative to one another, not those of heavy tails.
+// knownErrors reports whether the observations have known errors, absolute or relative to one another. The errors of a series
+// with Student-t noise are weights that were learnt.
 func knownErrors(s *series.Series) bool { return s.Errors != nil && s.Student == nil }
 
 // errorsFrom returns the known errors of the observations from an index on, relative ones in their learnt scale; nil for none.
@@ -241,10 +243,10 @@ func Components(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast)
 	return viz.Components(o)
 }
 
-// multiplied is a prediction of a logarithm as one of the factor: its median, and the ends of its band.
+// multiplied returns the prediction of a logarithm as a prediction of its exponential: the median and the ends of the 95 % band.
 func multiplied(p viz.Prediction) viz.Prediction {
-	const two = 1.96                                                  // standard deviations on each side of a 95 % band
-	q := viz.Prediction{Name: p.Name, X: p.X, LatentVar: p.LatentVar} // whose band has the ends below
+	const two = 1.96                                                  // a 95 % band reaches so many standard deviations to each side
+	q := viz.Prediction{Name: p.Name, X: p.X, LatentVar: p.LatentVar} // LatentLower and LatentUpper follow
 	for i, m := range p.Mean {
 		sd := math.Sqrt(p.LatentVar[i])
 		q.Mean = append(q.Mean, math.Exp(m))
@@ -253,7 +255,8 @@ func multiplied(p viz.Prediction) viz.Prediction {
 	return q
 }
 
-// termNames returns what terms are, in words, numbered if several are alike: "trend", "weekly pattern", "change over 3 days".
+// termNames returns the names of terms in words, such as "trend", "weekly pattern" and "change over 3 days", with numbers where
+// several are alike.
 func termNames(terms []forecast.Component) []string {
 	count, names := map[string]int{}, make([]string, len(terms))
 	for i, c := range terms {
@@ -431,12 +434,12 @@ func pastTable(t *judge.Trust) *viz.Table {
 			}
 		}
 	}
-	error := precise(0.1*least, most) // three digits of the smallest
+	format := precise(0.1*least, most) // the smallest error has three digits
 	table := &viz.Table{
 		Caption: "Forecasts of the past",
 		Columns: []viz.Column{
 			{Name: "known up to"}, {Name: "observations ahead"}, {Name: "within the 95 % band", Unit: "%", Format: viz.Fixed(0)},
-			{Name: "mean absolute error", Format: error}, {Name: "error of " + t.Against, Format: error},
+			{Name: "mean absolute error", Format: format}, {Name: "error of " + t.Against, Format: format},
 		},
 	}
 	var reused []string
@@ -490,7 +493,7 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 		}
 		t.Rows = append(t.Rows, []any{p.Name, value, known, inDays(a.Series.Axis, p, unit)})
 	}
-	if len(t.Rows) == 0 { // one constant probability
+	if len(t.Rows) == 0 { // the model is one constant probability
 		t.Rows = append(t.Rows, []any{"none", nil, nil, ""})
 	}
 	return t
@@ -522,23 +525,24 @@ func knownError(se float64) float64 {
 	return se
 }
 
-// inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is unknown.
+// inUnits returns a parameter of the standardised series in the unit of the file, with its standard error, which is 0 if it is
+// unknown.
 func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
 	switch {
 	case p.Unit == gppl.UnitX:
 		return p.Value, knownError(p.StdErr()), a.Series.Axis.Unit
 	case p.Unit != gppl.UnitY2:
 		return p.Value, knownError(p.StdErr()), p.Unit
-	case p.Role == gppl.RoleVariance && p.IsFixed(): // of a further factor of a product, whose first has the variance
+	case p.Role == gppl.RoleVariance && p.IsFixed(): // a further factor of a product, whose first factor has the variance
 		return p.Value, 0, ""
 	}
 	return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), squaredUnit(a)
 }
 
-// squaredUnit is the unit of a variance: that of y, or what is modelled in place of y, squared; "" if y has no unit.
+// squaredUnit returns the unit of a variance: the square of the unit of y or, on another scale, of link; "" if y has no unit.
 func squaredUnit(a *forecast.Analysis) string { return squared(cmp.Or(link(a), a.Series.YUnit)) }
 
-// squared is the square of a unit: ppm², (log y)²; "" for none.
+// squared returns the square of a unit: ppm², (log y)²; "" for none.
 func squared(unit string) string {
 	switch {
 	case unit == "":
@@ -549,7 +553,8 @@ func squared(unit string) string {
 	return unit + "²"
 }
 
-// The most rows of a forecast in a page, where it is read first and where it is unfolded, and in a terminal.
+// shownSteps, foldedSteps and listedSteps are the largest numbers of rows of a forecast: on top of a page, in its folded table,
+// and in a terminal.
 const shownSteps, foldedSteps, listedSteps = 6, 400, 26
 
 // Predictions lists a forecast; the middle of a long one is left out.
@@ -557,7 +562,7 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 	return predictions(a, f, listedSteps)
 }
 
-// predictions lists a forecast in at most some rows.
+// predictions lists a forecast in a table with up to most rows.
 func predictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Table {
 	if f.Counts != nil {
 		return countPredictions(a, f, most)
@@ -574,7 +579,8 @@ func predictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Tabl
 	return brief(t)
 }
 
-// addSteps adds the rows of the steps of a forecast to a table, or those of the first and the last if there are more than most.
+// addSteps adds a row for each step of a forecast to a table. Of more than most steps it adds the first and the last, with "…"
+// between them.
 func addSteps(t *viz.Table, f *forecast.Forecast, most int, row func(i int) []any) {
 	ends := most / 2
 	for i := range f.When {
@@ -624,8 +630,8 @@ func Doubt(a *forecast.Analysis) string {
 		text.Count(n, "further model"), text.Was(n))
 }
 
-// WithNoise draws the forecast with another noise variance (of the standardised series) and all else unchanged. The title gives
-// the increase of the NLL.
+// WithNoise draws the forecast with another noise variance of the standardised series, and all else unchanged. The title gives
+// the increase of the NLL in nats.
 func WithNoise(ctx context.Context, a *forecast.Analysis, noise float64, steps int) (*viz.Figure, error) {
 	other, excess, err := a.WithNoise(ctx, noise)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Sentences says what a reader wants to know first: what was found, how such forecasts did in the past, unless trust is nil, what
-// comes, unless f is nil, and then what may be wrong with the bands.
+// Sentences returns what a reader wants to know first, in this order: the model that was found, how its forecasts did in the past
+// unless trust is nil, what comes next unless f is nil, and what may be wrong with the bands.
 func Sentences(a *forecast.Analysis, f *forecast.Forecast, trust *judge.Trust) []string {
 	said := []string{found(a)}
 	if trust != nil {
@@ -33,7 +33,7 @@ func Sentences(a *forecast.Analysis, f *forecast.Forecast, trust *judge.Trust) [
 // found says what the model is made of, and whether it stands out among those that were compared: "Growth of 3 % a year with a
 // weekly pattern, as percentages, fits clearly best."
 func found(a *forecast.Analysis) string {
-	const clear = 0.9 // of the weight
+	const clear = 0.9 // the share of the weight from which a model stands out
 	agreed, n := agreement(a), averaged(a)
 	what := pattern(a)
 	averages := "the forecast averages " + text.Number(n)
@@ -53,7 +53,8 @@ func found(a *forecast.Analysis) string {
 	return strings.Join(append([]string{said + "."}, precautions(a)...), " ")
 }
 
-// agreement is the share of the best model, and of those that have the same seasons, in the weight that the evidence distributes.
+// agreement returns the share of the weight that the evidence gives to the best model and to others with the same seasons. It
+// leaves out weights that are fixed.
 func agreement(a *forecast.Analysis) float64 {
 	best := a.Candidates[0]
 	var same, all float64
@@ -71,9 +72,9 @@ func agreement(a *forecast.Analysis) float64 {
 
 // apart reports whether the evidence tells the best of several models from the next.
 func apart(a *forecast.Analysis) bool {
-	const enough = 3 // nats: odds of 20 to 1
+	const decisive = 3 // nats, which are odds of 20 to 1
 	next := next(a)
-	return next.Error != "" || next.Score-a.Candidates[0].Score >= enough
+	return next.Error != "" || next.Score-a.Candidates[0].Score >= decisive
 }
 
 // precautions says in sentences which weights of an average do not follow from the evidence.
@@ -102,7 +103,7 @@ func shape(a *forecast.Analysis) []string {
 			case len(periods) > 0 && swings(t):
 				cycles = append(cycles, "a cycle of about "+s.Axis.LengthTo(periods[0], 2))
 			case len(periods) > 0:
-				for _, p := range periods { // two of a day whose shape depends on the day of the week
+				for _, p := range periods { // a day whose shape depends on the day of the week has two
 					if name := adjective(s.Axis.Season(p)); name != "" {
 						named = append(named, name)
 					} else {
@@ -218,8 +219,8 @@ func lasts(a *forecast.Analysis, t gppl.Kernel) bool {
 	return false
 }
 
-// growth says whether a linear trend rises or falls, if it does so beyond its standard error, and by how much if it alone makes
-// up the level; "" otherwise.
+// growth names the trend of the best model: "a curved trend", or growth or decline that exceeds two standard errors; "" for any
+// other. It gives the size of a line that alone makes up the level.
 func growth(a *forecast.Analysis, alone bool) string {
 	const beyond = 2 // standard errors
 	if a.Candidates[0].Trend == "quadratic" {
@@ -258,8 +259,8 @@ func rises(slope float64, size string) string {
 	return name
 }
 
-// unitOfGrowth returns the length on the axis for which growth is told, and its name: the longest unit of which the series has
-// several.
+// unitOfGrowth returns the length on the axis that growth is given for, and its name: the longest unit that the series spans at
+// least twice.
 func unitOfGrowth(s *series.Series) (length float64, per string) {
 	span := s.X[len(s.X)-1] - s.X[0]
 	if !s.Axis.Dates && s.Axis.Unit != "year" {

@@ -19,16 +19,16 @@ type JSON struct {
 	Lead       string               `json:"lead,omitempty"` // what a reader must know first: values that may stand for missing ones
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
-	Status     string               `json:"status"`               // of training the best model, as in Candidates
+	Status     string               `json:"status"`               // how training of the best model ended, as in Candidates
 	Log        bool                 `json:"log,omitempty"`        // the best model is of log y
-	Likelihood string               `json:"likelihood,omitempty"` // of counts, with its learnt shape; "" for a normal distribution
-	Exact      bool                 `json:"exact_likelihood"`     // true
+	Likelihood string               `json:"likelihood,omitempty"` // distribution of y if it is not normal, with its learnt shape
+	Exact      bool                 `json:"exact_likelihood"`     // true for every analysis
 	Parameters []ParameterJSON      `json:"parameters"`
-	LogLik     float64              `json:"log_likelihood"` // of y, without the priors
+	LogLik     float64              `json:"log_likelihood"` // log likelihood of y in nats, without the priors
 	LogPrior   float64              `json:"log_prior,omitempty"`
 	Priors     []forecast.Belief    `json:"priors,omitempty"`
 	Regressors []forecast.Effect    `json:"regressors,omitempty"`
-	Shifts     []forecast.ShiftSize `json:"shifts,omitempty"` // changes of level and of slope
+	Shifts     []forecast.ShiftSize `json:"shifts,omitempty"` // all changes of level and of slope
 	Outliers   *forecast.Outliers   `json:"outliers,omitempty"`
 	Candidates []search.Candidate   `json:"candidates"`
 	Residuals  *ResidualsJSON       `json:"residuals,omitempty"`
@@ -57,7 +57,7 @@ type ResidualsJSON struct {
 	Verdict     []string `json:"verdict"`
 }
 
-// PointJSON is one step of a forecast.
+// PointJSON is one step of a forecast. Mean is the point forecast: the median or, for counts, the expected count.
 type PointJSON struct {
 	X             string  `json:"x"`
 	Mean          float64 `json:"mean"`
@@ -65,13 +65,13 @@ type PointJSON struct {
 	SDObservation float64 `json:"sd_observation"`
 	Lower         float64 `json:"lower_95"`
 	Upper         float64 `json:"upper_95"`
-	// For counts: the median, and the probability of 0.
+	// Median and Zero, the probability of 0, are given for counts.
 	Median *float64 `json:"median,omitempty"`
 	Zero   *float64 `json:"p_zero,omitempty"`
 }
 
 // Describe returns the analysis for a program, with the forecast, the residual checks and the backtest if they are not nil. word
-// names the settings in what is said of the series.
+// writes a setting in the sentences about the series, as a flag for instance.
 func Describe(
 	a *forecast.Analysis, f *forecast.Forecast, r *judge.Residuals, trust *judge.Trust, word func(dataset.Setting) string,
 ) JSON {

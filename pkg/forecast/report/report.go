@@ -47,12 +47,12 @@ type content struct {
 	Written     string
 	Forecast    template.HTML
 	Predictions template.HTML
-	Steps       template.HTML // all predictions, where the table above has the ends alone
+	Steps       template.HTML // all predictions, if Predictions has the first and the last alone
 	All         template.HTML
 	Comparison  template.HTML
 	Parameters  template.HTML
 	Effects     template.HTML
-	AllEffects  template.HTML // where the table above has those alone that stand out most
+	AllEffects  template.HTML // all effects, if Effects has only those that stand out most
 	Priors      []string
 	Verdict     []string
 	Doubt       string
@@ -80,7 +80,7 @@ type Live struct {
 // HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the
 // forecast, comparison, parameters, residual checks, spectrum and terms of a sum. With a program, which makes the page about 2 MB
 // larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis without this. word
-// names the settings in what is said of the series.
+// writes a setting in the sentences about the series.
 func HTML(
 	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *judge.Trust, live Live,
 	word func(dataset.Setting) string,
@@ -205,13 +205,13 @@ func Notices(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (t
 	return append(slices.DeleteFunc(text, func(line string) bool { return strings.Contains(said, line) }), bands...), nil
 }
 
-// percentName is the name of a column of per cent whose cells do not say so.
+// percentName matches the names of columns whose values are in per cent.
 var percentName = regexp.MustCompile(`(?i)percent|per[ _]cent|pct|prozent|pourcent|porcent|humidity|(^|[ _])rh($|[ _])`)
 
 // beyond says in a sentence that bands reach where no observation is and perhaps none can be, below 0 or beyond 0 and 100 %, and
 // how to prevent that; "" if they do not.
 func beyond(s *series.Series, f *forecast.Forecast) string {
-	const visible = 0.01 // of the largest y
+	const visible = 0.01 // share of the largest y
 	least := slices.Min(s.Y)
 	if s.Bounds != nil || f.Counts != nil || len(f.When) == 0 || least < -visible*slices.Max(s.Y) {
 		return ""
@@ -230,7 +230,7 @@ func beyond(s *series.Series, f *forecast.Forecast) string {
 	if positive {
 		ways = append(ways, "--log always keeps them above")
 	}
-	if whole && s.YUnit == "" { // µg/m³ may be whole, and are no counts
+	if whole && s.YUnit == "" { // values in µg/m³ may be whole, and are no counts
 		ways = append(ways, "--likelihood negbinomial models counts, whose bands end at 0")
 	}
 	if ways == nil {
@@ -271,7 +271,7 @@ func next(a *forecast.Analysis) search.Candidate {
 	return a.Candidates[1]
 }
 
-// digits is the format of a forecast: with two digits of its least standard deviation, since more are meaningless.
+// digits returns the format of a forecast: with two digits of its least standard deviation, since more are meaningless.
 func digits(f *forecast.Forecast) viz.Format {
 	least, most := math.Inf(1), 0.0
 	for i, v := range f.NoisyVar {
@@ -280,8 +280,8 @@ func digits(f *forecast.Forecast) viz.Format {
 	return precise(least, most)
 }
 
-// decimals is the number of decimals that writes a value with two digits, negative if digits before the point are rounded off; 6
-// for a value that is not positive or not finite.
+// decimals returns the number of decimals that writes a value with two digits; negative if digits before the point are rounded
+// off, and 6 for a value that is not positive or not finite.
 func decimals(v float64) int {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 6
@@ -289,8 +289,8 @@ func decimals(v float64) int {
 	return 1 - place(v)
 }
 
-// precise is the format of numbers up to most with two digits of least, the smallest difference that matters. It has a power of
-// ten if all are below 1e-5, or if some are above 1e15 and their last digits would be zeros.
+// precise returns the format of numbers up to most with two digits of least, the smallest difference that matters. It has a power
+// of ten if all are below 1e-5, or if some are above 1e15 and their last digits would be zeros.
 func precise(least, most float64) viz.Format {
 	const manyZeros, manyDecimals, manyDigits = 5, 12, 15
 	n := decimals(least)
@@ -300,10 +300,10 @@ func precise(least, most float64) viz.Format {
 	return viz.Fixed(min(n, manyDecimals))
 }
 
-// place is the power of ten of the first digit of v.
+// place returns the power of ten of the first digit of v.
 func place(v float64) int { return int(math.Floor(math.Log10(v))) }
 
-// The lengths of a time in ISO form to its second and to its minute.
+// second and minute are the lengths of a time in ISO form up to its seconds and up to its minutes.
 const second, minute = len("2025-06-12T23:06:00"), len("2025-06-12T23:06")
 
 // isTime reports whether a text is a time in ISO form, in UTC or without a zone.
@@ -328,13 +328,13 @@ func briefTime(when string) string {
 // shownEffects is how many effects a page has before its fold.
 const shownEffects = 6
 
-// isoTime is a time in ISO form; isTime holds for one of whole seconds.
+// isoTime matches a time in ISO form; isTime reports whether a text is one in whole seconds.
 var isoTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?`)
 
 // briefTimes shortens the times in a sentence as briefTime does.
 func briefTimes(text string) string { return isoTime.ReplaceAllStringFunc(text, briefTime) }
 
-// allBrief is briefTimes of each of some sentences.
+// allBrief applies briefTimes to each sentence.
 func allBrief(sentences []string) []string {
 	text := make([]string, len(sentences))
 	for i, s := range sentences {
@@ -343,7 +343,7 @@ func allBrief(sentences []string) []string {
 	return text
 }
 
-// messages are Lead and Notes of a series in which word names the settings.
+// messages returns the lead and the notes of a series (series.Series.Messages), with settings written by word.
 func messages(s *series.Series, word func(dataset.Setting) string) (lead string, notes []string) {
 	first, others := s.Messages()
 	for _, m := range others {
@@ -352,13 +352,13 @@ func messages(s *series.Series, word func(dataset.Setting) string) (lead string,
 	return first.Words(word), notes
 }
 
-// briefMessages are messages with short times.
+// briefMessages returns messages with times shortened as by briefTime.
 func briefMessages(s *series.Series, word func(dataset.Setting) string) (lead string, notes []string) {
 	lead, notes = messages(s, word)
 	return briefTimes(lead), allBrief(notes)
 }
 
-// brief shortens the times in a table as briefTime does, to fit on a phone. All keep seconds, or none.
+// brief shortens the times in a table as briefTime does, to fit on a phone. Either all keep their seconds, or none.
 func brief(t *viz.Table) *viz.Table {
 	var cells []*any
 	end := minute

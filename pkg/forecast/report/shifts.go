@@ -66,7 +66,7 @@ func shift(a *forecast.Analysis, s forecast.ShiftSize) string {
 	if s.Size < 0 {
 		verb = "fell"
 	}
-	if link(a) == logY { // in the unit of y, and in per cent
+	if link(a) == logY { // the size is given in the unit of y and in per cent
 		return fmt.Sprintf("The level of %s %s by %s, %s, at %s.", a.Series.YName, verb,
 			uncertain(math.Abs(s.InY), math.Abs(s.InY*s.StdErr/math.Expm1(s.Size)*math.Exp(s.Size)), a.Series.YUnit),
 			uncertain(100*math.Abs(math.Expm1(s.Size)), 100*s.StdErr*math.Exp(s.Size), "%"), s.When)
@@ -116,7 +116,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (lines []string, er
 	}
 	each := func(at forecast.Outlier) string { return "probability " + chance(at.Probability) }
 	same := len(o.List) > 1 && !slices.ContainsFunc(o.List, func(at forecast.Outlier) bool { return each(at) != each(o.List[0]) })
-	if same { // said once
+	if same { // one clause serves all
 		head = strings.TrimSuffix(head, ":") + ", each with a " + strings.Replace(each(o.List[0]), " ", " of ", 1) + ":"
 	}
 	var list []string
@@ -162,7 +162,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (lines []string, er
 	return lines, nil
 }
 
-// near is the number of observations within which two outliers are one event, not two wrong readings by chance.
+// near is the number of observations within which two outliers count as one event.
 const near = 5
 
 // bunched counts the outliers near another.
@@ -184,7 +184,7 @@ func ifWrong(n int) string {
 	return fmt.Sprintf("If %s for less.", who)
 }
 
-// FarOff says in sentences that observations are so far from all others that they may dominate the forecast; "" for none.
+// farOff says in sentences that observations are so far from all others that they may dominate the forecast; "" for none.
 func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if a.Series.Student != nil {
 		return ""

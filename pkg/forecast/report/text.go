@@ -14,9 +14,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// Text writes an analysis for a terminal: the sentences, what the budget left out, the series, the
-// candidates and the best model; then the checks, the forecast and the names of written files, unless these are nil. word names
-// the settings in what is said of the series.
+// Text writes an analysis for a terminal: the sentences, what the budget left out, the series, the candidates and the best model;
+// then the checks, the forecast and the names of written files, unless these are nil. word writes a setting in the sentences
+// about the series.
 func Text(
 	w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *judge.Residuals, trust *judge.Trust, written []string,
 	word func(dataset.Setting) string,
@@ -78,7 +78,7 @@ func section(b *strings.Builder, title string, sentences []string) {
 	}
 }
 
-// Backtest writes the verdict of a backtest and its table. word names the settings in what is said of the series.
+// Backtest writes the verdict of a backtest and its table. word writes a setting in the sentences about the series.
 func Backtest(w io.Writer, a *forecast.Analysis, t *judge.Trust, word func(dataset.Setting) string) error {
 	lead, _ := briefMessages(a.Series, word)
 	if lead != "" {

@@ -29,7 +29,7 @@ func tryFigure(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) 
 	if again.Ahead, err = s.Next(2 * len(f.X)); err != nil {
 		return nil, nil, err
 	}
-	first := max(recent(s, f), len(s.X)-n, len(s.X)-most)
+	first := max(recent(s, f), len(s.X)-n, len(s.X)-mostDrawn)
 	for _, x := range s.X[first:] {
 		again.Texts = append(again.Texts, s.Axis.Text(x))
 	}
@@ -84,10 +84,10 @@ func tryFigure(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) 
 	return fig, live.Figure{Fitted: again}.Page(), err
 }
 
-// most is the largest number of observations that tryFigure draws; each of them can be left out.
-const most = 1000
+// mostDrawn is the largest number of observations that tryFigure draws; each of them can be left out.
+const mostDrawn = 1000
 
-// squares returns the variances whose 95 % bands are as wide as those of a layer.
+// squares returns the variances of normal distributions whose 95 % bands are as wide as a layer's.
 func squares(l live.Layer) (out []float64) {
 	for i := range l.Lo {
 		sd := (l.Hi[i] - l.Lo[i]) / (2 * forecast.Quantile95)
