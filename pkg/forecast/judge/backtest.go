@@ -12,19 +12,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// A Window is the observations From, …, To − 1 of a series.
+// A Window holds the observations From, …, To − 1 of a series.
 type Window struct{ From, To int }
 
 // Len returns To − From.
 func (w Window) Len() int { return w.To - w.From }
 
-// A Forecaster learns from the observations of train, and forecasts those of test.
+// A Forecaster learns from the observations of train, and forecasts the observations of test.
 type Forecaster func(ctx context.Context, train, test Window) (Predictive, error)
 
 // BacktestPlan configures a backtest. Training always ends where the test begins.
 type BacktestPlan struct {
-	First   int // observations before the first origin
-	Horizon int // observations to forecast at each origin
+	First   int // number of observations before the first origin
+	Horizon int // number of observations to forecast at each origin
 	// Step is the distance between origins, in observations; 0 means Horizon, so that
 	// every observation is forecast once.
 	Step int
@@ -35,20 +35,20 @@ type BacktestPlan struct {
 	Together int
 	// Season is the season of MASE and of the seasonal naive forecast, in observations; 0 means 1.
 	Season int
-	// Levels are those of the central intervals; nil means 0.5 and 0.95.
+	// Levels are the levels of central intervals, in (0, 1); nil means 0.5 and 0.95.
 	Levels []float64
 }
 
-// A Yardstick is a naive forecast that others are compared with.
+// A Yardstick is a naive forecast, with which others are compared.
 type Yardstick struct {
-	Name     string // as in "the error was half that of NAME"
+	Name     string // what it forecasts with, as in "repeating the last value"
 	Forecast Forecaster
-	Season   int // observations after which it repeats; 0 if it does not
+	Season   int // number of observations after which it repeats; 0 if it does not
 }
 
 // Scores are the scores of many forecasts of one value each, with the point forecast f of y.
 type Scores struct {
-	N    int     // forecasts
+	N    int     // number of forecasts
 	RMSE float64 // √(mean (y − f)²), in the unit of y
 	MAE  float64 // mean |y − f|, in the unit of y
 	// MASE is the mean of |y − f| divided by the [Scale] of the forecast's own training data. Below 1, the forecast is better than
@@ -62,20 +62,20 @@ type Scores struct {
 	// CRPS is the mean continuous ranked probability score ∫ (F(u) − 1[u ≥ y])² du, in the unit of y (Gneiting and Raftery 2007,
 	// eq. 21).
 	CRPS      float64
-	Spread    float64          // RMS of (y − f)/s, s half the distance of the quantiles at 15.9 and 84.1 %; 1 if s is correct
-	Intervals []IntervalScores // by level
+	Spread    float64          // √(mean ((y − f)/s)²), s half the distance of the quantiles at 15.9 and 84.1 %; 1 if s is correct
+	Intervals []IntervalScores // one for each level
 }
 
 // IntervalScores are the scores of central intervals at one level.
 type IntervalScores struct{ Level, Coverage, Width, Score float64 }
 
-// Lead has the scores of forecasts H observations ahead.
+// Lead holds the scores of forecasts H observations ahead.
 type Lead struct {
-	H            int // from 1
+	H            int // ≥ 1
 	Model, Naive Scores
 }
 
-// Origin is the outcome at one origin.
+// Origin holds the outcome at one origin.
 type Origin struct {
 	Train, Test  Window
 	Err          error // why there is no forecast, nil if there is
@@ -83,22 +83,22 @@ type Origin struct {
 	Forecast     Predictive // nil if there is none
 }
 
-// Report is the result of a backtest. All scores are over the origins that have a forecast.
+// Report holds the result of a backtest. All scores are over the origins that have a forecast.
 type Report struct {
 	Model, Naive Scores // Naive is the yardstick's forecast of the same values
-	// Against is the yardstick: of several, the one with the least mean absolute error over all origins.
+	// Against is the yardstick, or the one of several that has the least mean absolute error over all origins.
 	Against Yardstick
-	Leads   []Lead // by the number of observations ahead
+	Leads   []Lead // one for each number of observations ahead
 	Origins []Origin
-	Failed  int // origins without a forecast
+	Failed  int // number of origins without a forecast
 }
 
 // Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as long as Horizon observations follow,
-// the Forecaster learns from the observations before the origin. Its forecast of those after it is scored with the best yardstick
-// or, without any, the seasonal naive forecast. An origin whose forecast fails is reported with its error.
+// the Forecaster learns from the observations before the origin. Its forecast of the observations after it is scored beside the
+// best yardstick or, without any, the seasonal naive forecast. An origin whose forecast fails is reported with its error.
 //
-// It is an error if the plan is out of range or has no origin, if y is not finite, or if no
-// origin has a forecast. When ctx ends, the report so far is returned with its error.
+// It is an error if the plan is out of range or has no origin, if y is not finite, or if no origin has a forecast. When ctx ends,
+// the report so far is returned with its error.
 func Backtest(ctx context.Context, y []float64, plan BacktestPlan, of Forecaster, against ...Yardstick) (*Report, error) {
 	plan, err := plan.filled(y)
 	if err != nil {
@@ -115,7 +115,7 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, of Forecaster
 		if ctx.Err() == nil {
 			o.Forecast, o.Err = of(ctx, o.Train, o.Test)
 		}
-		if ctx.Err() != nil { // what failed is the context
+		if ctx.Err() != nil { // ctx ended, which says nothing about the origin
 			o.Forecast, o.Err = nil, nil
 		}
 	})
@@ -147,7 +147,7 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, of Forecaster
 	return r, nil
 }
 
-// origins returns the origins in n observations, with what to train on and to forecast.
+// origins returns the origins in n observations, with the observations to train on and to forecast.
 func (p BacktestPlan) origins(n int) (all []Origin) {
 	for at := p.First; at+p.Horizon <= n; at += p.Step {
 		o := Origin{Train: Window{0, at}, Test: Window{at, at + p.Horizon}}
@@ -195,14 +195,14 @@ func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
 	return p, nil
 }
 
-// bench keeps the scores of single forecasts, those of the yardsticks in their order.
+// bench keeps the scores of single forecasts: the model's, and each yardstick's in the order of the yardsticks.
 type bench struct {
 	levels []float64
 	model  []single
 	naive  [][]single
 }
 
-// single is the scores of the forecast of one value.
+// single holds the scores of the forecast of one value.
 type single struct {
 	square, absolute, scaled, smape, nlpd, crps, squareSpread float64
 	intervals                                                 []IntervalScores
@@ -232,7 +232,7 @@ func (b *bench) score(ctx context.Context, p Predictive, against []Yardstick, y 
 	return nil
 }
 
-// report fills in the scores, with the best of the yardsticks.
+// report fills in the scores, beside the best of the yardsticks.
 func (b *bench) report(r *Report, against []Yardstick, horizon int) {
 	best := 0
 	r.Model, r.Naive, r.Against = b.summarise(b.model), b.summarise(b.naive[0]), against[0]
@@ -254,7 +254,7 @@ func (b *bench) report(r *Report, against []Yardstick, horizon int) {
 }
 
 // ScoresOf returns the scores of a forecast of y, with intervals at the levels. MASE is scaled by the seasonal differences of
-// train, the values before y (Scale). It is an error if a mean is not finite.
+// train, the values before y (Scale). It is an error if a point forecast is not finite.
 func ScoresOf(p Predictive, y, train []float64, season int, levels []float64) (Scores, error) {
 	b := bench{levels: levels}
 	all, err := b.singles(p, y, Scale(train, season))
@@ -280,7 +280,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 			out[i].squareSpread = z * z
 		}
 	}
-	if p, ok := p.(interface{ Standardised(y []float64) []float64 }); ok { // of counts, whose quantiles coincide
+	if p, ok := p.(interface{ Standardised(y []float64) []float64 }); ok { // the quantiles of counts coincide
 		for i, z := range p.Standardised(y) {
 			out[i].squareSpread = z * z
 		}

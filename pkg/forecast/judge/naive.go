@@ -22,10 +22,10 @@ func checkSeason(season int) {
 	}
 }
 
-// SeasonalNaive forecasts that the last season repeats: with T values and season m, that of T + h is y_{T+h−m(k+1)}, where
-// k = ⌊(h − 1)/m⌋, with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and
-// Athanasopoulos 2021, sections 5.2 and 5.5). Season 1 is the naive forecast, a random walk. It panics if season < 1 or
-// horizon < 0. It is an error if train has no more than season values.
+// SeasonalNaive forecasts that the last season repeats. With T values and season m, the forecast of value T + h is
+// y_{T+h−m(k+1)}, where k = ⌊(h − 1)/m⌋, with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and
+// Athanasopoulos 2021, sections 5.2 and 5.5). Season 1 is the naive forecast, a random walk. It panics if season < 1 or horizon <
+// 0. It is an error if train has no more than season values.
 func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	checkSeason(season)
 	if horizon < 0 {
@@ -42,7 +42,7 @@ func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	return repeated(past, x[n:], float64(season), square), nil
 }
 
-// seasonalYardstick is SeasonalNaive as a yardstick.
+// seasonalYardstick returns SeasonalNaive as a yardstick.
 func seasonalYardstick(y []float64, season int) Yardstick {
 	forecast := func(_ context.Context, train, test Window) (Predictive, error) {
 		return SeasonalNaive(y[train.From:train.To], season, test.Len())
@@ -50,9 +50,8 @@ func seasonalYardstick(y []float64, season int) Yardstick {
 	return Yardstick{Name: "seasonal naive", Season: season, Forecast: forecast}
 }
 
-// yardsticksOf returns the forecasts that one of the series must beat: the last value, the last value with drift, the mean, and a
-// repetition for each of the periods, if n observations span more than one of it. They use the data and the calendar, but no
-// model.
+// yardsticksOf returns the naive forecasts of the series: the last value, the last value with drift, the mean and, for each of
+// the periods that n observations span more than once, its repetition. They use the data and the calendar, but no model.
 func yardsticksOf(s *series.Series, n int, periods []float64) []Yardstick {
 	of := func(name string, season int, forecast func(past *series.Series, x []float64) Gaussian) Yardstick {
 		return Yardstick{Name: name, Season: season, Forecast: func(_ context.Context, train, test Window) (Predictive, error) {
@@ -76,8 +75,7 @@ func yardsticksOf(s *series.Series, n int, periods []float64) []Yardstick {
 	return all
 }
 
-// lastSeason names a period for use after "the last": year, 10 days, 19 years or, if x are other numbers, 12 steps. A
-// bare 12 would have no unit.
+// lastSeason names a period for use after "the last": year, 10 days, 19 years or, if x is a number without a unit, 12 steps.
 func lastSeason(s *series.Series, period float64, steps int) string {
 	name, unnamed := strings.CutPrefix(s.Axis.Season(period), series.UnnamedSeason)
 	if unnamed && !s.Axis.Dates && s.Axis.Unit != "year" {
@@ -86,8 +84,8 @@ func lastSeason(s *series.Series, period float64, steps int) string {
 	return name
 }
 
-// naiveSeasons returns the periods of the yardsticks: those that the user named and those of the calendar or, only if there are
-// neither, the strongest seasons of the first n observations. None is learnt by a model.
+// naiveSeasons returns the periods of the yardsticks: the user's and the calendar's or, if there are neither, the strongest
+// seasons of the first n observations. No model learns them.
 func naiveSeasons(a *forecast.Analysis, n int) (periods []float64) {
 	const same = 0.01
 	s := a.Series
@@ -106,8 +104,8 @@ func naiveSeasons(a *forecast.Analysis, n int) (periods []float64) {
 	return periods
 }
 
-// repeated forecasts x by naive from all observations, with a variance of square for each period ahead, or for each step if
-// period is 0.
+// repeated forecasts x by naiveOf from all observations. The variance is square for each period ahead, or for each step if period
+// is 0.
 func repeated(s *series.Series, x []float64, period, square float64) Gaussian {
 	n := len(s.X)
 	g := Gaussian{naiveOf(s, x, n, period), make([]float64, len(x))}
@@ -136,8 +134,8 @@ func drifting(s *series.Series, x []float64) Gaussian {
 	return g
 }
 
-// meanOfPast forecasts the mean of all observations, with their variance about it times 1 + 1/n: what has no memory, such as rain
-// or noise, has no better forecast.
+// meanOfPast forecasts the mean of all observations, with their variance about it times 1 + 1/n. A series without memory, such as
+// rain or noise, has no better forecast.
 func meanOfPast(s *series.Series, x []float64) Gaussian {
 	middle, square := stat.MeanVariance(s.Y, nil)
 	n := len(s.Y)
@@ -164,9 +162,9 @@ func squareApart(s *series.Series, period float64) float64 {
 	return sum / max(1, count)
 }
 
-// naiveOf returns the reference forecast at each x from the first n observations: the value the fewest whole periods before or,
-// if there is none or period is 0, the last value. It goes by x, not by the number of observations, since in a series with gaps
-// these drift from the day of the week.
+// naiveOf returns the naive forecast at each x from the first n observations: the value the smallest number of whole periods
+// before or, if there is none or period is 0, the last value. It counts periods by x, not by observations, which drift from the
+// day of the week in a series with gaps.
 func naiveOf(s *series.Series, x []float64, n int, period float64) []float64 {
 	y := make([]float64, len(x))
 	for i, v := range x {
@@ -178,7 +176,8 @@ func naiveOf(s *series.Series, x []float64, n int, period float64) []float64 {
 	return y
 }
 
-// periodsBefore returns the index, below n, of the observation the fewest whole periods before x, at most a step off.
+// periodsBefore returns the index, below n, of the observation that is the smallest number of whole periods before x, at most a
+// step off.
 func periodsBefore(s *series.Series, x float64, n int, period float64) (index int, ok bool) {
 	if period <= 0 {
 		return 0, false
@@ -188,7 +187,7 @@ func periodsBefore(s *series.Series, x float64, n int, period float64) (index in
 	at := x - period*max(1, math.Ceil((x-s.X[n-1])/period-rounding*s.Step/period))
 	for ; at >= first; at -= period {
 		j, _ := slices.BinarySearch(s.X[:n], at)
-		for _, k := range []int{j - 1, j} { // of two as near, the later
+		for _, k := range []int{j - 1, j} { // the later of two equally near ones wins
 			if k >= 0 && k < n && (!ok || math.Abs(s.X[k]-at) <= math.Abs(s.X[index]-at)) {
 				index, ok = k, true
 			}

@@ -13,23 +13,23 @@ import (
 )
 
 const (
-	// defaultOrigins is the number of origins without BacktestOptions.Origins. A series of fewer than telling observations, whose
-	// past cannot speak against its forecast, has fewer, at least fewOrigins, if a quick search at each takes more than shortShare
-	// of the predicted time of the fit: a batch of a thousand series must end.
-	defaultOrigins, fewOrigins, shortShare = 5, 2, 0.5
-	// leastEffort is the lowest effort in a longer series, with all terms, and with parameters learnt from as many observations as
-	// in the fit. On M4's development half, a quick search forecasts weekly series up to 2.5 times worse than a standard one, and
-	// this one equally well.
+	// defaultOrigins is the number of origins without BacktestOptions.Origins. A series with fewer observations than
+	// search.TellingLength, whose past cannot speak against its forecast, has fewer origins, at least leastOrigins, if a quick
+	// search at each takes more than shortShare of the predicted time of the fit: a batch of a thousand series must end.
+	defaultOrigins, leastOrigins, shortShare = 5, 2, 0.5
+	// leastEffort is the index of the lowest effort in a longer series. The search has all terms there, and learns parameters
+	// from as many observations as the fit. On M4's development half, a quick search forecasts weekly series up to 2.5 times
+	// worse than a standard one, and this one equally well.
 	leastEffort = 1
 )
 
 // relearning says how the past is tested: at which origins, and what is learnt there. It is the same on every machine.
 type relearning struct {
 	plan BacktestPlan
-	// options are those of Fit at each origin; nil means that structure and parameters are those of the whole series, because of
-	// why.
+	// options are the options of Fit at each origin. If they are nil, structure and parameters of the whole series are used, and
+	// why says why.
 	options *forecast.Options
-	effort  string // of the search at each origin
+	effort  string // name of the effort of the search at each origin
 	why     string
 	done    *originsDone
 }
@@ -51,8 +51,8 @@ func (d *originsDone) add(n int) {
 }
 
 // relearningOf plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the
-// origins is the widest with which all together are predicted to take no longer than the fit: at most as wide as that of the fit,
-// and at least that of leastEffort, or quick in a short series.
+// origins is the widest with which all together are predicted to take no longer than the fit. It is at most as wide as the search
+// of the fit, and at least as wide as leastEffort, or quick in a short series.
 func relearningOf(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (r relearning, err error) {
 	n := len(a.Series.X)
 	defer func() {
@@ -96,19 +96,19 @@ func WithTests(ctx context.Context, p search.Plan, s *series.Series, o forecast.
 	return p
 }
 
-// pastSearch weighs the search at the origins of a plan against that of the fit.
+// pastSearch weighs the search at the origins of a plan against the search of the fit.
 type pastSearch struct {
 	plan             BacktestPlan
-	origins          int             // wanted by the plan, if there is room
-	n                int             // observations of the series
-	last             *search.Planner // of Fit at the last origin
-	fit, most, least int             // indices of efforts: that of the fit, and the widest and the least at an origin
-	trained          int             // number of observations that the fit learns parameters from
+	origins          int             // number of origins that the plan wants, if the series is long enough
+	n                int             // number of observations
+	last             *search.Planner // plans the fit at the last origin
+	fit, most, least int             // indices of efforts: the fit's, and the widest and the least at an origin
+	trained          int             // number of observations from which the fit learns parameters
 	seconds          float64         // predicted time of the fit
 }
 
-// pastSearch plans the origins, fewer in a short series if their number is not given. at are the options of Fit at an origin, fit
-// the effort of the fit, and trained the number of observations that its parameters are learnt from.
+// pastSearch plans the origins, fewer in a short series if their number is not given. It takes the options of Fit at an origin,
+// the effort of the fit, and the number of observations from which the fit learns parameters.
 func (o BacktestOptions) pastSearch(
 	ctx context.Context, s *series.Series, at forecast.Options, fit string, trained int,
 ) (p pastSearch, err error) {
@@ -134,14 +134,14 @@ func (o BacktestOptions) pastSearch(
 		p.least = min(p.fit, leastEffort)
 	case o.Origins == 0:
 		_, quick := p.at(0)
-		o.Origins = min(defaultOrigins, max(fewOrigins, int(shortShare*p.seconds/quick)))
+		o.Origins = min(defaultOrigins, max(leastOrigins, int(shortShare*p.seconds/quick)))
 		p.most = 0
 		p.plan, err = o.plan(n)
 	}
 	return p, err
 }
 
-// at returns an effort as it is at an origin, and its predicted time at the last one.
+// at returns the i-th effort as it is at an origin, and its predicted time at the last one, in seconds.
 func (p pastSearch) at(i int) (e search.Effort, seconds float64) {
 	e = search.Efforts[i].Within(p.trained)
 	if i < p.fit && p.least > 0 {
@@ -150,7 +150,8 @@ func (p pastSearch) at(i int) (e search.Effort, seconds float64) {
 	return e, p.last.With(e).Seconds
 }
 
-// widest returns the widest search with which all origins together take no longer than the fit, and their predicted time.
+// widest returns the widest search with which all origins together take no longer than the fit, and their predicted time in
+// seconds.
 func (p pastSearch) widest() (e search.Effort, seconds float64) {
 	i := p.most
 	e, seconds = p.at(i)
@@ -160,8 +161,8 @@ func (p pastSearch) widest() (e search.Effort, seconds float64) {
 	return e, seconds * float64(len(p.plan.origins(p.n)))
 }
 
-// asOf returns the analysis as of the observations of train: that of a fit to them alone. If structure and parameters are those
-// of the whole series, reused says why.
+// asOf returns the analysis of the observations of train alone, by a fit to them. If structure and parameters of the whole series
+// are used instead, reused says why.
 func (r relearning) asOf(
 	ctx context.Context, a *forecast.Analysis, train Window,
 ) (past *forecast.Analysis, reused string, err error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// A Predictive is a forecast of several values: a distribution for each.
+// A Predictive forecasts several values, with a distribution for each.
 type Predictive interface {
 	// Point returns the mean of each, in a slice of its own.
 	Point() []float64
@@ -25,7 +25,7 @@ type Predictive interface {
 
 var _ Predictive = Gaussian{}
 
-// Gaussian is a forecast whose values are N(Mu[i], Variance[i]).
+// Gaussian forecasts values with the distributions N(Mu[i], Variance[i]).
 type Gaussian struct{ Mu, Variance []float64 }
 
 // Point returns Mu.
@@ -51,7 +51,7 @@ func (g Gaussian) LogDensity(y []float64) []float64 { return g.mixture().LogDens
 // (Gneiting and Raftery 2007, eq. 21). At σ = 0 it is |y − μ|.
 func (g Gaussian) CRPS(y []float64) []float64 { return g.mixture().CRPS(y) }
 
-// mixture returns the mixture of one component.
+// mixture returns the forecast as a mixture of one component.
 func (g Gaussian) mixture() Predictive {
 	return PredictiveMixture(&draws.Mixture{Weights: []float64{1}, Means: [][]float64{g.Mu}, Variances: [][]float64{g.Variance}})
 }
@@ -59,7 +59,7 @@ func (g Gaussian) mixture() Predictive {
 // PredictiveMixture returns mixtures of Gaussians as a Predictive.
 func PredictiveMixture(m *draws.Mixture) Predictive { return mixture{m} }
 
-// mixture is a Predictive whose answers no context ends: there is no other error.
+// mixture is a Predictive that no context ends, and hence without errors.
 type mixture struct{ of *draws.Mixture }
 
 func (m mixture) Point() []float64 { return m.of.Mean() }
@@ -79,7 +79,7 @@ func (m mixture) CRPS(y []float64) []float64 {
 	return scores
 }
 
-// PredictiveOf returns the distributions of the forecast, of new observations.
+// PredictiveOf returns the distributions of new observations that the forecast gives.
 func PredictiveOf(f *forecast.Forecast) Predictive {
 	if f.Counts != nil {
 		return predictedCounts{f.Counts}
@@ -93,7 +93,7 @@ type predicted struct {
 	median []float64
 }
 
-// Point returns the point forecast: of a mixture, the median.
+// Point returns the medians.
 func (p predicted) Point() []float64 { return slices.Clone(p.median) }
 
 // predictedCounts is a forecast of counts as a Predictive.
@@ -105,7 +105,7 @@ var _ Predictive = predictedCounts{}
 func (p predictedCounts) Point() []float64 { return p.Quantile(0.5) }
 
 func (p predictedCounts) Quantile(level float64) []float64 {
-	quantiles, _ := p.Counts.Quantile(context.Background(), level) // there is no error but a context's
+	quantiles, _ := p.Counts.Quantile(context.Background(), level) // only an ended context is an error
 	return quantiles
 }
 
@@ -120,7 +120,7 @@ func (p predictedCounts) CRPS(y []float64) []float64 {
 	return scores
 }
 
-// Standardised returns the normal quantile of the middle of the jump of the distribution function at each y.
+// Standardised returns a normal quantile for each y, at the middle of the jump of the distribution function there.
 func (p predictedCounts) Standardised(y []float64) []float64 {
 	z, _ := p.Counts.PIT(context.Background(), y, slices.Repeat([]float64{0.5}, len(y)))
 	for i, u := range z {

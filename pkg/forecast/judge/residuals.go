@@ -19,17 +19,17 @@ import (
 var ErrCounts = errors.New("counts, shares and events are not normal, so that there are no innovations to test; " +
 	"the forecasts of the past test the model")
 
-// Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its
-// prediction from those before it, divided by the standard deviation of that prediction. Under the model they are independent and
-// N(0, 1), unlike leave-one-out residuals.
+// Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its prediction
+// from the observations before it, in standard deviations of this prediction. Under the model they are independent and N(0, 1),
+// unlike leave-one-out residuals.
 type Residuals struct {
 	X, E []float64
 	// Of is the number of observations in the series; only the latest 2500 are checked.
 	Of int
 
 	Mean, SD           float64
-	Skewness, Kurtosis float64   // excess kurtosis
-	Autocorrelation    []float64 // at lags 1, 2, …, of e clipped at 5σ from its median, σ by the median distance
+	Skewness, Kurtosis float64   // Kurtosis is the excess over 3
+	Autocorrelation    []float64 // at lags 1, 2, … of e, clipped at 5σ from its median with σ = 1.4826 times the median distance
 	Band               float64   // 1.96/√n: if e is white, 95 % of the autocorrelations are within ±Band
 
 	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, at most 20: with more lags it rejects white noise too
@@ -43,7 +43,7 @@ type Residuals struct {
 	JarqueBeraP float64
 }
 
-// mostChecked is the number of latest observations that the residual checks factorise densely, in about a second.
+// mostChecked is the largest number of observations, the latest, that the residual checks factorise densely, in about a second.
 const mostChecked = 2500
 
 // CheckResiduals checks the model by its innovations. It takes n³/3 flops for n up to 2500. It ends soon after ctx has, with an
@@ -85,9 +85,9 @@ func checkWhite(e []float64) *Residuals {
 	return r
 }
 
-// nearMedian clips values at five standard deviations from the median, by those of a normal distribution with the same median
-// distance. Otherwise one or two wrong readings would hide the autocorrelation of all others. Only one normal value in two
-// million is clipped.
+// nearMedian clips values at five standard deviations from the median, where σ is 1.4826 times the median distance, as for a
+// normal distribution. Otherwise one or two wrong readings would hide the autocorrelation of all others. Only one normal value in
+// two million is clipped.
 func nearMedian(e []float64) []float64 {
 	const far, normal = 5, 1.4826 // σ over the median distance
 	middle := numeric.UpperMedian(e)

@@ -28,18 +28,16 @@ func MAE(y, f []float64) float64 {
 	return mean(len(y), func(i int) float64 { return math.Abs(y[i] - f[i]) })
 }
 
-// Scale is the mean absolute error of the seasonal naive forecast within the training
-// data, mean |y_t − y_{t−season}| for t > season: the denominator of MASE. Season 1 is
-// the naive forecast. It is NaN if there are no more than season values. It panics if
-// season < 1.
+// Scale is the mean absolute error of the seasonal naive forecast within the training data, mean |y_t − y_{t−season}| for t >
+// season: the denominator of MASE. Season 1 is the naive forecast. It is NaN if there are no more than season values. It panics
+// if season < 1.
 func Scale(train []float64, season int) float64 {
 	checkSeason(season)
 	return mean(max(0, len(train)-season), func(i int) float64 { return math.Abs(train[i+season] - train[i]) })
 }
 
-// SMAPE is the symmetric mean absolute percentage error of the M4 competition,
-// mean 200·|y − f|/(|y| + |f|), in percent from 0 to 200 (Makridakis, Spiliotis and
-// Assimakopoulos 2020). Where y and f are both 0 the term is 0.
+// SMAPE is the symmetric mean absolute percentage error of the M4 competition, mean 200·|y − f|/(|y| + |f|), in percent from 0 to
+// 200 (Makridakis, Spiliotis and Assimakopoulos 2020). Where y and f are both 0 the term is 0.
 func SMAPE(y, f []float64) float64 {
 	same("SMAPE", len(y), len(f))
 	return mean(len(y), func(i int) float64 { return smape(y[i], f[i]) })
@@ -63,8 +61,8 @@ func meanNats(n int, f func(i int) float64) float64 {
 	return mean(n, f)
 }
 
-// Pinball is the quantile score of the quantile q at level p, (1[y < q] − p)·(q − y)
-// (Koenker and Bassett 1978): its expectation is least at the true quantile.
+// Pinball is the quantile score of the quantile q at level p, (1[y < q] − p)·(q − y) (Koenker and Bassett 1978). Its expectation
+// is least at the true quantile.
 func Pinball(y, q, p float64) float64 {
 	if y < q {
 		return (1 - p) * (q - y)
@@ -72,10 +70,9 @@ func Pinball(y, q, p float64) float64 {
 	return p * (y - q)
 }
 
-// CRPSQuantiles returns the continuous ranked probability score of each y from the quantiles of
-// its distribution at given levels: 2·mean Pinball. With levels (k − ½)/K, k = 1 … K, it tends to
-// the score as K grows (Gneiting and Ranjan 2011, eq. 13); other levels give more weight to the
-// parts of the distribution where they are dense.
+// CRPSQuantiles returns the continuous ranked probability score of each y from the quantiles of its distribution at given levels:
+// 2·mean Pinball. With levels (k − ½)/K, k = 1 … K, it tends to the score as K grows (Gneiting and Ranjan 2011, eq. 13); other
+// levels give more weight to the parts of the distribution where they are dense.
 func CRPSQuantiles(y []float64, quantile func(p float64) []float64, levels []float64) []float64 {
 	out := make([]float64, len(y))
 	for _, p := range levels {

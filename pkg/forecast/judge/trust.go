@@ -16,58 +16,60 @@ import (
 
 // Trust compares forecasts of the recent past, at the requested horizon, with what followed, and judges the forecast.
 type Trust struct {
-	Horizon int `json:"horizon"` // observations ahead
-	Origins int `json:"origins"` // places in the past that were forecast from
-	N       int `json:"n"`       // observations that were forecast, over all origins
+	Horizon int `json:"horizon"` // number of observations ahead
+	Origins int `json:"origins"` // number of places in the past from which forecasts were made
+	N       int `json:"n"`       // number of observations that were forecast, over all origins
 	// Separate is the number of tests without overlap for which the origins have room; it may be fractional.
 	Separate float64 `json:"separate_tests"`
 	// Known is the number of observations before the first origin.
 	Known int `json:"known_at_first_origin"`
-	// Against is the yardstick, the best of the naive forecasts over the same origins, as in "the error was half that of …".
+	// Against names the yardstick, the best of the naive forecasts over the same origins, as in "the error was half that of …".
 	// Season is its season in observations; 0 if it has none.
 	Against string `json:"against"`
 	Season  int    `json:"season"`
 	// Coverage is the share of the N observations within the 95 % bands, before these are widened.
 	Coverage float64 `json:"coverage_95"`
-	// Relative is the mean absolute error over that of the yardstick. Chance is the probability of errors this much larger than the
-	// yardstick's if the two forecasts were equally good, by a paired t test over the origins; 1 if too few tests are separate.
+	// Relative is the mean absolute error divided by the yardstick's. Chance is the probability of errors this much larger than
+	// the yardstick's if the two forecasts were equally good, by a paired t test over the origins; 1 if too few tests are
+	// separate.
 	Relative float64 `json:"relative_error"`
 	Chance   float64 `json:"p_no_worse"`
-	Spread   float64 `json:"spread"` // root mean square of error over standard deviation; 1 if the bands are correct
-	Late     float64 `json:"late"`   // the same over the last third of the horizon
-	// Widened is the coverage of the bands as Calibrate widens them, by Widen.
+	Spread   float64 `json:"spread"` // √(mean (error/standard deviation)²); 1 if the bands are correct
+	Late     float64 `json:"late"`   // Spread over the last third of the horizon
+	// Widened is the coverage of the bands that Calibrate widens.
 	Widened float64 `json:"coverage_95_widened"`
 	// Widen is the factor, at least 1, by which the standard deviations of a forecast must be multiplied to agree with the errors of
 	// the past. Narrow is the number of origins whose widened 95 % bands held less than 70 % of the observations.
 	Widen  float64 `json:"widen"`
 	Narrow int     `json:"origins_too_narrow"`
-	// Effort is that of the search at the origins, if it was narrower than that of the fit, and Unlearnt the number of further
-	// origins at which no model could be learnt. Knew says what the forecasts of the past knew of the whole series; "" for nothing.
+	// Effort names the effort of the search at the origins, if it was narrower than the search of the fit. Unlearnt is the number
+	// of further origins at which no model could be learnt. Knew says what the forecasts of the past knew of the whole series; ""
+	// for nothing.
 	Effort   string `json:"effort,omitempty"`
 	Unlearnt int    `json:"unlearnt_origins,omitempty"`
 	Knew     string `json:"knew,omitempty"`
-	// Word says for programs what the tests say of the forecast, Reasons what speaks against it, and Verdict how it did, in plain
+	// Word says for programs whether to use the forecast, Reasons what speaks against it, and Verdict how it did, in plain
 	// sentences.
 	Word    Word     `json:"word"`
 	Reasons []string `json:"reasons,omitempty"`
 	Verdict string   `json:"verdict"`
-	// Origin by origin, the earliest first.
+	// Past has a forecast for each origin, the earliest first.
 	Past []PastForecast `json:"past,omitempty"`
 
-	exact   bool   // the forecasts of the past were correct to three digits: what their residuals are like says nothing
-	missed  string // why residual checks rule out that the bands hold; "" if they do not
-	suspect string // why the tested data may be wrong (Series.Suspect); "" if nothing says so
+	exact   bool   // the forecasts of the past were correct to three digits, so that residuals say nothing
+	broken  string // why the bands cannot hold, by the residual checks; "" if these do not show that
+	suspect string // why the tested data may be wrong (Series.Suspect); "" if nothing does
 	length  func(steps int) string
 }
 
 // PastForecast is a forecast from one origin in the past, compared with what followed.
 type PastForecast struct {
-	From     string  `json:"from"` // the last observation that it knew
+	From     string  `json:"from"` // place of the last observation that it knew
 	N        int     `json:"n"`
 	Coverage float64 `json:"coverage_95"`
 	MAE      float64 `json:"mae"`
 	Naive    float64 `json:"mae_naive"`
-	// Reused says why structure and parameters are those of the whole series; "" if they were learnt anew.
+	// Reused says why structure and parameters of the whole series were used; "" if they were learnt anew.
 	Reused string `json:"reused,omitempty"`
 }
 
@@ -82,10 +84,11 @@ type BacktestOptions struct {
 const (
 	// reusedAll is what forecasts of the past knew if nothing was learnt anew.
 	reusedAll = "structure and parameters"
-	// unseen is the ratio of error to spread of y below which an error counts as none; where the yardstick has none, as in a series
-	// that repeats itself exactly, it is exactly times that for the forecast: training to the last digit takes forever.
-	unseen, exactly = 1e-6, 1000
-	// mostKnown is the largest number of observations that are known at an origin.
+	// negligible is the ratio of error to spread of y below which an error counts as none. Where the yardstick has none, as in a series
+	// that repeats itself exactly, an error of exactly times that counts as none for the forecast: training to the last digit
+	// takes forever.
+	negligible, exactly = 1e-6, 1000
+	// mostKnown is the largest number of observations that a forecast of the past knows.
 	mostKnown = 200_000
 )
 
@@ -93,15 +96,16 @@ const (
 // Backtest for the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same options,
 // from the observations before the origin alone; regressors are known in advance. The search there may be narrower
 // (Trust.Effort), so that all origins together are predicted to take no longer than the fit, unless even the least search takes
-// more. Structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast, if the budget
-// was used up by the fit, and for a model from a file. The verdict mentions both. An origin at which no model can be learnt is
+// more. For a model from a file, or if the fit used up the budget, structure and parameters of the whole series are used
+// (PastForecast.Reused), which flatters the forecast. The verdict mentions both. An origin at which no model can be learnt is
 // left out. If the series is too short for the horizon, a shorter horizon is tested.
 //
 // The yardstick is the one with the least error over the same origins among the last value, the last value with drift, the mean,
-// and the repetition of a season: one that the user or the calendar names or, without one, that of the strongest autocorrelation.
+// and the repetition of a season: one that the user or the calendar names or, without one, the season with the strongest
+// autocorrelation.
 //
-// The forecast is untested if the past has no room for two separate tests at the horizon, or fewer than ten observations before
-// them. Its verdict is a [Word].
+// The forecast is untested if fewer than two separate tests at the horizon fit into the past, or if fewer than ten observations
+// precede them. Its verdict is a [Word].
 //
 // Bands that were slightly too narrow do not count against it: Calibrate widens them. The verdict cannot foresee what the past
 // does not show, such as a change of level after the last observation.
@@ -114,7 +118,7 @@ func TestPast(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (*Tr
 	}
 	plan := again.plan
 	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostKnown, a.AtOnce(n)
-	if err := a.Condition(ctx); err != nil { // not at several origins at once
+	if err := a.Condition(ctx); err != nil { // once, before the origins ask for it concurrently
 		return nil, err
 	}
 	var mu sync.Mutex
@@ -146,11 +150,11 @@ func TestPast(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (*Tr
 		t.Effort = again.effort
 	}
 	if checks, err := residualsOf(ctx, a, lastChecked); err == nil && !t.exact {
-		t.missed = checks.broken()
+		t.broken = checks.broken()
 	}
-	if t.missed != "" && a.Series.Student == nil {
+	if t.broken != "" && a.Series.Student == nil {
 		if far, err := a.Outliers(ctx); err == nil && len(far.List) > 0 {
-			t.missed += fmt.Sprintf(" (%s far from all others may be why)", text.Count(len(far.List), "observation"))
+			t.broken += fmt.Sprintf(" (%s far from all others may be why)", text.Count(len(far.List), "observation"))
 		}
 	}
 	t.judge(n, o.Horizon)
@@ -166,8 +170,8 @@ func (o BacktestOptions) complete() BacktestOptions {
 	return o
 }
 
-// trustIn compares the forecasts of a backtest of the series, which ended with err, with what followed; asked is the requested
-// horizon. Origins without a forecast are left out of r.
+// trustIn compares the forecasts of a backtest of the series with what followed. The backtest ended with err, and asked is the
+// requested horizon. It removes origins without a forecast from r.
 func trustIn(ctx context.Context, s *series.Series, r *Report, plan BacktestPlan, asked int, err error) (*Trust, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -196,7 +200,7 @@ func (t *Trust) compare(r *Report, y []float64) {
 	t.Horizon, t.Origins, t.N = h, len(r.Origins), r.Model.N
 	t.Against, t.Season = r.Against.Name, r.Against.Season
 	t.Coverage, t.Spread = r.Model.Intervals[0].Coverage, r.Model.Spread
-	none := unseen * medianDistance(y)
+	none := negligible * medianDistance(y)
 	t.Relative, t.exact = relative(r.Model.MAE, r.Naive.MAE, none), r.Model.MAE <= exactly*none
 	var late, leads float64
 	for i, lead := range r.Leads {
@@ -229,7 +233,8 @@ func widenedCoverage(p Predictive, y []float64, widen float64) float64 {
 	return Coverage(y, lo, hi)
 }
 
-// plan returns the latest origins in n observations that leave enough to learn from, with a shorter horizon if necessary.
+// plan returns the latest origins in n observations before which a third of the observations remains to learn from, with a
+// shorter horizon if necessary.
 func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
 	least, origins := max(4, n/3), cmp.Or(o.Origins, defaultOrigins)
 	if o.Holdout > 0 {
@@ -256,8 +261,8 @@ func medianDistance(y []float64) float64 {
 	return numeric.UpperMedian(distances)
 }
 
-// relative returns a mean error divided by that of the naive forecast. A naive error up to none and another up to exactly times
-// as much count as equal: of two forecasts that are correct to three digits neither is better.
+// relative returns a mean error divided by the naive forecast's. A naive error up to none and another up to exactly times as much
+// count as equal: of two forecasts that are correct to three digits neither is better.
 func relative(mean, naive, none float64) float64 {
 	switch {
 	case mean <= exactly*none && naive <= none:
@@ -268,9 +273,9 @@ func relative(mean, naive, none float64) float64 {
 	return mean / naive
 }
 
-// widening returns √((k₀ + Σ s_k)/(k₀ + K)), at least 1. s_k, at most 6, is the mean of (error/standard deviation)² at
-// origin k of K. This is approximately the posterior mean of the factor by which variances are too small, with a prior worth k₀
-// origins at which they were correct. The errors of one origin are correlated, so each origin counts as one observation.
+// widening returns √((k₀ + Σ s_k)/(k₀ + K)), at least 1. s_k, at most 6, is the mean of (error/standard deviation)² at origin k
+// of K. This is approximately the posterior mean of the factor by which variances are too small, with a prior that is worth k₀ =
+// 12 origins at which they were correct. The errors of one origin are correlated, so each origin counts as one observation.
 func widening(squares []float64) float64 {
 	const before, most = 12, 6
 	sum := float64(before)
@@ -280,10 +285,10 @@ func widening(squares []float64) float64 {
 	return max(1, math.Sqrt(sum/float64(before+len(squares))))
 }
 
-// Calibrate widens the bands of later forecasts of an analysis by Widen, beyond the widening for a short series.
+// Calibrate widens the bands of later forecasts of an analysis by Widen, in addition to ShortBands.
 func (t *Trust) Calibrate(a *forecast.Analysis) { a.Widen = a.ShortBands() * t.Widen }
 
-// Testable reports whether a backtest is possible, and fast enough to run without being requested.
+// Testable reports whether the series is long enough for a backtest.
 func Testable(a *forecast.Analysis) bool {
 	n := len(a.Series.X)
 	return n-max(4, n/3) >= 1

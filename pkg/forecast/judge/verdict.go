@@ -27,25 +27,26 @@ const (
 )
 
 const (
-	// beyondChance is the level of the tests of the past: of the paired t test of errors, and of the binomial test of bands.
+	// beyondChance is the level of the tests of the past: the paired t test of errors, and the binomial test of bands.
 	beyondChance = 0.05
-	// highRelative is the ratio of the error to the yardstick's above which a warning is worthwhile: forecasts below are as good,
-	// however certain the difference is.
+	// highRelative is the ratio of the error to the yardstick's up to which the two count as equally good, however certain the
+	// difference is.
 	highRelative = 1.15
-	// farRelative is the ratio above which a forecast of a series of at least telling observations is rejected even if chance may
-	// explain it. On M4's development half, of 222 forecasts that nothing else speaks against, 8 of the 11 with a higher ratio
-	// failed, and 28 % of the others.
+	// farRelative is the ratio above which a forecast of a series of at least search.TellingLength observations is rejected even
+	// if chance may explain it. On M4's development half, of 222 forecasts that nothing else speaks against, 8 of the 11 with a
+	// higher ratio failed, and 28 % of the others.
 	farRelative = 1.5
-	// absurdRelative is a ratio that two origins suffice to see, of a short series too: none of the 643 series of docs/forecasts.md
-	// has one above 5.
+	// absurdRelative is the ratio above which two origins suffice to reject a forecast, also in a short series. None of the 643
+	// series of docs/forecasts.md has one above 5.
 	absurdRelative = 10
-	// poor is the coverage of 95 % bands below which they have failed, and poorRate how often that happens to a single forecast with
-	// correct bands, whose errors are correlated.
+	// poor is the coverage of 95 % bands below which they have failed. poorRate is the share of single forecasts with correct
+	// bands that have such a coverage, since their errors are correlated.
 	poor, poorRate = 0.7, 0.06
-	// leastSeparate is the least number of separate tests that fit into the past, and leastKnown that of observations before them.
+	// leastSeparate is the least number of separate tests in the past, and leastKnown the least number of observations before
+	// them.
 	leastSeparate, leastKnown = 2, 10
-	// lowCoverage is the coverage below which a reader of a usable forecast is warned; widened is the factor from which wider bands
-	// are mentioned.
+	// lowCoverage is the coverage below which a reader of a usable forecast is warned; widened is the factor from which the
+	// verdict mentions wider bands.
 	lowCoverage, widened = 0.85, 1.05
 	// lastChecked is the number of latest observations whose innovations the verdict examines.
 	lastChecked = 1000
@@ -54,8 +55,8 @@ const (
 	brokenSpread, brokenCorrelation = 1.5, 1
 )
 
-// pairedChance is the probability of a mean difference at least as high as that of worse if its expectation is 0: Student's t
-// test, with the degrees of freedom of the separate tests. It is 1 for fewer than leastSeparate, or a mean up to none.
+// pairedChance returns the probability of a mean of worse at least as high as the one found if its expectation is 0, by Student's
+// t test with separate − 1 degrees of freedom. It is 1 for fewer than leastSeparate tests, or a mean up to none.
 func pairedChance(worse []float64, separate, none float64) float64 {
 	if len(worse) < 2 || separate < leastSeparate {
 		return 1
@@ -71,7 +72,7 @@ func pairedChance(worse []float64, separate, none float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: separate - 1}.Survival(mean / (sd / math.Sqrt(separate)))
 }
 
-// broken says why, by the innovations, bands cannot hold; "" if they do not show that.
+// broken says why the bands cannot hold, by the innovations; "" if these do not show that.
 func (r *Residuals) broken() string {
 	if len(r.E) < search.TellingLength {
 		return ""
@@ -97,8 +98,8 @@ func (t *Trust) judge(n, asked int) {
 	if tested {
 		t.Reasons = t.failures(n)
 	}
-	if t.missed != "" {
-		t.Reasons = append(t.Reasons, t.missed)
+	if t.broken != "" {
+		t.Reasons = append(t.Reasons, t.broken)
 	}
 	said := []string{t.found()}
 	say := func(sentence string) { said = append(said, sentence) }
@@ -141,8 +142,9 @@ func (t *Trust) judge(n, asked int) {
 	t.Verdict = strings.Join(said, " ")
 }
 
-// baseRate is what is known of a forecast of a short series, whose own past does not tell: of the 643 series of docs/forecasts.md
-// 36 % of the forecasts that their tests spoke for failed, and 35 % of those that they spoke against (measure/forecasting).
+// baseRate says how often forecasts of short series fail, whose own past does not tell. Of the 643 series of docs/forecasts.md,
+// 36 % of the forecasts that their tests spoke for failed, and 35 % of the forecasts that they spoke against
+// (measure/forecasting).
 const baseRate = "For a series this short such tests foretell little: about one forecast in three fails, whatever they say."
 
 // found says in a sentence how the forecasts of the past did: what was tested, and beside what.

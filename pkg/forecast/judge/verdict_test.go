@@ -61,7 +61,7 @@ func TestJudge(t *testing.T) {
 		"exact": {func(t *Trust) { t.Relative, t.Chance = math.MaxFloat64, 0 }, 400,
 			"and repeating the last year had no error. Do not rely on this forecast: repeating the last year had no error at all, and the" +
 				" forecast had one.", DoNotUse},
-		"checks": {func(t *Trust) { t.missed = "the model misses structure in time" }, 400,
+		"checks": {func(t *Trust) { t.broken = "the model misses structure in time" }, 400,
 			" Do not rely on this forecast: the model misses structure in time.", DoNotUse},
 		"short": {func(t *Trust) { t.Separate, t.Coverage = 1.9, 0.5 }, 40,
 			" 40 observations are too few to test a forecast of 8 steps.", Untested},
