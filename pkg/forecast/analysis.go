@@ -10,32 +10,32 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Analysis is a series with the model that was learnt from it. Its methods, except Calibrate and LimitMemory, are safe for
+// Analysis is a series with the model that was learnt from it. Its methods, except LimitMemory and Following, are safe for
 // concurrent use, and their answers do not depend on earlier calls. Its fields, except Widen, must not be changed.
 type Analysis struct {
 	Series     *series.Series
-	Scaling    dataset.Scaling    // between y and what the model sees
+	Scaling    dataset.Scaling    // from y, or log y, to what the best model sees
 	Candidates []search.Candidate // the best first, failures last; a random walk follows the others that the forecast averages
-	Result     *gppl.Result       // of the best
+	Result     *gppl.Result       // training of the best model
 	Log        bool               // the best is a model of log y
 	Widen      float64            // factor on standard deviations beyond the last observation (short series, Calibrate); 0 means 1
-	Effort     string             // of the search (Plan)
-	Noise      *NoiseSeason       // of predictions; nil for noise of one variance
+	Effort     string             // name of the effort of the search (search.Efforts)
+	Noise      *NoiseSeason       // calendar of the noise of predictions; nil if its variance is the same at all times
 	// Untried is the number of models that the search did not try, because evaluations cost more than planned and used up the
-	// budget. Above 0, nothing is learnt anew for forecasts of the past, and shifts are only looked for if Options.Shifts requests
-	// it.
+	// budget. Above 0, nothing is learnt anew for forecasts of the past, and shifts are only looked for if Options.Shifts
+	// requests it.
 	Untried int
 
-	given   []gppl.ParamPrior // Options.Priors
-	Periods []float64         // Options.Periods
-	Options *Options          // of Fit; nil if the analysis was read from a file
-	members []*member         // the models that forecasts average
-	memory  float64           // Options.Memory
-	trained int               // number of latest observations trained on, by which the models are standardised
-	whole   bool              // models are standardised by all observations, as named kernels in older files are
-	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
-	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
-	missed  error             // why Fit could not look for changes; nil if it did, or was not asked to
+	given    []gppl.ParamPrior // Options.Priors
+	Periods  []float64         // Options.Periods
+	Options  *Options          // given to Fit; nil if the analysis was read from a file
+	members  []*member         // the models that forecasts average
+	memory   float64           // Options.Memory
+	trained  int               // number of latest observations that the models were trained on, and are standardised by
+	whole    bool              // models are standardised by all observations, as named kernels in older files are
+	ahead    []float64         // known errors of the predicted observations; nil: the median of the known ones
+	sizes    []float64         // known sizes of the predicted counts; nil: the sizes of the observations before them
+	unsought error             // why Fit could not look for changes; nil if it did, or was not asked to
 
 	*computed
 }
@@ -45,7 +45,7 @@ func (a *Analysis) alone() []*member {
 	return []*member{{Averaged: a.Candidates[0].Averaged(a.Result.Model, a.Log, 1)}}
 }
 
-// analysisOf returns the analysis of a series with what a search by some options found.
+// analysisOf returns the analysis of a series with the outcome of a search by some options.
 func analysisOf(s *series.Series, o Options, found *search.Outcome) *Analysis {
 	a := &Analysis{
 		Series: s, Scaling: found.Scaling, Candidates: found.Candidates, Result: found.Result, Log: found.Log,
@@ -62,7 +62,7 @@ func analysisOf(s *series.Series, o Options, found *search.Outcome) *Analysis {
 // Name returns the name of the best model: its kernel, trend and scale.
 func (a *Analysis) Name() string { return a.Candidates[0].Name() }
 
-// TrainedOn returns the number of observations, the latest before those of Series.Added, from which parameters were learnt.
+// TrainedOn returns the number of observations from which parameters were learnt, the latest before Series.Added.
 func (a *Analysis) TrainedOn() int {
 	return min(a.Series.Learnt(), a.trained)
 }
@@ -77,8 +77,8 @@ func (a *Analysis) NLL() float64 { return a.Candidates[0].NLL }
 // observations, up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
 //
 // A short series shows little of what will happen to it, and the model that fits it best errs more than it predicts. The 11 was
-// chosen on the yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those with fewer than
-// 20 observations hold 88 and 91 % of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
+// chosen on the yearly and quarterly series of M3's development half. Without the factor, 95 % bands of series with fewer than 20
+// observations hold 88 % (yearly) and 91 % (quarterly) of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
 func (a *Analysis) ShortBands() float64 {
 	const short, most = 11, 400
 	n := len(a.Series.X)
@@ -98,7 +98,7 @@ func (a *Analysis) LimitMemory(bytes float64) error {
 // AtOnce returns how many models of n observations may be learnt at the same time.
 func (a *Analysis) AtOnce(n int) int { return Options{Memory: a.memory}.AtOnce(a.Series, n) }
 
-// ShiftMode is the mode of the analysis after resolving auto; never if it was read from a file.
+// ShiftMode returns the mode of the analysis, with auto resolved; never if it was read from a file.
 func (a *Analysis) ShiftMode() string {
 	switch {
 	case a.Options == nil:
@@ -116,9 +116,9 @@ func (a *Analysis) ShiftMode() string {
 // and report otherwise.
 var ShiftModes = []string{shiftsAuto, ShiftsUsed, shiftsReported, "never"}
 
-// ShiftsUsed is the mode in which a forecast includes the shifts that are found, shiftsReported that in which it does not.
+// ShiftsUsed is the mode in which a forecast includes the shifts that are found. With shiftsReported it does not.
 const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
 
 // cheapShifts is the number of observations up to which learning anew with shifts is cheap (BenchmarkFitShifts): auto then
-// includes them in the forecast, and the search for them trains more models.
+// includes shifts in the forecast, and the search for them trains more models.
 const cheapShifts = 400

@@ -6,7 +6,7 @@ import "github.com/projected-likelihood/gppl/pkg/forecast/search"
 type Belief struct {
 	Name  string  `json:"name"`
 	Prior string  `json:"prior"`
-	Log   float64 `json:"log_density"` // of the prior at the learnt value, in nats, for the standardised series
+	Log   float64 `json:"log_density"` // log density of the prior at the learnt value, in nats, for the standardised series
 }
 
 // Beliefs returns the given priors that apply to the best model; nil if there are none.

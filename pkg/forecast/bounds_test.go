@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
-// TestBoundedDistribution integrates the density between bounds: it is that of the distribution.
+// TestBoundedDistribution compares the integral of the density between bounds with the distribution.
 func TestBoundedDistribution(t *testing.T) {
 	s := testseries.Share(t, false)
 	if err := s.Bound(0, 100); err != nil {

@@ -28,7 +28,7 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	}
 	more := &series.Further{X: x[learnt:], Y: y[learnt:]}
 	fresh := func() *Analysis { return few.with(more, len(more.X)) }
-	if n > maxDense { // of which components are computed at most
+	if n > maxDense { // components are computed of up to maxDense observations
 		more = &series.Further{X: x[learnt:maxDense], Y: y[learnt:maxDense]}
 	}
 	ahead := x[n-learnt:]

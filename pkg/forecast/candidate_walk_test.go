@@ -68,7 +68,7 @@ func TestWalk(t *testing.T) {
 		d := s.Y[i+1] - s.Y[i] - drift
 		squares += d * d / 28
 	}
-	// The prior holds the slope and the steps a little below what the data say; the variance has that of the drift in it.
+	// The prior holds the slope and the steps a little below what the data say; the variance includes the drift's.
 	if got := walk.NoisyVar[0] / squares; got < 0.8 || got > 1.3 {
 		t.Errorf("the first step has a variance of %v, those of the past %v", walk.NoisyVar[0], squares)
 	}

@@ -2,13 +2,13 @@ package forecast
 
 import "sync"
 
-// computed is what an Analysis computes of its models when it is first asked for. Copies of an Analysis share it; one with
-// another series or other models has its own.
+// computed holds what an Analysis computes of its models when it is first asked for. Copies of an Analysis share it; an analysis
+// with another series or other models has its own.
 type computed struct {
-	conditioned once[struct{}] // the members
-	note        string         // why their posteriors are not exact; "" if they are. Guarded by the lock of conditioned
-	windows     windowCache    // of the members
-	factor      once[*factor]  // of the best model, the last that was asked for
+	conditioned once[struct{}] // whether the members are conditioned on the data
+	note        string         // why their posteriors are not exact; "" if they are; guarded by the lock of conditioned
+	windows     windowCache    // shared by the members
+	factor      once[*factor]  // the last that was asked for, of the best model
 	outliers    once[*Outliers]
 	shifts      once[[]ShiftSize]
 }
@@ -34,14 +34,14 @@ func (o *once[T]) get(suits func(T) bool, compute func() (T, error)) (T, error) 
 	return value, err
 }
 
-// ShiftSize is a Shift with its size.
+// ShiftSize is a series.Shift with its size.
 type ShiftSize struct {
 	Kind string  `json:"kind"` // level or slope
 	X    float64 `json:"x"`
 	When string  `json:"when"`
-	// Size is that of the shift, in the unit of y or, for a slope, in that per unit of x; in a model of log y it is that of log y.
+	// Size is in the unit of y or, for a slope, in the unit of y per unit of x. In a model of log y it is a change of log y.
 	Size   float64 `json:"size"`
-	StdErr float64 `json:"std_err"` // given the kernel's parameters and the noise
+	StdErr float64 `json:"std_err"` // standard error of Size if the kernel's parameters and the noise are known
 	Log    bool    `json:"log,omitempty"`
 	// InY, for a change of the level of log y, is what it adds to the median of the 24 observations before it.
 	InY float64 `json:"size_in_y,omitempty"`
@@ -56,17 +56,17 @@ type Outlier struct {
 	Index int     `json:"index"`
 	When  string  `json:"when"`
 	Y     float64 `json:"y"`
-	// Probability is that of an observation as far out in either tail, given all others; with Student-t noise, of noise as
-	// large.
+	// Probability is the probability of an observation as far out in either tail, given all others; with Student-t noise, of
+	// noise as large.
 	Probability float64 `json:"probability"`
 	// Late says that it is among the latest observations, where changes of level are not looked for, and not the last: it may
 	// be the first of a new level.
 	Late bool `json:"late,omitempty"`
 }
 
-// Outliers are those of the latest Of observations that the best model does not explain.
+// Outliers lists the observations, among the latest Of, that the best model does not explain.
 type Outliers struct {
-	List []Outlier `json:"list"` // by time
+	List []Outlier `json:"list"` // ordered by time
 	Of   int       `json:"of"`
 	// Heavy says that there are more of them than normal noise produces, so that noise with heavy tails describes the
 	// observations better (observe.Outliers.Proposed).

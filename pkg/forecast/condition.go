@@ -16,7 +16,7 @@ import (
 
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised(ctx context.Context) (gppl.Data, error) {
-	if a.Series.Counting != nil { // the Gaussian approximation of the best model
+	if a.Series.Counting != nil { // the best model sees a Gaussian approximation of counts
 		if err := a.Condition(ctx); err != nil {
 			return gppl.Data{}, err
 		}
@@ -56,7 +56,7 @@ func (a *Analysis) conditionMembers(ctx context.Context) error {
 			}
 			all = append(all, p)
 		}
-		m.scale, m.posterior, m.posteriors = v, all[0], all[1:] // all or none: a later call begins again
+		m.scale, m.posterior, m.posteriors = v, all[0], all[1:] // all are set or none, so that a later call begins again
 	}
 	a.remark(a.lostNoise())
 	return nil
@@ -86,7 +86,8 @@ func (a *Analysis) lostNoise() string {
 	return ""
 }
 
-// posteriorOf conditions a model on the latest of n observations, which latest returns, and adds a note if it uses windows.
+// posteriorOf conditions a model on n observations; latest returns the latest k of them. It adds a note if the posterior uses
+// windows.
 func (a *Analysis) posteriorOf(
 	ctx context.Context, model gppl.Model, n int, latest func(ctx context.Context, k int) (gppl.Data, error),
 ) (conditioned, error) {
@@ -95,7 +96,7 @@ func (a *Analysis) posteriorOf(
 		if err != nil {
 			return nil, nil, err
 		}
-		return conditionOn(ctx, model, data, search.WindowLength, a.room(), &a.windows)
+		return conditionOn(ctx, model, data, search.WindowLength, a.share(), &a.windows)
 	}
 	k := min(a.conditionsOn(), n)
 	p, failed, err := on(ctx, k)
@@ -107,7 +108,7 @@ func (a *Analysis) posteriorOf(
 		return p, nil
 	}
 	whole := new(once[conditioned])
-	return lately{p, a.Series.X[n-k/2], func(ctx context.Context) (conditioned, error) {
+	return latestOrAll{p, a.Series.X[n-k/2], func(ctx context.Context) (conditioned, error) {
 		return whole.get(nil, func() (conditioned, error) {
 			p, _, err := on(ctx, n)
 			return p, err
@@ -115,8 +116,8 @@ func (a *Analysis) posteriorOf(
 	}}, nil
 }
 
-// conditionsOn returns the number of latest observations that forecasts are conditioned on: those that the models were learnt
-// from, or four of the longest season if these are more, and those that came later.
+// conditionsOn returns the number of latest observations that forecasts are conditioned on: the observations that the models were
+// learnt from, or four of the longest season if these are more, and all that came later.
 func (a *Analysis) conditionsOn() int {
 	n := len(a.Series.X)
 	const seasons = 4
@@ -135,7 +136,7 @@ func (a *Analysis) remarkOn(p conditioned, failed error, n int) {
 		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, n))
 	}
 	const replaced = "An engine for this model failed and was replaced: "
-	if failed != nil && !strings.Contains(a.note, replaced) { // noted once, for the first of the averaged models
+	if failed != nil && !strings.Contains(a.note, replaced) { // one note serves all averaged models
 		a.remark(fmt.Sprintf("%s%v.", replaced, failed))
 	}
 }
@@ -154,7 +155,8 @@ func (a *Analysis) Note() string {
 	return a.note
 }
 
-// scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
+// scale returns all observations as the models of the analysis see them, standardised by the observations from which they were
+// learnt.
 func (a *Analysis) scale(log bool) (search.YScale, error) {
 	n, from, to := len(a.Series.X), 0, a.Series.Learnt()
 	if !a.whole {
@@ -171,8 +173,9 @@ func (a *Analysis) engineMemory() gppl.Option {
 	return Options{Memory: a.memory}.EngineMemory(a.Series)
 }
 
-func (a *Analysis) room() room {
-	r := room{bytes: math.Inf(1)}
+// share returns the memory for the members and their draws.
+func (a *Analysis) share() memoryShare {
+	r := memoryShare{bytes: math.Inf(1)}
 	if a.memory > 0 {
 		r.bytes = max(1, a.memory-a.Series.MemoryBytes())
 	}

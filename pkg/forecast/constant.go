@@ -6,8 +6,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// Constant returns the forecast of a series whose observations are all equal (series.ConstantError): that value, some steps
-// beyond the last observation. Such a series shows no noise, so that the variances are 0 and the bands have no width.
+// Constant returns the forecast of a series whose observations are all equal (series.ConstantError): their value, some steps
+// beyond the last observation. Such a series shows no noise, so the variances are 0 and the bands have no width.
 func Constant(s *series.Series, steps int) (*Forecast, error) {
 	x, err := s.Next(steps)
 	if err != nil {

@@ -24,11 +24,11 @@ type Component struct {
 	Name string
 	// About is its seasons ("week"), the length over which it changes ("over 3 days"), or "constant"; "" if none applies.
 	About    string
-	X, Mean  []float64 // Mean without the mean of y, in the unit of y, or on the scale that y is modelled on
-	Variance []float64
+	X, Mean  []float64 // Mean is less the mean of y, in the unit of y or on the scale that y is modelled on
+	Variance []float64 // square of the unit of Mean
 }
 
-// maxDense is the largest number of observations for which the mean is decomposed, by a dense factor of all.
+// maxDense is the largest number of observations for which the mean is decomposed, by a dense factor of all of them.
 const maxDense = 4000
 
 // ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor or for the memory.
@@ -59,7 +59,7 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 	if len(terms) == 1 && a.Result.Model.Mean == nil || most > maxDense {
 		return nil, ErrNoComponents
 	}
-	if _, err := a.room().windows(most); err != nil {
+	if _, err := a.share().windows(most); err != nil {
 		return nil, ErrNoComponents
 	}
 	p, err := a.conditionedOn(ctx, most)
@@ -86,7 +86,7 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 		out = append(out, Component{Name: name, About: about, X: x, Mean: mean, Variance: variances})
 		return nil
 	}
-	slow := -1 // the term that is one component with the trend
+	slow := -1 // index of the term that is one component with the trend
 	if m := a.Result.Model.Mean; m != nil {
 		effects := a.Series.EffectColumns(m)
 		for _, name := range []string{a.trendName(), series.ShiftsName, "holidays"} {
@@ -130,7 +130,7 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 	return out, nil
 }
 
-// conditionedOn is the learnt model given the latest observations, at most most.
+// conditionedOn returns the learnt model given the latest observations, at most most.
 func (a *Analysis) conditionedOn(ctx context.Context, most int) (*gppl.Posterior, error) {
 	data, err := a.standardised(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *Analysis) slowTerm(terms []gppl.Kernel) int {
 	return slowest
 }
 
-// about describes a term as Component.About does.
+// about returns Component.About of a term.
 func (a *Analysis) about(term gppl.Kernel) string {
 	params := gppl.Model{Kernel: term, Noise: 1}.Params()
 	var seasons []string
@@ -181,25 +181,25 @@ func (a *Analysis) about(term gppl.Kernel) string {
 // Decomposition splits the mean of a forecast into parts, in the unit of y: at each X, the Columns add up to Mean.
 type Decomposition struct {
 	X       []float64
-	When    []string // as in Forecast
+	When    []string // text of X: dates in ISO form, or numbers
 	Mean    []float64
-	Names   []string // of Columns: trend, seasons by decreasing length, changes, holidays, short-term, rest
+	Names   []string // names of Columns: trend, seasons by decreasing length, changes, holidays, short-term, rest
 	Columns [][]float64
 
-	periods []float64 // of the seasons; periods within 5 % of each other appear once
+	periods []float64 // periods of the seasons; periods within 5 % of each other appear once
 }
 
 // shortTerm and rest are names of columns of a Decomposition.
 const shortTerm, rest = "short-term", "rest"
 
-// Decompose splits the predictions of the latest observations, and of steps after them, into parts. These observations are those
-// that forecasts are conditioned on, or their later half if the series has more.
+// Decompose splits the predictions of the latest observations, and of steps after them, into parts. The latest observations are
+// all that forecasts are conditioned on, or the later half of these if the series has more.
 //
 // With terms f_j and the constant and linear trend m of a model, y = m + Σ f_j. The column of a term is its posterior mean
 // (Components). m includes the mean of each season over its period, and terms without a period whose lengthscale is at least the
 // longest season and a tenth of the range of x. For a model of log y, the column of the trend is e^m, and each further column is
-// what the prediction gains by its term: e^{m+f₁} − e^m, e^{m+f₁+f₂} − e^{m+f₁}, …, in the order of Names. The
-// columns of several models are averaged with their weights. The mean of their forecast is a median; rest is the difference, and
+// what the prediction gains by its term: e^{m+f₁} − e^m, e^{m+f₁+f₂} − e^{m+f₁}, …, in the order of Names. The columns of several
+// models are averaged with their weights. Their forecast is a median, not this average; the column rest has the difference, and
 // is left out if it is mere rounding.
 //
 // It takes n³/3 flops for each model, n up to 4000; with more the error is ErrNoComponents.
@@ -382,7 +382,7 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 		}
 		add(name, mean)
 	}
-	total, warp := make([]float64, len(d.X)), a.Series.Warp() // of log y
+	total, warp := make([]float64, len(d.X)), a.Series.Warp() // the warp is for models of log y
 	for at, name := range d.Names {
 		for i, v := range parts[name] {
 			if m.Log {

@@ -67,7 +67,7 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 	}
 }
 
-// TestDependentRegressors checks that equal regressors have one coefficient, that of both, and that one that follows from others has
+// TestDependentRegressors checks that equal regressors have one coefficient in common, and that one that follows from others has
 // none, for named kernels and the search; their coefficients are as if it was not there.
 func TestDependentRegressors(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 1))

@@ -10,9 +10,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// Drift says whether the parameters of a model still hold, by the normal quantiles z of new observations in their predictions one
-// step ahead (Arrivals.Z), which are then independent and N(0, 1). Three tests look for different departures, each at a third of
-// one per cent, so that a model that holds is doubted at most once in a hundred times. Single outliers hardly move any of them.
+// Drift says whether the parameters of a model still hold. It tests the normal quantiles z of new observations in their
+// predictions one step ahead (Arrivals.Z), which are independent and N(0, 1) if they do. Three tests look for different
+// departures, each at a third of one per cent, so that a model that holds is doubted at most once in a hundred times. Single
+// outliers hardly move any of them.
 type Drift struct {
 	N int `json:"n"`
 	// Mean is the mean of z, clipped at ±2.5, and MeanP the probability of a mean at least as far from 0.
@@ -34,11 +35,12 @@ const driftLevel = 0.01
 var driftWords = []string{"holds", "learn again", "too few to tell"}
 
 const (
-	leastDrift = 8   // observations that a test needs
-	driftClip  = 2.5 // of z
-	middleHalf = 0.6744897501960817
+	leastDrift = 8                  // number of observations that a test needs
+	driftClip  = 2.5                // |z| is clipped at this
+	middleHalf = 0.6744897501960817 // Φ⁻¹(¾): half of all z are within it
 )
 
+// driftOf tests the normal quantiles z.
 func driftOf(z []float64) Drift {
 	n := len(z)
 	d := Drift{N: n, MeanP: 1, WithinP: 1, SerialP: 1, Word: driftWords[2]}
@@ -46,7 +48,7 @@ func driftOf(z []float64) Drift {
 		return d
 	}
 	tail := 0.5 * math.Erfc(driftClip/math.Sqrt2)
-	// variance is that of a clipped z; first and second are the sums of squares over neighbouring pairs.
+	// variance is the variance of a clipped z; first and second are the sums of squares over neighbouring pairs.
 	variance := 1 - 2*tail - 2*driftClip*math.Exp(-0.5*driftClip*driftClip)/math.Sqrt(2*math.Pi) + 2*driftClip*driftClip*tail
 	inside, before, first, second := 0, 0.0, 0.0, 0.0
 	for i, v := range z {
@@ -68,7 +70,7 @@ func driftOf(z []float64) Drift {
 	}
 	d.MeanP = math.Erfc(math.Abs(d.Mean) * math.Sqrt(float64(n)/variance) / math.Sqrt2)
 	if d.Serial /= math.Sqrt(first * second); !(math.Abs(d.Serial) < 1) {
-		d.Serial = 0 // all are 0
+		d.Serial = 0 // all z are 0
 	}
 	free := float64(n - 2)
 	d.SerialP = 2 * distuv.StudentsT{Sigma: 1, Nu: free}.Survival(math.Abs(d.Serial)*math.Sqrt(free/(1-d.Serial*d.Serial)))

@@ -10,7 +10,7 @@ import (
 // Effects returns the coefficients of regressors, holidays and days of the month in the best model, in the units of the file; nil
 // if there are none.
 func (a *Analysis) Effects(ctx context.Context) ([]Effect, error) {
-	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
+	units := map[string]Effect{} // maps a column to the name of the effect, and to the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {
 		for _, group := range k.AllGroups() {
 			name := k.GroupName(group)
@@ -64,6 +64,6 @@ func (a *Analysis) coefficients(ctx context.Context) (map[string]gppl.Coefficien
 type Effect struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
-	StdErr float64 `json:"std_err"`       // given the kernel's parameters and the noise
-	Log    bool    `json:"log,omitempty"` // of log y
+	StdErr float64 `json:"std_err"`       // standard error of Value if the kernel's parameters and the noise are known
+	Log    bool    `json:"log,omitempty"` // Value is added to log y
 }

@@ -13,16 +13,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y (Value), with mean Mean and variance
-// NoisyVar. LatentVar is the variance of f.
+// Part is the forecast of one model: at each x, y or warp(y) is Gaussian with mean Mean and variance NoisyVar. LatentVar is the
+// variance of f.
 type Part struct {
 	Weight    float64
 	warp      series.Warp // maps y to the scale of the model; nil for y itself
 	Mean      []float64
 	LatentVar []float64
 	NoisyVar  []float64
-	// For counts, the distribution is that of the latent value g. Observed is the likelihood of a count, and Sizes are its exposures
-	// or numbers of trials; nil means all 1.
+	// For counts, the distribution is one of a latent value g, and Observed is the likelihood of a count given g. Sizes are the
+	// exposures or numbers of trials; nil means all 1.
 	Observed observe.Likelihood
 	Sizes    []float64
 }
@@ -45,7 +45,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			model, wider := posterior.Model(), func(j int) float64 { return wider(a.Series, a.Widen, x[j]) }
 			p := Part{Weight: m.Weight / float64(len(posteriors)), warp: m.scale.Warp,
 				Mean: m.scale.Scaling.Values(nil, mean), LatentVar: m.scale.Scaling.Variances(nil, latent)}
-			nugget := capability.Nugget(model.Kernel) // a part of the variance of f, and of the noise
+			nugget := capability.Nugget(model.Kernel) // the nugget counts in the variance of f and in the noise
 			noise := m.scale.Scaling.Variance(model.Noise + nugget)
 			seasonal := func(j int) float64 { return math.Pow(a.Noise.at(a.Series.Axis, x[j]), 2) }
 			for j, v := range p.LatentVar {
@@ -67,7 +67,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	return out, nil
 }
 
-// wider returns the factor on variances at x: that of widened bands beyond the last observation, otherwise 1.
+// wider returns the factor on variances at x: widen² beyond the last observation, otherwise 1.
 func wider(s *series.Series, widen, x float64) float64 {
 	if widen > 1 && x > s.X[len(s.X)-1] {
 		return widen * widen
@@ -100,7 +100,7 @@ func (f *Forecast) Mixture() *draws.Mixture {
 	return mixtureOf(f.Parts, false)
 }
 
-// mixtureOf returns the average of the parts, of f if latent is set, otherwise of new observations.
+// mixtureOf returns the average of the parts: the distributions of f if latent is set, otherwise of new observations.
 func mixtureOf(parts []Part, latent bool) *draws.Mixture {
 	m := new(draws.Mixture)
 	for _, p := range parts {
@@ -114,9 +114,9 @@ func mixtureOf(parts []Part, latent bool) *draws.Mixture {
 	return m
 }
 
-// forecastOf summarises parts. The forecast of a single Gaussian has its mean and variances. Otherwise Mean is the median, and
-// the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %. Once ctx has ended,
-// the error wraps ctx's.
+// forecastOf summarises parts. The forecast of a single Gaussian has its mean and variances. Otherwise Median is the median, and
+// the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %. Once ctx has ended, the error wraps
+// ctx's.
 func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (f *Forecast, err error) {
 	defer parallel.Stopped(&err)
 	if parts[0].Observed != nil {
@@ -163,8 +163,8 @@ func spread(ctx context.Context, m *draws.Mixture) (variances []float64, err err
 	return variances, err
 }
 
-// spreadNoise returns a part once for each Gaussian of Student-t noise with the given squared scale; the variance at the j-th
-// place is wider(j) times that of the Gaussian.
+// spreadNoise splits a part with Student-t noise into parts with Gaussian noise. scale2 is the squared scale of the noise, and
+// wider(j) the factor on its variance at the j-th place.
 func spreadNoise(s *series.Student, p Part, scale2 float64, wider func(j int) float64) (parts []Part) {
 	variances, weights := observe.StudentNoise{Nu: s.Nu, Scale2: scale2}.Mixture(studentParts)
 	for c, noise := range variances {
@@ -179,7 +179,9 @@ func spreadNoise(s *series.Student, p Part, scale2 float64, wider func(j int) fl
 	return parts
 }
 
-const studentParts = 12 // Gaussians in the noise of a forecast: its 2.5 % quantiles are within 2 % of the scale for ν ≥ 2
+// studentParts is the number of Gaussians that stand for Student-t noise. The 2.5 % quantiles are then within 2 % of the scale
+// for ν ≥ 2.
+const studentParts = 12
 
 // OneBelow is Φ(−1), the level of the quantile one standard deviation below the mean of a Gaussian.
 const OneBelow = 0.15865525393145707

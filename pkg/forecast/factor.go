@@ -9,11 +9,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// factor is the factorised covariance A = K + HBHᵀ + σ²I of the latest observations. HBHᵀ is the covariance of the
-// trend, if there is one.
+// factor is the factorised covariance A = K + HBHᵀ + σ²I of the latest observations. HBHᵀ is the covariance of the trend, if
+// there is one.
 type factor struct {
 	model gppl.Model
-	from  int // the first observation in it
+	from  int // index of the first observation in A
 	x, z  []float64
 	l     *dense.Lower // A = LLᵀ
 	alpha []float64    // A⁻¹z
@@ -29,7 +29,7 @@ func (f *factor) whiten(v []float64) []float64 {
 	return e
 }
 
-// rows returns V = L⁻ᵀ, zeros below the diagonal: the products of its rows are A⁻¹. It takes n³/3 flops.
+// rows returns V = L⁻ᵀ, which has zeros below the diagonal, so that A⁻¹ = VVᵀ. It takes n³/3 flops.
 func (f *factor) rows() blas64.General {
 	inverse := dense.NewLower(f.l.N())
 	f.l.InvertL(inverse)

@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// factorise returns the factor of the latest observations, at most most; it keeps the last one.
+// factorise returns the factor of the latest observations, at most most, under the best model. It keeps the last one.
 func (a *Analysis) factorise(ctx context.Context, most int) (*factor, error) {
 	same := func(f *factor) bool { return len(f.x) == min(most, len(a.Series.X)) }
 	return a.factor.get(same, func() (*factor, error) {
@@ -27,8 +27,8 @@ func (a *Analysis) factorise(ctx context.Context, most int) (*factor, error) {
 	})
 }
 
-// newFactor returns the factor of a model and the latest of all observations, at most most. Once ctx has ended, the error
-// wraps ctx's.
+// newFactor returns the factor of the latest observations, at most most, under the model m. Once ctx has ended, the error wraps
+// ctx's.
 func (a *Analysis) newFactor(ctx context.Context, m gppl.Model, data gppl.Data, most int) (f *factor, err error) {
 	defer parallel.Stopped(&err)
 	f = &factor{model: m, from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
@@ -63,12 +63,12 @@ func (a *Analysis) newFactor(ctx context.Context, m gppl.Model, data gppl.Data, 
 	}
 	f.alpha = slices.Clone(f.z)
 	f.l.Solve(dense.AsColumn(f.alpha))
-	f.l.Ctx = nil // of the factorisation, not of what it is used for
+	f.l.Ctx = nil // ctx was for the factorisation alone
 	return f, nil
 }
 
-// trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient:
-// the covariance of the trend is the sum of their outer products. It is nil for a model without a trend.
+// trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient,
+// so that the covariance of the trend is the sum of their outer products. It is nil for a model without a trend.
 func (a *Analysis) trendBasis(of gppl.Model, x []float64) (*mat.Dense, error) {
 	m := of.Mean
 	if m == nil {

@@ -19,7 +19,7 @@ func (f *Forecast) Zeros() (p []float64) {
 	return p
 }
 
-// forecastCounts summarises parts of counts.
+// forecastCounts summarises parts of counts as a forecast.
 func forecastCounts(ctx context.Context, x []float64, when []string, parts []Part) (f *Forecast, err error) {
 	f = &Forecast{X: x, When: when, Parts: parts, Counts: countsOf(parts, false)}
 	if f.Expected, f.NoisyVar, err = f.Counts.Expected(ctx); err != nil {
@@ -34,7 +34,7 @@ func forecastCounts(ctx context.Context, x []float64, when []string, parts []Par
 	return f.banded(ctx)
 }
 
-// countsOf returns the distribution of the counts that parts forecast; latent omits the variation of single observations.
+// countsOf returns the distribution of the counts that parts forecast; with latent, of their expectation given f.
 func countsOf(parts []Part, latent bool) *observe.Counts {
 	var weights []float64
 	var all []*observe.Counts
@@ -48,7 +48,8 @@ func countsOf(parts []Part, latent bool) *observe.Counts {
 	return observe.Mixed(weights, all)
 }
 
-// together combines the parts of the draws of a member into one: a normal distribution of g with their mean and variance.
+// together combines the parts of the draws of a member into one: a normal distribution of g with the mean and the variance of
+// their mixture.
 func together(parts []Part) Part {
 	one := parts[0]
 	if len(parts) == 1 {
@@ -70,7 +71,8 @@ func together(parts []Part) Part {
 	return one
 }
 
-// sizesAt returns the sizes of new observations: those of a test if known, otherwise those of the last observations up to x.
+// sizesAt returns the sizes of new observations: the known ones of a test, otherwise the size of the last observation up to each
+// x.
 func (a *Analysis) sizesAt(x []float64) []float64 {
 	c := a.Series.Counting
 	if a.sizes != nil || c.Sizes == nil {
@@ -87,8 +89,8 @@ func (a *Analysis) sizesAt(x []float64) []float64 {
 	return out
 }
 
-// Params returns the parameters of the best model, except variances that stand for zero: of the white term in a model without a
-// signal, and of the noise if the likelihood includes it.
+// Params returns the parameters of the best model, except variances that stand for zero: the variance of the white term in a
+// model without a signal, and the noise if the likelihood includes it.
 func (a *Analysis) Params() []gppl.FittedParam {
 	return slices.DeleteFunc(slices.Clone(a.Result.Params), func(p gppl.FittedParam) bool {
 		return p.Unit == gppl.UnitY2 && p.IsFixed() && p.Value <= search.NoVariation

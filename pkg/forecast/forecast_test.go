@@ -68,7 +68,7 @@ func TestProductFit(t *testing.T) {
 }
 
 // A named kernel is also tried on the logarithm if Options.Log allows it. Growth by a share is likelier there, growth by a step
-// is not, and both likelihoods are those of y.
+// is not, and both likelihoods are of y.
 func TestFitNamedOnTheLogarithm(t *testing.T) {
 	multiplied := testseries.Steps(t, 60, 0, func(i int) float64 { return float64(i) })
 	added := testseries.Steps(t, 60, 0, func(i int) float64 { return float64(i) })
@@ -101,7 +101,7 @@ func TestFitNamedOnTheLogarithm(t *testing.T) {
 			}
 			offset := 60 * math.Log(v.Scaling.Scale)
 			for _, y := range test.s.Y {
-				if c.Log { // the density of y is that of log y over y
+				if c.Log { // the density of y is the density of log y, divided by y
 					offset += math.Log(y)
 				}
 			}

@@ -16,9 +16,9 @@ import (
 type Learnt struct {
 	Name    string
 	Model   gppl.Model
-	Log     bool            // of log y
-	Scaling dataset.Scaling // between y, or log y, and what the model sees
-	Data    gppl.Data       // that it was learnt from, and later ones, standardised
+	Log     bool            // the model is of log y
+	Scaling dataset.Scaling // from y, or log y, to what the model sees
+	Data    gppl.Data       // observations from which it was learnt, and later ones, standardised
 	Typical float64         // standardised known error of a new observation; 0 if errors are relative or there are none
 }
 
@@ -26,8 +26,8 @@ type Learnt struct {
 var ErrNotPlain = errors.New("not of plain observations")
 
 // Learnt returns the models that forecasts average, the best first, without the draws of their parameters. The error is
-// ErrNotPlain for counts, bounds, noise with heavy tails or that depends on the calendar, regressors, holidays, days of the month
-// and changes of level, and if the likelihood is predicted to take 50 ms or more.
+// ErrNotPlain for counts, bounds, noise with heavy tails or with a variance that depends on the calendar, regressors, holidays,
+// days of the month and changes of level, and if the likelihood is predicted to take 50 ms or more.
 func (a *Analysis) Learnt(ctx context.Context) ([]Learnt, error) {
 	s := a.Series
 	for _, more := range []struct {
@@ -44,7 +44,7 @@ func (a *Analysis) Learnt(ctx context.Context) ([]Learnt, error) {
 			return nil, dataset.Message{Format: "%v: it has %v", Args: []any{ErrNotPlain, more.what}}
 		}
 	}
-	const slow = 50 * time.Millisecond // in a page it takes two to ten times as long
+	const slow = 50 * time.Millisecond // a page takes two to ten times as long
 	if !a.quick(ctx, slow) {
 		return nil, fmt.Errorf("%w: its likelihood takes more than %v, and longer in a page", ErrNotPlain, slow)
 	}
@@ -53,20 +53,20 @@ func (a *Analysis) Learnt(ctx context.Context) ([]Learnt, error) {
 	}
 	var out []Learnt
 	for i, m := range a.members {
-		// Forecasts may be conditioned on more; a page has those that the parameters were learnt from.
+		// A page has only the observations from which parameters were learnt, though forecasts may be conditioned on more.
 		out = append(out, Learnt{a.Candidates[i].Name(), m.Model, m.Log, m.scale.Scaling,
 			search.Latest(m.scale.Data, a.TrainedOn()+len(s.X)-s.Learnt()), m.scale.Typical})
 	}
 	return out, nil
 }
 
-// Smoothness returns models with other kernels of the same variance and lengthscale in place of the first term of m that is SE, a
-// Matérn kernel or Laplace, and their names; none if there is no such term.
+// Smoothness returns variants of the model m, and their names. Its first term that is SE, a Matérn kernel or Laplace has each of
+// the others in its place, with the same variance and lengthscale. There are none if m has no such term.
 func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
 	terms := search.SumTerms(m.Kernel)
 	for i, t := range terms {
 		p := t.Params()
-		// A fixed lengthscale is that of a random walk.
+		// The term is a random walk if its lengthscale is fixed.
 		if len(p) != 2 || p[0].Role != gppl.RoleVariance || p[1].Role != gppl.RoleLengthscale || p[1].IsFixed() {
 			continue
 		}
@@ -88,15 +88,15 @@ func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
 	return nil, nil
 }
 
-// minimised returns the observations that the best model was trained on.
-func (a *Analysis) minimised(ctx context.Context) (gppl.Data, error) {
+// trainedData returns the observations on which the best model was trained.
+func (a *Analysis) trainedData(ctx context.Context) (gppl.Data, error) {
 	data, err := a.standardised(ctx)
 	return search.Latest(data, a.TrainedOn()), err
 }
 
 // quick reports whether one evaluation of the likelihood is predicted to take less than the given time (gppl.Exact.Cost).
 func (a *Analysis) quick(ctx context.Context, limit time.Duration) bool {
-	data, err := a.minimised(ctx)
+	data, err := a.trainedData(ctx)
 	if err != nil {
 		return false
 	}

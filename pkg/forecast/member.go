@@ -7,10 +7,10 @@ type member struct {
 	search.Averaged
 	scale      *search.YScale
 	posterior  conditioned
-	posteriors []conditioned // of draws
+	posteriors []conditioned // one for each of Draws
 }
 
-// given returns the member's models conditioned on the data, equally weighted: those of the draws or, without draws, of model.
+// given returns the member's models conditioned on the data, equally weighted: the drawn ones or, without draws, the model.
 func (m *member) given() []conditioned {
 	if len(m.posteriors) == 0 {
 		return []conditioned{m.posterior}

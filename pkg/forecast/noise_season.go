@@ -14,10 +14,10 @@ import (
 )
 
 // NoiseSeason is a scatter that depends on the calendar: quiet winters, busy hours. The standard deviation of the noise of a
-// prediction is that of the model times a factor.
+// prediction is the model's, times a factor.
 type NoiseSeason struct {
 	Of     string    `json:"of"`     // month, weekday or hour
-	Factor []float64 `json:"factor"` // of each month from January on, weekday from Sunday on, or hour from 0 on
+	Factor []float64 `json:"factor"` // factors of the months from January on, weekdays from Sunday on, or hours from 0 on
 }
 
 // noiseCycle is a cycle of the calendar that noise may follow.
@@ -26,7 +26,7 @@ type noiseCycle struct {
 	groups int
 	group  func(t time.Time) int
 	length time.Duration
-	step   time.Duration // the longest between observations
+	step   time.Duration // longest mean distance between observations
 }
 
 const day = 24 * time.Hour
@@ -38,16 +38,17 @@ var noiseCycles = []noiseCycle{
 }
 
 const (
-	// noiseChance is the probability of variances that differ as much by chance, over all cycles, below which they have factors.
+	// noiseChance is the probability, over all cycles, of variances that differ as much by chance. Below it the noise has
+	// factors.
 	noiseChance = 0.005
 	// fewestNoiseCycles is the number of cycles that must show them: one stormy January is no season.
 	fewestNoiseCycles = 3
 )
 
-// withNoiseSeason returns the analysis with the factors of the noise of its best model; the analysis itself if its innovations
+// withNoiseSeason returns the analysis with the factors of the noise of its best model, or the analysis itself if its innovations
 // show none. An analysis of variance of the logarithm of their mean squares, one for each group in each cycle, tells whether
 // groups differ more than one group does from cycle to cycle; so neither heavy tails nor a time of high volatility is a season.
-// The same of differences between neighbours comes first, in O(n): innovations of n values take n³/3 flops.
+// The same test of differences between neighbours comes first, in O(n): innovations of n values take n³/3 flops.
 func (a *Analysis) withNoiseSeason(ctx context.Context) (*Analysis, error) {
 	s := a.Series
 	if !s.Axis.Dates || s.Errors != nil || s.Counting != nil || len(a.Options.Kernels) > 0 || a.Options.NoSeason {
@@ -68,7 +69,7 @@ func (a *Analysis) withNoiseSeason(ctx context.Context) (*Analysis, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("the season of the noise: %w", ctx.Err())
 	}
-	if err != nil { // no dense factor: the noise stays as it is
+	if err != nil { // there is no dense factor, and the noise stays as it is
 		return a, nil
 	}
 	least, best := noiseChance/float64(len(noiseCycles)), noiseCycle{}
@@ -136,7 +137,8 @@ func (c noiseCycle) chance(s *series.Series, x, e []float64) float64 {
 	return distuv.F{D1: groups - 1, D2: left}.Survival(between / (groups - 1) / (within / left))
 }
 
-// factors returns the standard deviations of the groups over that of all, each as if it had one more observation, of the latter.
+// factors returns the standard deviation of each group divided by the standard deviation of all, as if each group had one more
+// observation with the latter.
 func (c noiseCycle) factors(s *series.Series, x, e []float64) []float64 {
 	total := 0.0
 	for _, v := range e {
@@ -167,7 +169,7 @@ func (n *NoiseSeason) at(a series.Axis, x float64) float64 {
 	panic("forecast: no cycle " + n.Of)
 }
 
-// check returns an error for factors that no file of this program has; nil means none.
+// check returns an error for factors that this program cannot have written; nil for none.
 func (n *NoiseSeason) check(a series.Axis) error {
 	if n == nil {
 		return nil

@@ -18,10 +18,9 @@ import (
 // mostOutliers is the number of latest observations among which outliers are looked for.
 const mostOutliers = 2500
 
-// Outliers returns the observations that the best model does not explain. With normal noise these are those with a
-// leave-one-out residual so large that the probability of one as large among all is below 1 % (observe.FindOutliers), with
-// Student-t noise those that have less than a sixth of the weight of the others. Counts, and observations with known errors,
-// have none.
+// Outliers returns the observations that the best model does not explain. With normal noise these have a leave-one-out residual
+// so large that the probability of one as large among all is below 1 % (observe.FindOutliers); with Student-t noise, less than a
+// sixth of the weight of the others. Counts, and observations with known errors, have none.
 //
 // They are computed once for each model. The caller must not change the result.
 func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
@@ -29,8 +28,8 @@ func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
 	return out, cmp.Or(err, ctx.Err())
 }
 
-// findUnexplained is observe.FindOutliers, with more noise where that of the model is too small to leave observations out, as
-// it is of a series without noise: the least of 1e-11, 1e-10, … 1e-5 times the variance of the signal at which rounding errors
+// findUnexplained returns observe.FindOutliers of the model. If its noise is too small to leave observations out, as in a series
+// without noise, it takes more noise: the least of 1e-11, 1e-10, … 1e-5 times the variance of the signal at which rounding errors
 // are small beside it. An observation off by less is then no outlier.
 func findUnexplained(ctx context.Context, m gppl.Model, d gppl.Data) (found *observe.Outliers, err error) {
 	const first, last, further = 1e-11, 1e-5, 10
@@ -75,7 +74,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		return nil, err
 	}
 	m := a.Result.Model
-	if a.Candidates[0].NoSignal() { // its kernel is zero between observations: none predicts another
+	if a.Candidates[0].NoSignal() { // its kernel is zero between observations, so that none predicts another
 		m.Kernel = gppl.Laplace{Variance: search.WhiteTerm.Variance, Lengthscale: s.X[n-1] - s.X[0]}
 	}
 	found, err := findUnexplained(ctx, m, search.Latest(data, n-from))
@@ -90,5 +89,5 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	return out, nil
 }
 
-// beside is the number of observations at either end without shifts: a few that are far off may also be outliers.
+// beside is the number of observations at either end without shifts, since up to so many that are far off may be outliers.
 const beside = 6

@@ -26,7 +26,7 @@ func (a *Analysis) AsOf(ctx context.Context, from, to int) (past *Analysis, err 
 		if v, err = v.Linearised(ctx, model, m.Shape); err != nil {
 			return nil, err
 		}
-		p, _, err := conditionOn(ctx, model, v.Data, search.WindowLength, a.room(), &past.windows)
+		p, _, err := conditionOn(ctx, model, v.Data, search.WindowLength, a.share(), &past.windows)
 		if err != nil {
 			return nil, err
 		}
@@ -45,8 +45,8 @@ func (a *Analysis) remembers() int {
 	return min(series.MostRemembered, a.conditionsOn())
 }
 
-// Following forecasts the observations from ≤ i < to of the whole series by an analysis as of an earlier origin. The caller must
-// not use the analysis for anything else.
+// Following forecasts the observations from ≤ i < to of the whole series by an analysis as of an earlier origin. It changes the
+// analysis, which must not be used for anything else.
 func (a *Analysis) Following(ctx context.Context, whole *series.Series, from, to int) (*Forecast, error) {
 	x := whole.X[from:to]
 	if whole.Errors != nil && whole.Student == nil { // weights are unknown in advance
@@ -62,7 +62,7 @@ func (a *Analysis) Following(ctx context.Context, whole *series.Series, from, to
 	return forecastOf(ctx, x, make([]string, len(x)), parts)
 }
 
-// rescaled multiplies the variances of a model by c, except fixed ones, those of further factors of a product.
+// rescaled multiplies the variances of a model by c, except fixed ones, which further factors of a product have.
 func rescaled(m gppl.Model, c float64) gppl.Model {
 	theta := m.Values()
 	for i, p := range m.Params() {
@@ -75,7 +75,7 @@ func rescaled(m gppl.Model, c float64) gppl.Model {
 
 // Innovations returns the standardised innovations e = L⁻¹z of the latest observations, at most most, and their x.
 func (a *Analysis) Innovations(ctx context.Context, most int) (x, e []float64, err error) {
-	if _, err := a.room().windows(min(most, len(a.Series.X))); err != nil {
+	if _, err := a.share().windows(min(most, len(a.Series.X))); err != nil {
 		return nil, nil, err
 	}
 	f, err := a.factorise(ctx, most)

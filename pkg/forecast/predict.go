@@ -21,14 +21,14 @@ import (
 )
 
 // Forecast is a prediction in the unit of the file. The prediction of a single model of y is Gaussian, with the two variances.
-// That of a model of log y, or of an average of models, is not: each variance is then the square of half the distance between the
-// quantiles at 15.9 and 84.1 %, and the 95 % band from Lower to Upper is not symmetric.
+// The prediction of a model of log y, or of an average of models, is not: each variance is then the square of half the distance
+// between the quantiles at 15.9 and 84.1 %, and the 95 % band from Lower to Upper is not symmetric.
 type Forecast struct {
 	X         []float64
 	When      []string  // X as text: dates in ISO form, or numbers
-	Median    []float64 // of a new observation
-	LatentVar []float64 // of f
-	NoisyVar  []float64 // of a new observation
+	Median    []float64 // median of a new observation
+	LatentVar []float64 // variance of f
+	NoisyVar  []float64 // variance of a new observation
 	Lower     []float64 // ends of the 95 % band of a new observation
 	Upper     []float64
 	Parts     []Part // the forecasts that are averaged
@@ -54,7 +54,7 @@ func (a *Analysis) Predict(ctx context.Context, x []float64) (*Forecast, error) 
 	if i := numeric.FirstNotFinite(x); i >= 0 {
 		return nil, fmt.Errorf("x[%d] = %v is not finite", i, x[i])
 	}
-	const many = 1000 // predictions leave the range first at the ends, which are computed first for more x than this
+	const many = 1000 // for more x, the ends come first: predictions leave the range there first
 	if n := len(x); n > many {
 		if _, err := a.Predict(ctx, []float64{x[0], x[n-1]}); err != nil {
 			return nil, err
@@ -188,7 +188,7 @@ func (f *Forecast) SaveCSV(path string, a series.Axis) error {
 // cell formats a number for a table.
 func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 
-// WithNoise returns the analysis with another noise variance (of the standardised series), and the rise of the exact NLL in nats.
+// WithNoise returns the analysis with another noise variance of the standardised series, and the rise of the exact NLL in nats.
 func (a *Analysis) WithNoise(ctx context.Context, noise float64) (other *Analysis, excess float64, err error) {
 	m := a.Result.Model
 	m.Noise = noise
@@ -215,7 +215,7 @@ func (a *Analysis) WithNoise(ctx context.Context, noise float64) (other *Analysi
 	return other, there - here, nil
 }
 
-// ErrorScale returns the learnt factor from the errors of the column ErrorName to the noise; 1 if they are not relative.
+// ErrorScale returns the learnt factor from the errors in the column Series.ErrorName to the noise; 1 if they are not relative.
 func (a *Analysis) ErrorScale() float64 {
 	if !a.Series.Relative {
 		return 1

@@ -17,8 +17,8 @@ import (
 //
 // They are computed once. The caller must not change the result.
 func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
-	if a.missed != nil {
-		return nil, a.missed
+	if a.unsought != nil {
+		return nil, a.unsought
 	}
 	return a.shifts.get(nil, func() ([]ShiftSize, error) { return a.sizedShifts(ctx) })
 }

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// fewestScanned and mostScanned bound the latest observations in which shifts are looked for: fewer cannot tell a shift from a
-	// walk, and more take seconds.
-	fewestScanned, mostScanned = 30, 1000
+	// leastScanned and mostScanned bound the number of latest observations in which shifts are looked for: fewer cannot tell a
+	// shift from a walk, and more take seconds.
+	leastScanned, mostScanned = 30, 1000
 
 	// mostShifts is the largest number of shifts that are looked for.
 	mostShifts = 6
@@ -28,16 +28,16 @@ const (
 // shiftSearch looks for changes of the mean among the latest observations that the best model of an analysis was learnt from.
 type shiftSearch struct {
 	ctx  context.Context
-	a    *Analysis // of all observations, or without outliers, which may hide shifts
+	a    *Analysis // has all observations, or all but the outliers, which may hide shifts
 	n    int       // number of observations
-	tail []float64 // the innovations with the outliers, if there are any
+	tail []float64 // innovations with the outliers, if these are left out
 }
 
 // shifted is a model with shifts, and its negative log evidence.
 type shifted struct {
 	shifts []series.Shift
 	model  gppl.Model
-	value  float64 // NaN before the model is trained on the scanned observations
+	value  float64 // nats; NaN before the model is trained on the scanned observations
 }
 
 // findShifts looks for changes of level and of slope of the mean among the latest observations that the best model was learnt
@@ -48,11 +48,11 @@ type shifted struct {
 //
 // the improvement of −2 log likelihood by it (de Jong and Penzer 1998, Diagnosing shocks in time series). The model is trained
 // anew with the best shift, which is accepted if the chance of one as clear is below 0.5 %, both by the improvement of the
-// trained likelihood and by its score: the sum, over all places and both kinds, of the chance that white innovations give such a
-// score. The innovations have Student's t distribution with the degrees of freedom that they show, so that a single large one of
-// many is no shift. Then the search continues with the next shift. Each takes ⅔n³ flops. There are none if the model has no
-// dense factor, for fewer than 30 observations, and for counts. Shifts that are already in the mean of the model are among them,
-// with Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails. The
+// trained likelihood and by its score: the sum, over all places and both kinds of shift, of the chance that white innovations
+// give such a score. The innovations have Student's t distribution with the degrees of freedom that they show, so that a single
+// large one of many is no shift. Then the search continues with the next shift. Each takes ⅔n³ flops. There are none if the model
+// has no dense factor, for fewer than 30 observations, and for counts. Shifts that are already in the mean of the model are among
+// them, with Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails. The
 // repeats of a stuck sensor (Series.Stuck) are left out: a run is no level, though a level before it and another after it are.
 func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
 	scan, best, err := a.searchShifts(ctx)
@@ -84,7 +84,7 @@ func (a *Analysis) searchShifts(ctx context.Context) (scan shiftSearch, best shi
 	if first, last, ok := a.Series.Stuck(); ok {
 		scan.leave(func(i int) bool { return i > first && i <= last })
 	}
-	if scan.n < fewestScanned || a.Series.Counting != nil {
+	if scan.n < leastScanned || a.Series.Counting != nil {
 		return scan, best, nil
 	}
 	if best, err = scan.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {
@@ -102,7 +102,7 @@ func (a *Analysis) searchShifts(ctx context.Context) (scan shiftSearch, best shi
 }
 
 // all returns the model with the shifts that are found one after the other. With many observations it starts from the model of
-// all of them, and trains it on the scanned ones only if that finds something.
+// the whole series, and trains it on the scanned observations only if a shift is found.
 func (scan shiftSearch) all() (best shifted, err error) {
 	best = shifted{scan.a.Series.Shifts, scan.a.Result.Model, math.NaN()}
 	if scan.n <= cheapShifts {
@@ -125,7 +125,7 @@ func (scan shiftSearch) all() (best shifted, err error) {
 
 // leaveOutliers drops the outliers among the scanned observations, unless they are many or the observations have weights.
 func (scan *shiftSearch) leaveOutliers() (some bool, err error) {
-	const few = 0.05 // of the observations
+	const most = 0.05 // share of outliers in the observations
 	a := scan.a
 	outliers, err := a.Outliers(scan.ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (scan *shiftSearch) leaveOutliers() (some bool, err error) {
 	}
 	from := len(a.Series.X) - scan.n
 	list := slices.DeleteFunc(slices.Clone(outliers.List), func(o Outlier) bool { return o.Index < from })
-	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > few*float64(scan.n) {
+	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > most*float64(scan.n) {
 		return false, nil
 	}
 	data, err := a.standardised(scan.ctx)
@@ -149,7 +149,7 @@ func (scan *shiftSearch) leaveOutliers() (some bool, err error) {
 	return true, nil
 }
 
-// leave drops some of the observations.
+// leave drops the observations whose index drop reports.
 func (scan *shiftSearch) leave(drop func(i int) bool) {
 	a := scan.a
 	from := len(a.Series.X) - scan.n
@@ -176,8 +176,8 @@ func (scan shiftSearch) retraining() search.Retraining {
 	return search.NewRetraining(a.Series, scan.n, a.Candidates[0], a.given)
 }
 
-// withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
-// which it keeps as missed.
+// withFound returns the analysis learnt anew with the found shifts in its mean, or itself if there are none. If the search fails
+// it returns itself with the error as unsought.
 func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 	a, err := a.withJumps(ctx)
 	if err != nil {
@@ -187,7 +187,7 @@ func (a *Analysis) withFound(ctx context.Context) (*Analysis, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("looking for changes: %w", ctx.Err())
 	}
-	if a.missed = err; err != nil || len(best.shifts) <= len(a.Series.Shifts) {
+	if a.unsought = err; err != nil || len(best.shifts) <= len(a.Series.Shifts) {
 		return a, nil
 	}
 	s := a.Series.WithShifts(best.shifts)
@@ -207,7 +207,8 @@ func (scan shiftSearch) with(shifts []series.Shift) (*Analysis, search.YScale, e
 }
 
 // trained returns the likeliest model with shifts, by its evidence. Training begins at the parameters of another model and keeps
-// its terms; if fewer is set, in a short series it also tries one term less and no trend, which may have described the shift.
+// its terms. If fewer is set, it also tries one term less and no trend in a short series, since these may have described the
+// shift.
 func (scan shiftSearch) trained(shifts []series.Shift, from gppl.Model, fewer bool) (best shifted, err error) {
 	_, v, err := scan.with(shifts)
 	if err != nil {
@@ -247,7 +248,7 @@ func (scan shiftSearch) factor(shifts []series.Shift, m gppl.Model) (*factor, er
 	return b.newFactor(scan.ctx, m, v.Data, scan.n)
 }
 
-// withoutShifts returns a mean with no columns of shifts but the given ones.
+// withoutShifts returns a mean without columns of shifts, except the given ones.
 func withoutShifts(m gppl.Mean, but []series.Shift) gppl.Mean {
 	of, ok := m.(gppl.GaussianBeta)
 	if !ok {
@@ -273,7 +274,8 @@ func withoutShifts(m gppl.Mean, but []series.Shift) gppl.Mean {
 }
 
 // next returns the model with one more shift; nil if there is none. With few observations it tries two shifts: the clearest under
-// the model, and under one of seasons and noise alone, since a model that was learnt without the shift may describe it.
+// the model, and the clearest under a model of seasons and noise alone, since a model that was learnt without the shift may
+// describe it.
 func (scan shiftSearch) next(from shifted) (best *shifted, err error) {
 	nulls := []gppl.Model{from.model}
 	if scan.n <= cheapShifts {
@@ -314,7 +316,8 @@ func (scan shiftSearch) next(from shifted) (best *shifted, err error) {
 	return best, nil
 }
 
-// judge trains the model with one more shift, at the place where this finds it, and returns the chance of one as clear.
+// judge trains the model with one more shift, moves the shift to the place where the trained model finds it, and returns the
+// chance of one as clear.
 func (scan shiftSearch) judge(from shifted, c series.Shift) (to *shifted, chance float64, err error) {
 	const rounds = 2
 	for range rounds {
@@ -341,10 +344,10 @@ func (scan shiftSearch) judge(from shifted, c series.Shift) (to *shifted, chance
 	return nil, 1, nil
 }
 
-// promising is the least score at which a model with the shift is trained. A model that was learnt without the shift may describe
-// it so well that the score is low, and training is cheap for few observations: half of what is accepted at last. For more it is
-// a part of the score that a shift needs: the chance of a normal score above z somewhere among n places of two kinds is at most
-// 2n·exp(−z²/2).
+// promising returns the least score at which a model with the shift is trained. A model that was learnt without the shift may
+// describe it so well that the score is low, and training is cheap for few observations: half of what is accepted at last. For
+// more observations it is a share of the score that a shift needs: the chance of a normal score above z somewhere among n places
+// of two kinds is at most 2n·exp(−z²/2).
 func (scan shiftSearch) promising() float64 {
 	if scan.n <= cheapShifts {
 		return 9
@@ -353,7 +356,7 @@ func (scan shiftSearch) promising() float64 {
 	return part * 2 * math.Log(2*float64(scan.n)/shiftChance)
 }
 
-// shift is the shift at a place of the scanned observations.
+// shift returns the shift at a place of the scanned observations.
 func (scan shiftSearch) shift(f *factor, p possibleShift) series.Shift {
 	c := series.Shift{At: f.x[p.at], Slope: p.slope, Scale: series.ShiftScale}
 	if p.slope {
@@ -383,7 +386,7 @@ func (scan shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
 	return out, nil
 }
 
-// unsized is the shift without its size.
+// unsized returns a shift without its size.
 func unsized(c series.Shift, a *Analysis) ShiftSize {
 	s := ShiftSize{Kind: "level", X: c.At, When: a.Series.Axis.Told(c.At), Log: a.Log, Chance: c.Chance}
 	if c.Slope {

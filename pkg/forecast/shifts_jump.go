@@ -17,10 +17,10 @@ const (
 	// clearJump is the distance of the medians on either side of a change of level, in standard deviations of the values about
 	// them, from which the change is tried before the scale of y is chosen. A line has 3.2.
 	clearJump = 4
-	// unlikeOthers is the distance of the medians of three values on either side, over the median of it at all places: a walk drifts
-	// as far, but no step of it stands out.
+	// unlikeOthers is the least ratio of the distance of the medians of three values on either side of a place to the median of
+	// this distance over all places. A walk drifts as far, but no step of it stands out.
 	unlikeOthers = 5
-	// mostBesideJump is the number of values on either side whose median counts, unless a quarter of the series is less.
+	// mostBesideJump is the largest number of values on either side whose median counts; a quarter of the series if that is less.
 	mostBesideJump = 20
 )
 
@@ -30,7 +30,7 @@ const (
 // both scales are searched again with the changes, and the evidence decides between the two searches. The changes must be better
 // by log(2n/0.005) nats each, since each is one of 2n that might have been there, and a change is as rare as in findShifts. This
 // needs no factor and no number of observations, and so it serves counts and short series, too. In 13 of 16 series of M3 that had
-// such changes the search found nothing, so a small one like that before it comes first, and must find half of the evidence.
+// such changes the search found nothing, so a small search like the first comes before it, and must find half of the evidence.
 func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 	all := jumps(a.Series)
 	rare := math.Log(2 * float64(len(a.Series.X)) / shiftChance)
@@ -51,7 +51,7 @@ func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 			if ctx.Err() != nil {
 				return nil, fmt.Errorf("looking for changes: %w", ctx.Err())
 			}
-			if err != nil { // such as a budget that is spent
+			if err != nil { // the budget may be spent
 				return a, nil
 			}
 			if gain = (a.Candidates[0].Score - outcome.Candidates[0].Score) / float64(len(found)); gain < rare/2 {
@@ -75,7 +75,7 @@ func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 // or more, on the scale of y or on another that its values allow.
 func jumps(s *series.Series) (all []series.Shift) {
 	least := beside
-	if len(s.X) < fewestScanned { // a few values at one level are not odd in a short series
+	if len(s.X) < leastScanned { // in a short series four values at one level are not odd
 		least = 4
 	}
 	width := min(mostBesideJump, len(s.X)/4)
@@ -103,7 +103,7 @@ func jumps(s *series.Series) (all []series.Shift) {
 			break
 		}
 		all = append(all, series.Shift{At: s.X[at], Scale: series.ShiftScale})
-		for _, y := range scales { // without it, its neighbours are no changes
+		for _, y := range scales { // once it is removed, its neighbours are no changes
 			size, _ := step(y, at, width)
 			floats.AddConst(-size, y[at:])
 		}
@@ -111,8 +111,8 @@ func jumps(s *series.Series) (all []series.Shift) {
 	return all
 }
 
-// scalesOf returns the values on the scales that models may have: y, and its logarithm or its log odds between bounds; of counts
-// the root, about which they vary equally.
+// scalesOf returns the values on the scales that models may have: y, and its logarithm or its log odds between bounds. For counts
+// it returns the root, about which they vary equally.
 func scalesOf(s *series.Series) [][]float64 {
 	of := func(f func(i int, y float64) float64) []float64 {
 		out := make([]float64, len(s.Y))
@@ -133,20 +133,20 @@ func scalesOf(s *series.Series) [][]float64 {
 
 func notFinite(v float64) bool { return !numeric.IsFinite(v) }
 
-// abruptIn returns a function that reports whether y changes at a place as at no others.
+// abruptIn returns a function that reports whether y changes more abruptly at a place than at others.
 func abruptIn(y []float64) func(at int) bool {
-	const few = 3
+	const width = 3 // values on either side
 	var typical []float64
 	for at := 1; at < len(y); at++ {
-		size, _ := step(y, at, few)
+		size, _ := step(y, at, width)
 		typical = append(typical, math.Abs(size))
 	}
 	least := unlikeOthers * numeric.UpperMedian(typical)
 	return func(at int) bool { return typical[at-1] > least }
 }
 
-// step returns the distance of the medians of up to width values before a place and from it on, and what it is in standard
-// deviations of the values about them, by their mean distance.
+// step returns the distance of the medians of up to width values before a place and from it on, and this distance in standard
+// deviations of the values about their medians, which are estimated by their mean distance.
 func step(y []float64, at, width int) (size, apart float64) {
 	const (
 		normal   = 1.2533 // σ over the mean distance

@@ -15,19 +15,19 @@ import (
 type possibleShift struct {
 	at    int
 	slope bool
-	score float64 // as of findShifts
-	plain float64 // without pulses
-	norm  float64 // cᵀA⁻¹c
-	rest  float64 // cᵀPc
-	pulse [2]float64
+	score float64    // see findShifts
+	plain float64    // score without pulses
+	norm  float64    // cᵀA⁻¹c
+	rest  float64    // cᵀPc
+	pulse [2]float64 // coefficients of c on the changes of the observations at − 1 and at
 }
 
-// clearest returns the shift with the largest score, at none of those that are known. It takes n³/3 flops.
+// clearest returns the shift with the largest score that is not at the place of a known one. It takes n³/3 flops.
 func (f *factor) clearest(known []series.Shift) (best possibleShift) {
 	n, v := len(f.x), f.rows()
-	row := func(i int) []float64 { return v.Data[i*v.Stride:][:n] } // zeros before place i
+	row := func(i int) []float64 { return v.Data[i*v.Stride:][:n] } // row i is zero before place i
 	alpha := f.alpha
-	var all [2][]possibleShift                           // steps and kinks, the latest first
+	var all [2][]possibleShift                           // possible steps, then kinks, the latest first
 	step, kink := make([]float64, n), make([]float64, n) // Σ V_i and Σ (x_i−x_t)V_i, from t on
 	var level, slope float64                             // Σ α, Σ (x−x_t)α
 	for t := n - 1; t > 0; t-- {
@@ -61,7 +61,7 @@ func (f *factor) clearest(known []series.Shift) (best possibleShift) {
 			if slices.ContainsFunc(known, func(c series.Shift) bool { return c.At == f.x[t] && c.Slope == s.slope }) {
 				continue
 			}
-			if here, ok := seen(s.project, s.norm, s.cross, pulses, alpha[t-1:t+1]); ok {
+			if here, ok := scored(s.project, s.norm, s.cross, pulses, alpha[t-1:t+1]); ok {
 				here.at, here.slope = t, s.slope
 				all[kind] = append(all[kind], here)
 			}
@@ -73,7 +73,7 @@ func (f *factor) clearest(known []series.Shift) (best possibleShift) {
 				continue
 			}
 			best = here
-			for _, near := range kind[max(0, i-2):min(len(kind), i+3)] { // the pulses hide which of neighbours it is
+			for _, near := range kind[max(0, i-2):min(len(kind), i+3)] { // the pulses hide which of two neighbours it is
 				if score := near.plain; score > best.plain {
 					near.score = here.score
 					best = near
@@ -84,9 +84,9 @@ func (f *factor) clearest(known []series.Shift) (best possibleShift) {
 	return best
 }
 
-// seen returns the score of a shift beside pulses at two observations; ok is false if these explain it.
-func seen(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha []float64) (s possibleShift, ok bool) {
-	const least = 1e-8 // of its norm
+// scored returns a shift with its score beside pulses at two observations; ok is false if these explain it.
+func scored(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha []float64) (s possibleShift, ok bool) {
+	const least = 1e-8 // share of its norm
 	det := pulses[0][0]*pulses[1][1] - pulses[0][1]*pulses[1][0]
 	s.norm, s.plain = norm, project*project/norm
 	s.pulse = [2]float64{
@@ -100,10 +100,10 @@ func seen(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha [
 }
 
 // chanceOf returns the chance that a series without a shift has, at some place, a score of z² or more for a step or a kink, as
-// clear as s. A score is the square of a weighted sum of white innovations. Its chance at one place is that of a normal sum and,
-// where tails are heavy, that of one innovation so large that it makes the score by itself. These are distributed as e or, where
-// one may make the score alone, as all: the innovations with the outliers, nil if there are none. The chances of all places are
-// added.
+// clear as s. A score is the square of a weighted sum of white innovations. Its chance at one place is the chance of a normal sum
+// and, where tails are heavy, of one innovation so large that it makes the score by itself. Innovations are distributed as e or,
+// where one may make the score alone, as all: the innovations with the outliers, nil if there are none. The chances of all places
+// are added.
 func (f *factor) chanceOf(s possibleShift, z float64, e, all []float64) float64 {
 	column := series.Shift{At: f.x[s.at], Slope: s.slope, Scale: 1}.Column(f.x)
 	column[s.at-1] -= s.pulse[0]
@@ -111,7 +111,8 @@ func (f *factor) chanceOf(s possibleShift, z float64, e, all []float64) float64 
 	weights := f.whiten(column)
 	places := 2 * float64(len(f.x)-2*beside)
 	most := floats.Norm(weights, math.Inf(1)) / math.Sqrt(s.rest)
-	const unlikely, alone = 0.5, 0.5 // nats; the weight of an innovation that may make a score alone
+	const unlikely = 0.5 // nats
+	const alone = 0.5    // weight from which one innovation may make a score alone
 	if all != nil && most > alone {
 		e = all
 	}

@@ -189,8 +189,8 @@ func TestShiftsMissed(t *testing.T) {
 	if _, err := a.withFound(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("an ended context: %v", err)
 	}
-	a.missed = errors.New("no factor")
-	if shifts, err := a.Shifts(context.Background()); shifts != nil || !errors.Is(err, a.missed) {
+	a.unsought = errors.New("no factor")
+	if shifts, err := a.Shifts(context.Background()); shifts != nil || !errors.Is(err, a.unsought) {
 		t.Errorf("%v, %v", shifts, err)
 	}
 }

@@ -26,7 +26,7 @@ var ErrModelAlone = errors.New("this is a model alone, without observations")
 const (
 	format  = "gppl analysis"
 	version = 2
-	// whole is the previous version, whose models have the standardisation of the whole series, whatever they were trained on.
+	// whole is the previous version. Its models have the standardisation of the whole series, whatever they were trained on.
 	whole = 1
 )
 
@@ -37,39 +37,40 @@ type stored struct {
 	storedSeries
 	Candidates []storedCandidate `json:"candidates"`
 	Result     *store.Result     `json:"result"`
-	// The number of latest observations on which the models were trained.
+	// Trained is the number of latest observations on which the models were trained.
 	Trained int `json:"trained_on,omitempty"`
 	// Older files lack the fields that follow.
 	Log bool `json:"log,omitempty"`
-	// Parameters have weak priors, and models are standardised by the observations on which they were trained. It is false in older
-	// files of named kernels: their candidates were ranked by BIC, and the first alone is the forecast.
+	// Weak says that parameters have weak priors, and that models are standardised by the observations on which they were trained.
+	// It is false in older files of named kernels: their candidates were ranked by BIC, and the first alone is the forecast.
 	Weak    bool           `json:"weak_priors,omitempty"`
 	Members []storedMember `json:"members,omitempty"`
 	Widen   float64        `json:"widen,omitempty"`
 	Effort  string         `json:"effort,omitempty"`
 	Noise   *NoiseSeason   `json:"noise_season,omitempty"`
-	// Priors that were given; those of older files of named kernels are in the result.
+	// Priors are the given ones; older files of named kernels have them in the result.
 	Priors []store.Prior `json:"priors,omitempty"`
-	// Periods that were given; older files lack them.
+	// Periods are the given ones; older files lack them.
 	Periods []float64 `json:"periods,omitempty"`
-	// Older files of named kernels may have a number of projections by which these were compared.
+	// Projections is in some older files of named kernels, which were compared by so many projections.
 	Projections int `json:"projections,omitempty"`
-	// Files of series that were fitted with --share have the priors that they shared, which no prediction needs.
+	// Shared is in files of series that were fitted with --share: the priors that they shared, which no prediction needs.
 	Shared json.RawMessage `json:"shared,omitempty"`
-	// Optional parts of a series; older files lack them.
+	// The fields up to Bounds are optional parts of a series; older files lack them.
 	Known     *series.Known     `json:"regressors,omitempty"`
 	Holidays  *series.Holidays  `json:"holidays,omitempty"`
 	MonthDays *series.MonthDays `json:"month_days,omitempty"`
-	Shifts    []series.Shift    `json:"changes,omitempty"` // of the mean
+	Shifts    []series.Shift    `json:"changes,omitempty"` // changes of the mean
 	Counting  *series.Counting  `json:"counting,omitempty"`
 	Bounds    *series.Bounds    `json:"bounds,omitempty"`
-	// Noise with heavy tails; older files lack it.
+	// Student is noise with heavy tails; older files lack it.
 	Student *series.Student `json:"student,omitempty"`
-	// Files of later observations; older files lack them.
+	// Added describes the files of later observations; older files lack it.
 	Added []series.Addition `json:"added,omitempty"`
 }
 
-// storedCandidate is a candidate, with what older files have of named kernels: how they were searched, and with what doubts.
+// storedCandidate is a candidate. Search and Doubts are in older files of named kernels: how they were searched, and with what
+// doubts.
 type storedCandidate struct {
 	search.Candidate
 	Search string   `json:"search,omitempty"`
@@ -108,7 +109,7 @@ type storedMember struct {
 	Model  store.Model `json:"model"`
 	// Draws are models with parameters drawn from their posterior, equally weighted.
 	Draws []store.Model `json:"draws,omitempty"`
-	Shape float64       `json:"shape,omitempty"` // of the likelihood of counts
+	Shape float64       `json:"shape,omitempty"` // shape parameter of the likelihood of counts
 }
 
 // Save writes the analysis to a file, whole or not at all.
@@ -181,7 +182,7 @@ func writeNumbers(w io.Writer, all []float64) error {
 		if err != nil {
 			return err
 		}
-		text[0] = ',' // for the bracket
+		text[0] = ',' // this replaces the bracket
 		if text = text[:len(text)-1]; from == 0 {
 			text = text[1:]
 		}
@@ -195,7 +196,7 @@ func writeNumbers(w io.Writer, all []float64) error {
 // Load reads what Save wrote, and checks it.
 func Load(path string) (*Analysis, error) { return LoadWithin(path, math.Inf(1)) }
 
-// LoadWithin is Load with a limit on its predicted memory, in bytes: beyond it the error is a [*gppl.MemoryError].
+// LoadWithin does as Load with a limit on its predicted memory, in bytes: beyond it the error is a [*gppl.MemoryError].
 func LoadWithin(path string, memory float64) (*Analysis, error) {
 	b, err := readStored(path, memory)
 	if err != nil {
@@ -275,7 +276,7 @@ func decode(b []byte) (*Analysis, error) {
 		return nil, err
 	}
 	a.Scaling = v.Scaling
-	if a.whole { // the others, ranked by BIC, had no part in it
+	if a.whole { // the other candidates, ranked by BIC, had no part in the forecast
 		j.Candidates = j.Candidates[:1]
 	}
 	for _, c := range j.Candidates {

@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestStudent: with heavy-tailed noise, the curve of a Student-t fit is nearer to the truth than that of a normal one, its bands
-// hold as many new observations as they say, and the degrees of freedom are about those of the noise.
+// TestStudent: with heavy-tailed noise, the curve of a Student-t fit is nearer to the truth than with normal noise, its bands
+// hold as many new observations as they say, and the degrees of freedom are about the noise's.
 func TestStudent(t *testing.T) {
 	t.Parallel()
 	const n, nu, scale = 120, 2.0, 0.4
@@ -54,7 +54,7 @@ func TestStudent(t *testing.T) {
 			}
 			learnt = append(learnt, a.Series.Student.Nu)
 			scales = append(scales, math.Sqrt(a.Scaling.Variance(a.Result.Model.Noise))/a.Series.TypicalError(false))
-			for i := range x { // as of new observations at the same places
+			for i := range x { // the bands are for new observations at the same places
 				for range 20 {
 					if v := truth(i) + noise.Rand(); v >= f.Lower[i] && v <= f.Upper[i] {
 						inside++

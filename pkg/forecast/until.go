@@ -13,11 +13,12 @@ import (
 )
 
 // Crossing is the distribution of the first step of a forecast at which the curve, without the noise of single observations,
-// reaches a level. For counts the curve is their expected number, for a model of log y the exponential of its own.
+// reaches a level. For counts the curve is their expected number; for a model of log y it is the exponential of the model's
+// curve.
 type Crossing struct {
 	Level  float64 `json:"level"`
 	Rising bool    `json:"rising"` // the level is above the curve at the last observation
-	// X are the steps, and When their text. By is the share of the draws that had reached the level by each.
+	// X are the steps, and When their text. By is the share of the draws that had reached the level by each step.
 	X    []float64 `json:"-"`
 	When []string  `json:"x"`
 	By   []float64 `json:"p_by"`
@@ -31,13 +32,13 @@ const CrossingSteps = 3000
 
 const (
 	mostDraws, leastDraws = 10_000, 1000
-	drawnNumbers          = 1e7 // draws times steps, 80 MB, that more than leastDraws may take
+	drawnNumbers          = 1e7 // draws × steps (80 MB) up to which there are more than leastDraws
 )
 
 // Until returns when the curve first reaches a level, by joint draws at x, which is ascending and after the last observation, on
 // the axis of the series. The draws have the whole uncertainty of the forecast, with its correlation between steps. It takes
-// O(m³) for m steps, and 10⁴ draws, or 10⁷/m if that is fewer, at least 1000. Analysis.Widen widens the draws about their
-// mean as it does bands.
+// O(m³) for m steps, and 10⁴ draws, or 10⁷/m if that is fewer, at least 1000. Analysis.Widen widens the draws about their mean as
+// it does bands.
 func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed uint64) (*Crossing, error) {
 	switch {
 	case !numeric.IsFinite(level):
@@ -59,7 +60,7 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	if err != nil {
 		return nil, err
 	}
-	curve := now.Point()[0] // of counts
+	curve := now.Point()[0] // the expected count
 	if now.Counts == nil {
 		median, err := mixtureOf(now.Parts, true).Quantile(ctx, 0.5)
 		if err != nil {
@@ -107,7 +108,8 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	return c, nil
 }
 
-// reaches returns whether a curve of the member, in its standardised values, has reached the level at step i.
+// reaches returns a function that reports whether a curve of the member, in its standardised values, has reached the level at
+// step i.
 func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f float64) bool {
 	level := c.Level
 	value := func(_ int, g float64) float64 { return g }
@@ -115,7 +117,7 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 		sizes, l := a.sizesAt(x), counts.Distribution(m.Shape)
 		value = func(i int, g float64) float64 { return l.Mean(series.SizeAt(sizes, i), g) }
 	} else if m.Log {
-		level = a.Series.Warp().Forward(c.Level) // NaN for values that the model cannot reach
+		level = a.Series.Warp().Forward(c.Level) // NaN if the model cannot reach the level
 		if math.IsNaN(level) && c.Rising {
 			level = math.Inf(1)
 		} else if math.IsNaN(level) {

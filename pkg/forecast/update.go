@@ -20,7 +20,7 @@ type Arrivals struct {
 	// Forecast predicts each at the parameters of the model. Its bands are not widened: Analysis.Widen is for longer horizons.
 	Forecast *Forecast
 	// Z is the normal quantile of each in its prediction, (y − mean)/sd if that is Gaussian. They are independent and N(0, 1) if
-	// the model still holds. Those of counts are of randomised ranks.
+	// the model still holds. For counts the ranks are randomised.
 	Z []float64
 	// P is the probability, if the model holds, of an observation as far out in either tail of its prediction: a share p of all
 	// observations has a P below p, for counts at most p.
@@ -31,7 +31,7 @@ type Arrivals struct {
 }
 
 // Update returns the analysis with the rows of a csv file as further observations, at the same parameters, and how they compare
-// with its predictions. The rows have the columns, by name, that the series was read from; o says how the file is written, and
+// with its predictions. The rows have the columns, by name, from which the series was read; o says how the file is written, and
 // o.X and o.Y may name other columns; the rest of o is ignored. Rows that are already in the series are left out, so the file may
 // be the whole series as it is now. Any other row that is not after the last observation is an error: fit such a series again.
 //
@@ -46,7 +46,8 @@ func (a *Analysis) Update(ctx context.Context, path string, o series.ReadOptions
 	return a.extend(ctx, rows)
 }
 
-// Extend is Update for observations y at ascending x that come from no file. errs are their known errors; nil for none.
+// Extend does as Update with observations y at ascending x that come from no file. errs are their known errors; nil for none. It
+// panics if the lengths differ.
 func (a *Analysis) Extend(ctx context.Context, x, y, errs []float64) (*Analysis, *Arrivals, error) {
 	if len(x) != len(y) || errs != nil && len(errs) != len(x) {
 		panic(fmt.Sprintf("forecast: Extend: %d x, %d y and %d errors", len(x), len(y), len(errs)))
@@ -68,7 +69,8 @@ func (a *Analysis) with(r *series.Further, count int) *Analysis {
 	return &b
 }
 
-// Engines that condition anew take several rows at a time: updateRows or, for counts, so many that they condition mostAnew times.
+// updateRows is how many rows engines that condition anew take at a time. Models of counts take so many that they condition anew
+// mostAnew times.
 const updateRows, mostAnew = 500, 200
 
 // extend returns the analysis with further observations, and its predictions of them.
@@ -134,7 +136,7 @@ func (p *Part) join(q Part) {
 	}
 }
 
-// oneStep predicts the observations of s after those of a, before the index to: each from all before it, except for counts.
+// oneStep predicts the observations of s after the last of a, before the index to: each from all before it, except for counts.
 func (a *Analysis) oneStep(ctx context.Context, s *series.Series, to int) (parts []Part, err error) {
 	from := len(a.Series.X)
 	if a.Series.Counting != nil {
@@ -172,7 +174,7 @@ func (r *Arrivals) standardise() {
 		for i := range u {
 			u[i] = rnd.Float64()
 		}
-		ranks, _ := f.Counts.PIT(context.Background(), r.Y, u) // there is no error but a context's
+		ranks, _ := f.Counts.PIT(context.Background(), r.Y, u) // only an ended context is an error
 		for i, rank := range ranks {
 			r.Z[i] = normalRank(rank)
 			r.P[i] = min(1, 2*min(f.Counts.CDF(i, r.Y[i]), 1-f.Counts.CDF(i, r.Y[i]-1)))
@@ -181,7 +183,7 @@ func (r *Arrivals) standardise() {
 	}
 	belows, aboves := f.Mixture().Tails(r.Y)
 	for i, y := range r.Y {
-		if len(f.Parts) == 1 { // exact far out too
+		if len(f.Parts) == 1 { // this is exact far out, too
 			r.Z[i] = f.Parts[0].standard(i, y)
 			r.P[i] = math.Erfc(math.Abs(r.Z[i]) / math.Sqrt2)
 			continue
@@ -198,7 +200,7 @@ func (r *Arrivals) standardise() {
 // normalRank returns the normal quantile of a rank, which is kept away from 0 and 1.
 func normalRank(p float64) float64 { return numeric.NormalQuantile(min(max(p, 1e-15), 1-1e-15)) }
 
-// standard returns how many standard deviations y, on the scale of the part, is above the i-th mean.
+// standard returns how many standard deviations y is above the i-th mean, on the scale of the part.
 func (p Part) standard(i int, y float64) float64 {
 	if p.warp != nil {
 		y = p.warp.Forward(y)

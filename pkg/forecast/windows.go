@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// cheapDense is the number of observations up to which dense algebra (2.4 ms at coreFlops) is so cheap that no other engine is
-	// tried.
+	// cheapDense is the number of observations up to which dense algebra (2.4 ms at coreFlops) is so cheap that no other engine
+	// is tried.
 	cheapDense = 400
-	// mostMixed is the number of seconds, of value and gradient, up to which the engine of waves factorises the covariance.
+	// mostMixed is the largest number of seconds, of value and gradient, for which the engine of waves factorises the covariance.
 	mostMixed = 3
 )
 
@@ -33,29 +33,29 @@ type conditioned interface {
 	Engine() string
 }
 
-// windows is a model conditioned, for each x, on the length observations around it: those of the window whose middle is nearest,
-// or the last window beyond the end. It is safe for concurrent use.
+// windows is a model conditioned, for each x, on length observations around it: the window whose middle is nearest, or the last
+// window beyond the end. It is safe for concurrent use.
 type windows struct {
 	model  gppl.Model
 	data   gppl.Data
 	length int
 	cache  *windowCache
 
-	jitter       float64 // of the last window
+	jitter       float64 // jitter of the last window
 	coefficients []gppl.Coefficient
 }
 
-// windowCache holds the most recently used windows of all models that share it, at most most of them, or any number if that is 0.
+// windowCache holds the most recently used windows of all models that share it, at most most of them, or any number if most is 0.
 // It changes the time of predictions, not their values. It is safe for concurrent use.
 type windowCache struct {
 	mu   sync.Mutex
 	most int
-	made []cachedWindow // by last use, the latest last
+	made []cachedWindow // the most recently used last
 }
 
 type cachedWindow struct {
 	of        *windows
-	k         int // strides before the end
+	k         int // number of strides before the end
 	posterior *gppl.Posterior
 }
 
@@ -128,10 +128,10 @@ func (w *windows) Sample(ctx context.Context, x gppl.Inputs, count int, seed uin
 // Engine returns the engine of the windows.
 func (w *windows) Engine() string { return gppl.EngineDense }
 
-// stride is the distance between windows: every x has a quarter of a window on each side, or the end of the series.
+// stride returns the distance between windows: every x has a quarter of a window on each side, or the end of the series.
 func (w *windows) stride() int { return w.length / 2 }
 
-// of returns the window for x.
+// of returns the window for x, in strides before the end.
 func (w *windows) of(x float64) int {
 	n := w.data.Len()
 	at := sort.Search(n, func(i int) bool { return w.data.X.At(i)[0] >= x })
@@ -153,7 +153,7 @@ func (w *windows) Latent(ctx context.Context, x gppl.Inputs) (mean, variances []
 	return latentByParts(ctx, x, w.of, func(k int) (conditioned, error) { return w.window(ctx, k) })
 }
 
-// latentByParts predicts each x by one of several models: that of the part to which of assigns it.
+// latentByParts predicts each x by one of several models: the model of the part to which of assigns it.
 func latentByParts[K comparable](
 	ctx context.Context, x gppl.Inputs, of func(x float64) K, model func(part K) (conditioned, error),
 ) (mean, variances []float64, err error) {
@@ -187,13 +187,13 @@ func latentByParts[K comparable](
 }
 
 // conditionOn conditions a model on the data: on all observations by a state space, by a Toeplitz factor if the series is
-// regular, or by waves, if one of these takes the model; on all by any engine if there are few; otherwise by windows, which the
-// cache holds. The first three check their own answers, which is enough for a forecast; the automatic choice might fall back on
+// regular, or by waves, if one of these takes the model; on up to dense observations by any engine; on more by windows, which the
+// cache holds. The first three check their own answers, which suffices for a forecast; the automatic choice might fall back on
 // dense algebra to keep irrelevant digits. An engine that takes the model but fails is skipped; failed says why. The choice does
-// not depend on the memory limit: if there is no room for it, the error is a *gppl.MemoryError. Once ctx has ended, it wraps
+// not depend on the memory limit: if it does not fit, the error is a *gppl.MemoryError. Once ctx has ended, the error wraps
 // ctx's.
 func conditionOn(
-	ctx context.Context, model gppl.Model, data gppl.Data, few int, r room, cache *windowCache,
+	ctx context.Context, model gppl.Model, data gppl.Data, dense int, r memoryShare, cache *windowCache,
 ) (p conditioned, failed, err error) {
 	n := data.Len()
 	if n > cheapDense {
@@ -207,15 +207,15 @@ func conditionOn(
 			}
 		}
 		p, failed, err = firstThatTakes(ctx, engines, r.most(), func(engine string) (*gppl.Posterior, error) {
-			return gppl.NewPosterior(ctx, model, data, gppl.WithEngine(engine), gppl.WithMemory(r.share()))
+			return gppl.NewPosterior(ctx, model, data, gppl.WithEngine(engine), gppl.WithMemory(r.forEach()))
 		})
 		if p != nil || err != nil {
 			return p, failed, err
 		}
 	}
 	length := n
-	if n > few {
-		length = min(few, search.WindowLength)
+	if n > dense {
+		length = min(dense, search.WindowLength)
 	}
 	most, err := r.windows(length)
 	if err != nil {
@@ -233,8 +233,9 @@ func conditionOn(
 	return p, failed, nil
 }
 
-// firstThatTakes conditions by the first engine that neither refuses the model nor fails; nil if there is none. The error failed
-// joins those of the engines that failed; err is that of an engine which would take at most that many bytes and has less.
+// firstThatTakes conditions by the first engine that neither refuses the model nor fails; p is nil if there is none. The error
+// failed joins the errors of the engines that failed. err is the error of an engine that needs at most most bytes, which the
+// limit does not leave.
 func firstThatTakes(
 	ctx context.Context, engines []string, most float64, condition func(engine string) (*gppl.Posterior, error),
 ) (p conditioned, failed, err error) {

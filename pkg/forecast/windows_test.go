@@ -39,7 +39,7 @@ var (
 		Noise: 0.04}
 )
 
-var anyRoom = room{bytes: math.Inf(1), models: 1}
+var anyMemory = memoryShare{bytes: math.Inf(1), models: 1}
 
 // Beyond the end a window is the posterior of its observations; inside, 500 observations on each side say what all say.
 func TestWindows(t *testing.T) {
@@ -49,7 +49,7 @@ func TestWindows(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	w, _, err := conditionOn(t.Context(), windowModel, d, search.WindowLength, anyRoom, new(windowCache))
+	w, _, err := conditionOn(t.Context(), windowModel, d, search.WindowLength, anyMemory, new(windowCache))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestConditionOnCheaply(t *testing.T) {
 	for i := range x {
 		x[i] = 10 + 0.5*float64(i)
 	}
-	p, _, err := conditionOn(t.Context(), windowModel, seriesAt(x), search.WindowLength, anyRoom, new(windowCache))
+	p, _, err := conditionOn(t.Context(), windowModel, seriesAt(x), search.WindowLength, anyMemory, new(windowCache))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,20 +92,20 @@ func TestConditionOnCheaply(t *testing.T) {
 		t.Errorf("a regular series: %T", p)
 	}
 	x[17] += 0.2
-	if p, _, err = conditionOn(t.Context(), windowModel, seriesAt(x), search.WindowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), windowModel, seriesAt(x), search.WindowLength, anyMemory, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.(*windows); !ok {
 		t.Errorf("an irregular series: %T", p)
 	}
-	if p, _, err = conditionOn(t.Context(), waveModel, seriesAt(x), search.WindowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), waveModel, seriesAt(x), search.WindowLength, anyMemory, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineMixed {
 		t.Errorf("waves at irregular x: %T", p)
 	}
 	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	if p, _, err = conditionOn(t.Context(), rough, seriesAt(x), search.WindowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), rough, seriesAt(x), search.WindowLength, anyMemory, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineStateSpace {
@@ -159,7 +159,7 @@ func TestWindowCosts(t *testing.T) {
 	}
 }
 
-// TestMemoryAnswers: a limit of memory changes how many windows are held, not what they say; what has no room is refused.
+// TestMemoryAnswers: a limit of memory changes how many windows are held, not what they say; what does not fit is refused.
 func TestMemoryAnswers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 0))
 	x := make([]float64, 700)
@@ -174,7 +174,7 @@ func TestMemoryAnswers(t *testing.T) {
 	for _, few := range []int{length, len(x)} { // windows, and all
 		var want [][]float64
 		for _, bytes := range []float64{math.Inf(1), 4.5 * search.DenseBytes(few), search.DenseBytes(few)} {
-			cache, r := new(windowCache), room{bytes, len(models)}
+			cache, r := new(windowCache), memoryShare{bytes, len(models)}
 			var got [][]float64
 			var all []conditioned
 			for _, m := range models {
@@ -207,7 +207,7 @@ func TestMemoryAnswers(t *testing.T) {
 	laplace := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 3}, Noise: 0.1}
 	for _, m := range append(models, laplace) {
 		short := (*gppl.MemoryError)(nil)
-		if p, _, err := conditionOn(t.Context(), m, d, length, room{1000, 1}, new(windowCache)); !errors.As(err, &short) {
+		if p, _, err := conditionOn(t.Context(), m, d, length, memoryShare{1000, 1}, new(windowCache)); !errors.As(err, &short) {
 			t.Errorf("%v in a kilobyte: %T, %v", m, p, err)
 		}
 	}

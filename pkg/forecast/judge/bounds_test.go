@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
-// TestBounds forecasts per cent with and without bounds: bands do not leave 0 to 100, nor do those of a saved model, and without bounds they do.
+// TestBounds forecasts per cent with and without bounds: bands do not leave 0 to 100, nor do a saved model's, and without bounds they do.
 func TestBounds(t *testing.T) {
 	for _, full := range []bool{false, true} {
 		s := testseries.Share(t, full)

@@ -36,7 +36,7 @@ func TestPolicyGrowth(t *testing.T) {
 	if c, e := Coverage(y, future.Lower, future.Upper), SMAPE(y, future.Median); c < 0.9 || e > 10 {
 		t.Errorf("the bands hold %.2f, the error is %.1f %%", c, e)
 	}
-	for i := range y { // the bands are those of a quantity that is positive and skewed
+	for i := range y { // the bands suit a quantity that is positive and skewed
 		if up, down := future.Upper[i]-future.Median[i], future.Median[i]-future.Lower[i]; future.Lower[i] <= 0 || up <= down {
 			t.Fatalf("step %d: %v in [%v, %v]", i, future.Median[i], future.Lower[i], future.Upper[i])
 		}

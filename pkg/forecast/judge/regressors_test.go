@@ -99,7 +99,7 @@ func TestRegressor(t *testing.T) {
 	}
 }
 
-// TestKnownErrors forecasts with error bars: those of half of the observations are ten times the others', which count for more.
+// TestKnownErrors forecasts with error bars. Half of the observations have errors ten times the others', which count for more.
 func TestKnownErrors(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 11))
 	var b strings.Builder

@@ -153,7 +153,7 @@ func HTML(
 		}
 		c.Along, c.Histogram, c.Correlogram = figure(figs[0], nil), figure(figs[1], nil), figure(figs[2], nil)
 	}
-	if a.Series.Counting == nil { // the periodogram of counts is not that of their log rate
+	if a.Series.Counting == nil { // the periodogram of counts says little about their log rate
 		periodogram, problem := a.Periodogram(ctx)
 		if problem != nil {
 			return problem

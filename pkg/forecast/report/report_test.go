@@ -235,7 +235,7 @@ func TestWeeks(t *testing.T) {
 	}
 }
 
-// TestBoundedComponents: the terms of a model between bounds are those of the log odds.
+// TestBoundedComponents: the terms of a model between bounds add up to the log odds.
 func TestBoundedComponents(t *testing.T) {
 	x, y := make([]float64, 60), make([]float64, 60)
 	for i := range x {

@@ -25,7 +25,7 @@ func TestSquared(t *testing.T) {
 	}
 }
 
-// TestSpectrumOfLogs wants the periodogram of a model of log y to have the unit of its square, not that of y.
+// TestSpectrumOfLogs wants the periodogram of a model of log y to have the unit (log y)², not y².
 func TestSpectrumOfLogs(t *testing.T) {
 	x, y := make([]float64, 60), make([]float64, 60)
 	for i := range x {

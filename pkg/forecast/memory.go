@@ -7,21 +7,21 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// room is the memory that the averaged models, conditioned on the data, may take.
-type room struct {
-	bytes  float64 // beside the series; +Inf for no limit
-	models int     // that are conditioned at the same time
+// memoryShare is the memory that the averaged models, conditioned on the data, may take.
+type memoryShare struct {
+	bytes  float64 // memory in addition to the series; +Inf for no limit
+	models int     // number of models that are conditioned at the same time
 }
 
-// most is the memory that one model may take on any machine, above which a method that needs less is used; share is what it may
-// take here.
-func (r room) most() float64 { return modest / float64(r.models) }
+// most returns the memory, in bytes, that one model may take on any machine. Above it a method that needs less is used.
+func (r memoryShare) most() float64 { return modest / float64(r.models) }
 
-func (r room) share() float64 { return min(modest, 0.5*r.bytes) / float64(r.models) }
+// forEach returns the memory, in bytes, that one model may take here.
+func (r memoryShare) forEach() float64 { return min(modest, 0.5*r.bytes) / float64(r.models) }
 
-// windows returns how many dense factors of n observations may be held at a time; half of the room is for what is computed from
+// windows returns how many dense factors of n observations may be held at a time; half of the memory is for what is computed from
 // them. It is a *gppl.MemoryError if one does not fit.
-func (r room) windows(n int) (int, error) {
+func (r memoryShare) windows(n int) (int, error) {
 	each := search.DenseBytes(n)
 	if err := series.WithinMemory(fmt.Sprintf("the dense factor of %d observations", n), each, r.bytes); err != nil {
 		return 0, err
