@@ -25,21 +25,21 @@ func originsFlag() cli.Flag {
 }
 
 // backtest tests a model as the flags say; nil if they ask for none. Unless they ask for a test, it also returns nil if the
-// series is too long or too short for one, or if no model could be learnt at any origin, which it reports.
+// series is too short for one, or if no model could be learnt at any origin, which it reports.
 func backtest(ctx context.Context, c *cli.Command, a *forecast.Analysis, horizon int) (*judge.Trust, error) {
 	o, asked, none := testOptions(c, horizon)
 	if none || !asked && !judge.Testable(a) {
 		return nil, nil
 	}
 	t, err := interruptible(ctx, func() (*judge.Trust, error) { return judge.TestPast(ctx, a, o) })
-	if err != nil && !asked && ctx.Err() == nil { // the forecast is there all the same, untested
+	if err != nil && !asked && ctx.Err() == nil { // the forecast is made all the same, untested
 		say(c, "no test of the past: %s", message(err))
 		return nil, nil
 	}
 	return t, err
 }
 
-// testOptions returns the options of the tests of the past by the flags, whether these ask for tests, and whether there are none.
+// testOptions returns the options of the tests of the past. asked says that the flags ask for a test, none that they exclude it.
 func testOptions(c *cli.Command, horizon int) (o judge.BacktestOptions, asked, none bool) {
 	o = judge.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
 	if c.IsSet("origins") {

@@ -36,7 +36,7 @@ type result struct {
 	By       []string   `json:"by,omitempty"`
 	N        int        `json:"n,omitempty"`
 	Kernel   string     `json:"kernel,omitempty"`
-	Model    string     `json:"model,omitempty"` // kernel, trend and scale
+	Model    string     `json:"model,omitempty"` // names kernel, trend and scale
 	Use      judge.Word `json:"use,omitempty"`
 	Coverage *float64   `json:"coverage_95,omitempty"`
 	Relative *float64   `json:"relative_error,omitempty"`
@@ -48,13 +48,13 @@ type result struct {
 	Notes    []string   `json:"notes,omitempty"`
 	Error    string     `json:"error,omitempty"`
 
-	short bool // it did not fit the memory
+	short bool // the fit needed more memory than it had
 }
 
 // place stands for the name of a series in the file names of a batch.
 const place = "{name}"
 
-// extensions are those of the files that a flag writes into a folder.
+// extensions are the endings of the files that a flag writes into a folder.
 var extensions = map[string]string{"report": ".html", "model": ".json", "out": ".csv", "components": ".csv", "figure": ".svg"}
 
 // fitBatch fits several series, and writes one table with a row for each. A series that fails does not end the others.
@@ -85,7 +85,7 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	done := 0
 	atOnce := min(len(tasks), runtime.GOMAXPROCS(0))
 	among := context.WithValue(ctx, sharers{}, atOnce)
-	var later []int // those that need more than their share of the memory
+	var later []int // indices of tasks that need more than their share of the memory
 	parallel.Each(atOnce, len(tasks), func(i int) {
 		row := tasks[i].row(among, c, names[i])
 		mu.Lock()
@@ -100,7 +100,7 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 		}
 	})
 	slices.Sort(later)
-	for _, i := range later { // one by one, with all of it
+	for _, i := range later { // one by one, each with all of the memory
 		rows[i] = tasks[i].row(ctx, c, names[i])
 		if done++; ctx.Err() == nil {
 			bar.Set(done)
@@ -121,7 +121,7 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	return failures(rows)
 }
 
-// failures returns the error of a batch in which series failed; nil if none did.
+// failures returns the error of a batch in which some series failed; nil if none did.
 func failures(rows []result) error {
 	failed, first := 0, ""
 	for _, r := range rows {
@@ -213,7 +213,7 @@ func writeRows(w io.Writer, rows []result) error {
 	return series.WriteCSV(w, table)
 }
 
-// inOneLine joins notes, some of which are sentences, in one line.
+// inOneLine joins notes in one line, with "; " between them in place of full stops.
 func inOneLine(notes []string) string {
 	plain := slices.Clone(notes)
 	for i, n := range plain {
@@ -222,7 +222,8 @@ func inOneLine(notes []string) string {
 	return strings.Join(plain, "; ")
 }
 
-// batchSeries returns a task for every column of every file or, with --by, for every series in it. These are read here.
+// batchSeries returns a task for every column of every file. With --by it reads the files, and returns a task for every series in
+// them.
 func batchSeries(ctx context.Context, c *cli.Command, files, columns []string) (tasks []task, err error) {
 	if len(columns) == 0 {
 		columns = []string{""}
@@ -273,14 +274,15 @@ func (t task) batchName(columns bool) string {
 	return fileName(name)
 }
 
-// nameFiles names tasks, and the files that they write. The names tell the columns of y apart if there are several.
+// nameFiles names tasks, and the files that they write. columns says that there are several columns of y, which the names tell
+// apart.
 func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err error) {
 	taken := map[string]bool{}
 	for i, t := range tasks {
 		names = append(names, unique(t.batchName(columns), taken))
 		tasks[i].files = map[string]string{}
 	}
-	folders := map[string]string{} // by flag
+	folders := map[string]string{} // maps a flag to a folder
 	for _, flag := range outputs {
 		pattern := c.String(flag)
 		if pattern == "" {
@@ -294,7 +296,7 @@ func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err 
 			tasks[i].files[flag] = strings.ReplaceAll(pattern, place, name)
 		}
 	}
-	paths := []map[string]string{outputFiles(c)} // a name without {name} is written with one, and yet may not be that of an input
+	paths := []map[string]string{outputFiles(c)} // a name without {name} gets one, and still may not name an input
 	for _, t := range tasks {
 		paths = append(paths, t.files)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/judge"
 )
 
-// shop is a csv file with two columns of values, of which the second is constant.
+// shop is a csv file with two columns of values. The second is constant.
 func shop(level float64) string {
 	var b strings.Builder
 	b.WriteString("month,sales,\"visits, all\",fixed\n")

@@ -14,7 +14,7 @@ const bareBash = `declare -F _get_comp_words_by_ref >/dev/null || _get_comp_word
 
 `
 
-// configureCompletion lists the command that writes scripts for shells, and adds bareBash to that for bash.
+// configureCompletion lists the command that writes scripts for shells, and adds bareBash to the script for bash.
 func configureCompletion(c *cli.Command) {
 	c.Hidden = false
 	c.Usage = "write a script for bash, zsh, fish or pwsh that completes commands and flags"

@@ -90,7 +90,7 @@ func TestCountsInTheShell(t *testing.T) {
 	}
 }
 
-// TestCountsWithoutStructure writes a report of counts of which nothing is learnt but their rate.
+// TestCountsWithoutStructure writes a report of counts that have nothing to learn but their rate.
 func TestCountsWithoutStructure(t *testing.T) {
 	rnd, dir := rand.New(rand.NewPCG(2, 1)), t.TempDir()
 	path, page := put(t, dir, "a.csv", made("day,sold", 60,

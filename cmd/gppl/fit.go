@@ -22,8 +22,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Without --forecast, a forecast has defaultForecast steps, or 1/defaultShare of the observations of a short series: the past
-// then has one stretch of that length to be forecast and three to learn from.
+// defaultForecast is the number of steps of a forecast without --forecast. A short series has 1/defaultShare of its observations:
+// its past then has one stretch of that length to forecast and three to learn from.
 const defaultForecast, defaultShare = 24, 4
 
 func forecastFlag() cli.Flag {
@@ -44,7 +44,8 @@ func levels(c *cli.Command) (levels []float64) {
 	return levels
 }
 
-// checkSteps returns an error if --forecast is not a number of steps, or --levels are not percentages of bands that are written.
+// checkSteps returns an error if --forecast is not a number of steps, if --levels are not percentages, or if no bands are written
+// for them.
 func checkSteps(c *cli.Command) error {
 	for _, p := range c.FloatSlice("levels") {
 		if !(p > 0 && p < 100) {
@@ -149,7 +150,7 @@ func compareCommand() *cli.Command {
 	}
 }
 
-// announced is the least predicted time of a search, with the tests of the past, in seconds, that is announced.
+// announced is the shortest predicted time of a search with its tests of the past that is announced, in seconds.
 const announced = 3
 
 // learnFile reads the file of the argument and trains by the flags. past, unless it is nil, shows later tests of the past.
@@ -171,8 +172,8 @@ func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.An
 	return trainSeries(ctx, c, s, settings, true)
 }
 
-// stepsAhead returns the number of steps to forecast: that of --forecast or, without the flag, as many as the regressors are
-// known for. If they are not known ahead, and no flag asks for a forecast, it returns 0 and the reason.
+// stepsAhead returns the number of steps to forecast: --forecast or, without the flag, as many as the regressors are known for.
+// If they are not known ahead, and no flag asks for a forecast, it returns 0 and the reason.
 func stepsAhead(c *cli.Command, s *series.Series) (steps int, why string, err error) {
 	steps = forecastSteps(c, len(s.X))
 	if s.Known == nil {
@@ -306,7 +307,7 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 	return o, nil
 }
 
-// mostStarts is the largest number of --starts: far fewer find the optimum of a kernel of ten parameters.
+// mostStarts is the largest number of --starts. Much smaller numbers find the optimum of a kernel of ten parameters.
 const mostStarts = 1000
 
 func checkStarts(c *cli.Command) error {
@@ -319,7 +320,7 @@ func checkStarts(c *cli.Command) error {
 	return nil
 }
 
-// readSeries reads a column of a file; "" is the second.
+// readSeries reads the column y of a file; "" is its second column.
 func readSeries(ctx context.Context, c *cli.Command, path, y string) (*series.Series, error) {
 	o, err := seriesOptions(ctx, c, y)
 	if err != nil {
@@ -365,7 +366,8 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (series.ReadOp
 	return o, nil
 }
 
-// likelihoodOf returns the distribution of y by the flags. Flags for a normal distribution imply one.
+// likelihoodOf returns the distribution of y, and the column of its sizes, by the flags. Flags for a normal distribution imply
+// one.
 func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 	likelihood, size = strings.ToLower(c.String("likelihood")), c.String("size")
 	if c.Bool("robust") {
@@ -410,7 +412,7 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 	return likelihood, size, nil
 }
 
-// setPeriods reads the periods for the axis of the series.
+// setPeriods reads the flags on periods, in the unit of the series.
 func setPeriods(ctx context.Context, c *cli.Command, s *series.Series, o *forecast.Options) error {
 	for _, text := range c.StringSlice("period") {
 		if strings.EqualFold(text, "none") {
@@ -450,7 +452,7 @@ func newPastBar(c *cli.Command) *pastBar {
 	return &pastBar{begin: func(origins int) *viz.Progress { return progress(c, "tests of the past", origins) }}
 }
 
-// show takes the reports of forecast.Options.Progress about the test.
+// show takes reports about the test, as forecast.Options.Progress.
 func (b *pastBar) show(p forecast.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -492,7 +494,7 @@ func trainSeries(
 	}
 	const shares = 100 // the bar counts hundredths of the work
 	bar := progress(c, "models", shares)
-	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
+	var drawing sync.Mutex // guards the bar, which is not drawn once ctx has ended, though training may go on
 	tests := settings.Progress
 	settings.Progress = func(p forecast.Progress) {
 		if p.Stage == search.TestOfPast {
@@ -523,7 +525,7 @@ func trainSeries(
 	return a, err
 }
 
-// fitWithin is forecast.Fit with its limits worded as flags.
+// fitWithin calls forecast.Fit, and names the flags that raise its limits.
 func fitWithin(ctx context.Context, c *cli.Command, s *series.Series, settings forecast.Options) (*forecast.Analysis, error) {
 	if ownProcess(ctx) {
 		machine.CollectFor(len(s.X))

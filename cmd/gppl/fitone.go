@@ -22,10 +22,10 @@ import (
 // task is a series to fit, and the files to write.
 type task struct {
 	path, y string            // y is "" for the second column
-	files   map[string]string // by flag; no entry for a file that is not requested
+	files   map[string]string // maps a flag to its file; no entry for a file that is not requested
 	alone   bool              // the only series: it shows its own progress bar
 
-	key    []string // of a series of a long table, which has been read, or has failed
+	key    []string // names a series of a long table, which has been read or has failed
 	series *series.Series
 	failed error
 }
@@ -38,9 +38,9 @@ type fitted struct {
 	f        *forecast.Forecast // nil if the regressors are not known ahead
 	r        *judge.Residuals
 	trust    *judge.Trust
-	levels   []float64    // of the bands in --out
-	program  *viz.Program // of a report whose figure computes; nil for none
-	missing  string       // why it has no such figure, though one was requested
+	levels   []float64    // levels of the bands in --out
+	program  *viz.Program // program of a report whose figure computes; nil for none
+	missing  string       // why the report has no such figure, though one was requested
 	written  []string
 	notes    []string // which results are missing and why, for standard error
 }
@@ -54,7 +54,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if err != nil {
 		return out, err
 	}
-	if s.Counting != nil && t.files["components"] != "" { // before the work of a fit
+	if s.Counting != nil && t.files["components"] != "" { // it is said before the work of a fit
 		return out, usageError{errors.New("--components: counts have none, since the terms of their model multiply the rate: " +
 			"leave it out, or take --likelihood gaussian")}
 	}
@@ -104,7 +104,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 }
 
 // constant forecasts a series whose values are all equal. Such a series has no model, so nothing is learnt, tested, saved or put
-// on a page; among several series, a note says so.
+// on a page. For a single series such a flag is an error; among several, a note says so.
 func (t task) constant(ctx context.Context, c *cli.Command, constant *series.ConstantError) (out fitted, err error) {
 	out.constant = constant.Series
 	for _, flag := range []string{"report", "model", "components"} {
@@ -177,7 +177,7 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 	return err
 }
 
-// drawn writes a figure in the format of a file.
+// drawn returns a function that writes a figure in the format of a file.
 func drawn(path string, draw func() (*viz.Figure, error)) func(io.Writer) error {
 	return func(w io.Writer) error {
 		figure, err := draw()
@@ -188,7 +188,7 @@ func drawn(path string, draw func() (*viz.Figure, error)) func(io.Writer) error 
 	}
 }
 
-// writeOutputs writes the requested files, by flag, and returns those that it has written.
+// writeOutputs writes the requested files, by flag, and returns their names.
 func writeOutputs(
 	ctx context.Context, files map[string]string, writers map[string]func(io.Writer) error,
 ) (written []string, err error) {
@@ -198,7 +198,7 @@ func writeOutputs(
 			continue
 		}
 		write := writeFile
-		if flag == "model" || flag == "components" { // as long as the series
+		if flag == "model" || flag == "components" { // these are as long as the series
 			write = writePieces
 		}
 		if err := write(ctx, path, writers[flag]); err != nil {
@@ -219,7 +219,7 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 	for _, note := range o.notes {
 		say(c, "%s", note)
 	}
-	if err != nil && !errors.Is(err, forecast.ErrNoComponents) { // which leaves all else to show
+	if err != nil && !errors.Is(err, forecast.ErrNoComponents) { // all else can be shown without components
 		return err
 	}
 	failed := err

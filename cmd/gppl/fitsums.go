@@ -26,7 +26,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// forCSV are the flags of gppl fit that sums do not support, since they need observations.
+// forCSV are the flags of gppl fit that need observations, which sums lack.
 var forCSV = []string{
 	"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "decimal-point", "no-header", "missing", "by", "last",
 	"report", "live", "figure", "levels", "components", "y-error", "relative-errors", "prior", "regressor", "future",
@@ -130,7 +130,7 @@ func checkSumsFlags(c *cli.Command, path string) error {
 	return nil
 }
 
-// sumsMemory returns the memory that the limit leaves for an evaluation, besides the sums and what is read from them.
+// sumsMemory returns the memory, in bytes, that the limit leaves for an evaluation beside the sums and what is read from them.
 func sumsMemory(ctx context.Context, c *cli.Command, s *sums.Sums) (float64, error) {
 	limit, err := memoryLimit(ctx, c)
 	if err != nil {
@@ -235,7 +235,7 @@ func lengths(w io.Writer, h sums.Header, kernel library.Kernel) error {
 	return nil
 }
 
-// sumsPlaces returns the x of --at or --forecast, ascending, as numbers and as written. A step of a forecast is the mean distance
+// sumsPlaces returns the x of --at or --forecast, ascending, as numbers and as text. A step of a forecast is the mean distance
 // between observations, since sums do not know the median.
 func sumsPlaces(c *cli.Command, s *sums.Sums) (when []string, x []float64, err error) {
 	if c.IsSet("forecast") && s.Len() > 1 {
@@ -269,7 +269,7 @@ func outsideRange(h sums.Header, when []string, x []float64) string {
 	return ""
 }
 
-// forecastSums predicts without the observations.
+// forecastSums predicts from sums, without the observations.
 func forecastSums(
 	ctx context.Context, m library.Model, s *sums.Sums, when []string, x []float64, memory float64,
 ) (*forecast.Forecast, error) {
@@ -293,7 +293,7 @@ func forecastSums(
 }
 
 // fitKernel learns one kernel from the best of several starts. If its exact likelihood is refused, it learns by projections, from
-// the start that is best by a few projections. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
+// the start that is best with 64 of them. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
 func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Settings) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := search.ParseKernel(name)
@@ -309,8 +309,8 @@ func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Set
 	if fit.Refused, err = fit.learn(ctx, exact, from, s, settings); fit.Refused == "" || err != nil {
 		return fit, err
 	}
-	const few = 64
-	p, err := data.Projection(ctx, min(few, s.Len()))
+	const first = 64 // number of projections
+	p, err := data.Projection(ctx, min(first, s.Len()))
 	if err != nil {
 		return fit, err
 	}
@@ -325,7 +325,7 @@ func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Set
 	return fit, err
 }
 
-// learn learns from the start at which the loss is lowest; refused says why the loss cannot be computed at any.
+// learn learns from the start at which the loss is lowest. refused says why the loss cannot be computed at any start.
 func (f *sumsFit) learn(
 	ctx context.Context, loss library.Loss, from []library.Model, s *sums.Sums, settings auto.Settings,
 ) (refused string, err error) {

@@ -121,7 +121,7 @@ func quietFlag() cli.Flag {
 
 // yColumns returns the columns of --y; nil if the flag is not set.
 func yColumns(c *cli.Command) []string {
-	if !c.IsSet("y") { // column 2 is meant, not one of that name
+	if !c.IsSet("y") { // the default means the second column, not one named 2
 		return nil
 	}
 	return listOf(c, "y")
@@ -168,7 +168,7 @@ func readOptions(c *cli.Command) (o series.ReadOptions, err error) {
 		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), DecimalPoint: c.Bool("decimal-point"),
 		Missing: c.StringSlice("missing"), Time: dataset.TimeFormat(c.String("time")),
 	}
-	// Without flags, columns 1 and 2 are meant, not columns of these names.
+	// Without --x the first column is meant, not one named 1.
 	if c.IsSet("x") {
 		o.X = c.String("x")
 	}

@@ -167,7 +167,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// TestInputsRefused reads files of which nothing can be made: the message says where and what to do.
+// TestInputsRefused reads files that cannot be used: the message says where and what to do.
 func TestInputsRefused(t *testing.T) {
 	for _, test := range []struct {
 		name, file, args string

@@ -70,7 +70,7 @@ func origin(stack string) string {
 	return at
 }
 
-// rendered returns everything that write writes.
+// rendered returns the bytes that write writes.
 func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) {
 	return interruptible(ctx, func() ([]byte, error) {
 		var b bytes.Buffer

@@ -12,7 +12,7 @@ import (
 
 //go:generate python3 -B ../../scripts/report/live.py built
 
-// built has the program that lets figures of a page compute (cmd/gppl-live). It is no file of the repository: go generate
+// built holds the program that lets figures of a page compute (cmd/gppl-live). The repository does not contain it: go generate
 // compiles it and compresses it, with Python's LZMA, and later builds embed it.
 //
 //go:embed all:built
@@ -27,7 +27,7 @@ var errNoProgram = errors.New("this gppl was built without the program for live 
 func liveProgram() (*viz.Program, error) {
 	of, err := built.ReadFile("built/sources")
 	if errors.Is(err, fs.ErrNotExist) || err == nil && string(of) != live.Sources() {
-		return nil, errNoProgram // made of another pkg/viz/live, it may not understand the figures of this one
+		return nil, errNoProgram // a program of another pkg/viz/live may not understand the figures of this one
 	}
 	worker, err := built.ReadFile("built/worker.js")
 	if err == nil {

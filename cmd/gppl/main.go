@@ -65,7 +65,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// helpFirst makes --help after a command ask for help about that command: cli would take the words before it for a topic.
+// helpFirst returns arguments that ask for help about a command if --help follows it. Package cli would take the words before
+// --help for a topic.
 func helpFirst(args []string) []string {
 	asks := func(a string) bool { return a == "--help" || a == "-h" }
 	if len(args) > 2 && !strings.HasPrefix(args[1], "-") && slices.ContainsFunc(args[2:], asks) {

@@ -44,7 +44,7 @@ type held struct{}
 
 func ownProcess(ctx context.Context) bool { return ctx.Value(process{}) != nil }
 
-// memoryHint says what to do about a limit of memory.
+// memoryHint adds to an error of memory what to do about it; others stay as they are.
 func memoryHint(c *cli.Command, err error) error {
 	if memory := (*library.MemoryError)(nil); errors.As(err, &memory) {
 		remedy := "--memory raises the limit"
@@ -60,8 +60,8 @@ func memoryHint(c *cli.Command, err error) error {
 // process is the key of a context whose commands own the process: they may set the memory limit of the runtime.
 type process struct{}
 
-// frugal collects garbage at a quarter of the live memory, not all of it, if the command owns its process: sums are large arrays
-// without pointers, so that this costs little.
+// frugal collects garbage once it takes a quarter of the live memory, not as much as that, if the command owns its process. Sums
+// are large arrays without pointers, so this costs little.
 func frugal(ctx context.Context) {
 	if ownProcess(ctx) {
 		debug.SetGCPercent(25)

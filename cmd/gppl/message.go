@@ -53,7 +53,7 @@ func say(c *cli.Command, format string, args ...any) {
 	fmt.Fprintf(c.Root().ErrWriter, "gppl: %s\n", text.Printable(fmt.Sprintf(format, args...)))
 }
 
-// listed is message, with a line for each row of a file if several are wrong.
+// listed does as message, with a line for each row of a file if several are wrong.
 func listed(err error) string {
 	rows := (*dataset.CSVError)(nil)
 	if !errors.As(err, &rows) || len(rows.Problems) < 2 {
@@ -68,7 +68,7 @@ func listed(err error) string {
 	return text
 }
 
-// firstError remembers the first error of writing: package cli drops those of its help.
+// firstError remembers the first error of writing, which package cli drops when it writes help.
 type firstError struct {
 	io.Writer
 	err error
@@ -80,7 +80,7 @@ func (w *firstError) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// worded is an error in other words.
+// worded is an error with another text.
 type worded struct {
 	text string
 	error

@@ -47,8 +47,8 @@ func writable(c *cli.Command, flags ...string) error {
 	return nil
 }
 
-// apart returns an error if standard input is named twice, or if a file that the command writes (by flag, for each series) or
-// standard output is one that it reads or another that it writes.
+// apart returns an error if standard input is named twice, or if the command would write to a file that it also reads or writes
+// for another purpose. written maps flags to the files to write, one map for each series.
 func apart(c *cli.Command, written ...map[string]string) error {
 	var read, write []files.Name
 	standard := 0
@@ -82,7 +82,7 @@ func apart(c *cli.Command, written ...map[string]string) error {
 		if first, ok := w.(*firstError); ok {
 			w = first.Writer
 		}
-		if f, ok := w.(*os.File); ok { // what >> adds to
+		if f, ok := w.(*os.File); ok { // >> may add to a file that is also an input
 			write = append(write, files.Name{Path: []string{"standard output", "standard error"}[i], File: f})
 		}
 	}
@@ -105,10 +105,10 @@ func outputFiles(c *cli.Command) map[string]string {
 	return files
 }
 
-// inputFiles are the flags, of any command, that name files to read besides the arguments.
+// inputFiles are the flags of any command that name files to read.
 var inputFiles = []string{"future", "like"}
 
-// timeOfDay is what the shell makes a file of where a date and its time are not quoted.
+// timeOfDay matches an argument that the shell makes of an unquoted date with a time.
 var timeOfDay = regexp.MustCompile(`^\d{1,2}:\d{2}`)
 
 // readsCSV are the commands whose arguments are csv files.

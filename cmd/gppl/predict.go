@@ -95,7 +95,8 @@ func predictCommand() *cli.Command {
 	}
 }
 
-// printPredictions writes n predictions to --out, if it is given, and to standard output as JSON or, without --out, as csv.
+// printPredictions writes n predictions to --out, if that is given. It also prints them as JSON with --json, or as csv without
+// --out.
 func printPredictions(ctx context.Context, c *cli.Command, n int, csv func(io.Writer) error, described any) error {
 	out := c.String("out")
 	if err := writeFile(ctx, out, csv); err != nil {

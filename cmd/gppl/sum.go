@@ -78,15 +78,15 @@ type summer struct {
 	options series.ReadOptions
 	strict  bool
 	header  sums.Header
-	parts   []*sums.Sums // one for each worker
+	parts   []*sums.Sums // sums of each worker
 	axis    series.OneAxis
 
 	rows, skipped, bad int
-	first              []badRow // the first rows that were left out, at most mostShown
+	first              []badRow // first of the rows that were left out, at most mostShown
 	seconds            float64
 	bar                *viz.Progress
 	began              time.Time
-	done, read         atomic.Int64 // bytes, rows
+	done, read         atomic.Int64 // numbers of bytes and of rows
 	total              int64        // bytes; 0 if not known
 }
 
@@ -153,7 +153,7 @@ func (s *summer) run(ctx context.Context) (*sums.Sums, error) {
 		s.parts = append(s.parts, part)
 	}
 	s.began = time.Now()
-	if megabytes := int(s.total >> 20); megabytes > 0 || slices.Contains(s.files, dataset.StandardInput) { // less is read at once
+	if megabytes := int(s.total >> 20); megabytes > 0 || slices.Contains(s.files, dataset.StandardInput) { // less than a MB is read at once
 		s.bar = progress(s.command, "MB", megabytes)
 	}
 	for _, file := range s.files {
@@ -184,12 +184,12 @@ func (s *summer) workers(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	const perWorker = 30e6 // blocks of text and numbers
+	const perWorker = 30e6 // bytes of blocks of text and numbers
 	n, _, err := sumflags.Workers(s.header, runtime.GOMAXPROCS(0), perWorker, limit)
 	return n, memoryHint(s.command, err)
 }
 
-// plan returns the header: that of --like, or one from the flags and a first look at the files.
+// plan returns the header: from the file of --like, or from the flags and a first look at the files.
 func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 	c := s.command
 	r := sumflags.Range{Like: c.String("like"), From: c.String("from"), To: c.String("to"), Lengthscale: c.Float("lengthscale"),
@@ -197,7 +197,7 @@ func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 	like := func() (*sums.Sums, error) {
 		return interruptible(ctx, func() (*sums.Sums, error) { return readSums(ctx, c, r.Like) })
 	}
-	h, err = r.Header(like, func() (seen sums.Range, err error) {
+	h, err = r.Header(like, func() (found sums.Range, err error) {
 		if !slices.Contains(s.files, dataset.StandardInput) {
 			return interruptible(ctx, func() (sums.Range, error) { return series.LookAt(ctx, s.files, s.options) })
 		}
@@ -205,7 +205,7 @@ func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 			err = usageError{errors.New("sum: the range of standard input is not known before it is read: " +
 				"give --from, --to and --largest (and --centre), or --like FILE.sums")}
 		}
-		return seen, err
+		return found, err
 	})
 	if wrong := (sumflags.Wrong{}); errors.As(err, &wrong) {
 		err = usageError{err}

@@ -112,7 +112,7 @@ func infoCommand() *cli.Command {
 	}
 }
 
-// isSums reports whether a file begins like one of sums.
+// isSums reports whether a file begins as files of sums do.
 func isSums(path string) bool {
 	if info, err := os.Stat(path); path == dataset.StandardInput || err != nil || !info.Mode().IsRegular() {
 		return false // a pipe can be read only once
@@ -208,10 +208,10 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *sums.Sums) er
 func withoutRounding(x float64, h sums.Header) float64 {
 	digits := max(0, 9-int(math.Floor(math.Log10(h.Hi-h.Lo))))
 	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
-	if err != nil { // it is not finite
+	if err != nil { // x is not finite
 		return x
 	}
-	return v + 0 // without the sign of -0
+	return v + 0 // −0 becomes 0
 }
 
 // lengthOf writes a distance between inputs of sums, with its unit if inputs are dates.
@@ -222,6 +222,7 @@ func lengthOf(h sums.Header, d float64, digits int) string {
 	return strconv.FormatFloat(d, 'g', digits, 64)
 }
 
+// costs says what an evaluation of a likelihood from sums takes.
 func costs(p sums.Plan) string {
 	text := fmt.Sprintf("%.3g MB of memory, about %.2g s a likelihood of SE", 1e-6*float64(p.Bytes), p.Gridded)
 	if math.IsInf(p.Dense, 0) {

@@ -72,7 +72,7 @@ have the new rows alone, or all rows as they are now; its columns have the names
 	}
 }
 
-// loadModel reads a saved model within the limit of --memory, and returns that limit.
+// loadModel reads a saved model within the limit of --memory, and returns that limit in bytes.
 func loadModel(ctx context.Context, c *cli.Command, path string) (*forecast.Analysis, float64, error) {
 	if isSums(path) {
 		return nil, 0, usageError{fmt.Errorf("%s holds sums: gppl fit %s --at DATE predicts from them, and gppl sum adds observations",

@@ -12,13 +12,13 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// The errors of package cli about flags, which name functions of Go instead of the expected value.
+// invalidValue and unknownFlag match errors of package cli, which name functions of Go instead of the expected value.
 var (
 	invalidValue = regexp.MustCompile(`^invalid value (".*") for flag -(\S+): (.*)$`)
 	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -(\S+)$`)
 )
 
-// retired are flags of the release before this one, and what replaced each.
+// retired maps flags of the release before this one to what replaced them.
 var retired = map[string]string{
 	"channel":      "Data.WithChannels and Model.Channels of the library model several channels (notebook 14)",
 	"channel-view": "the Values and Slopes of Model.Channels of the library say how channels see the function (notebook 14)",
@@ -79,6 +79,7 @@ func flagError(err error, names []string, all []*cli.Command) error {
 	return errors.New(dashes(found[2]) + found[2] + " " + found[1] + ": it takes " + want)
 }
 
+// dashes returns what is written before the name of a flag.
 func dashes(name string) string {
 	if len(name) == 1 {
 		return "-"
