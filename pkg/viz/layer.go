@@ -26,8 +26,7 @@ const (
 	layerPoints layerKind = "points" // markers with bars and labels
 	layerBars   layerKind = "bars"
 	layerStems  layerKind = "stems"
-	layerStrip  layerKind = "strip" // y alone: the runs of one method
-	layerLevels layerKind = "levels"
+	layerStrip  layerKind = "strip"  // y alone: the runs of one method
 	layerErrors layerKind = "errors" // upright bars from lo to hi
 )
 
@@ -261,10 +260,9 @@ func (l *layer) data(before []layer, dx, dy int) layerData {
 }
 
 // zoomable reports whether the script knows the shapes of all that the panel shows. It does not know what a caller added by
-// [Figure.Plot], strips, whose horizontal axis has names, and level lines.
+// [Figure.Plot], and strips, whose horizontal axis has names.
 func (p *panel) zoomable() bool {
-	return !p.custom && len(p.layers) > 0 && !slices.ContainsFunc(p.layers,
-		func(l layer) bool { return l.kind == layerStrip || l.kind == layerLevels })
+	return !p.custom && len(p.layers) > 0 && !slices.ContainsFunc(p.layers, func(l layer) bool { return l.kind == layerStrip })
 }
 
 // packed compresses a text and encodes it in base 64, as the scripts of a page read it.

@@ -139,8 +139,6 @@ func (l *layer) words(before []layer) string {
 		_, _, ys := l.extent()
 		return fmt.Sprintf("%s: median %s of %d, between %s and %s", name, threeDigits(s.Median), s.N,
 			threeDigits(ys[0]), threeDigits(ys[1]))
-	case layerLevels:
-		return name
 	}
 	return ""
 }
