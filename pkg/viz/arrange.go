@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// arrangement is the placement of a figure's panels: as asked for or, on a narrow screen, one below the other.
+// arrangement is the placement of a figure's panels: the figure's own or, on a narrow screen, one below the other.
 type arrangement struct {
 	rows, cols    int
 	places        []*panel // row by row; nil is an empty place
@@ -23,21 +23,22 @@ func (f *Figure) wide() arrangement {
 const (
 	// legible is the share of its size to which a figure may shrink: tick labels of 14 pixels then have 11.
 	legible = 0.8
-	// The heights of the panels of a narrow figure including their axes, in CSS pixels.
+	// narrowHeight is the height of the only panel of a narrow figure, and narrowPanel the height of one of several, with their
+	// axes, in CSS pixels.
 	narrowHeight = 270
 	narrowPanel  = 225
-	narrowNames  = 60 // added for names that are written upwards
-	narrowRoom   = 34 // characters of tick labels that fit along the horizontal axis
+	narrowNames  = 60 // CSS pixels that names written upwards add
+	narrowLabels = 34 // characters of tick labels that fit along the horizontal axis
 )
 
-// narrow is the arrangement for a phone; ok is false if the figure can simply shrink to that width.
+// narrow returns the arrangement for a phone; ok is false if the figure can simply shrink to that width.
 func (f *Figure) narrow() (a arrangement, ok bool) {
 	if f.Width*legible <= narrowWidth {
 		return a, false
 	}
 	a = arrangement{cols: 1, places: f.drawn(), width: narrowWidth, narrow: true}
 	a.rows = len(a.places)
-	c := draw.New(vgsvg.New(narrowWidth*pxToPt, 2*narrowHeight)) // only to measure the height of the head
+	c := draw.New(vgsvg.New(narrowWidth*pxToPt, 2*narrowHeight)) // the canvas only measures the height of the head
 	c = draw.Crop(c, style.margin, -style.margin, 0, 0)
 	a.height = 24 + float64(f.drawHead(c))/pxToPt
 	for _, p := range a.places {
@@ -53,10 +54,10 @@ func (f *Figure) narrow() (a arrangement, ok bool) {
 	return a, true
 }
 
-// breakpoint is the page width, in CSS pixels rounded up to hundreds, below which the narrow figure replaces the wide one.
+// breakpoint returns the page width, in CSS pixels rounded up to hundreds, below which the narrow figure replaces the wide one.
 func (f *Figure) breakpoint() int { return int(math.Ceil(f.Width*legible/100)) * 100 }
 
-// setTicks gives the axes of all panels as many ticks as there is room for.
+// setTicks gives the axes of all panels as many ticks as they have space for.
 func (a arrangement) setTicks() {
 	for _, p := range a.places {
 		if p == nil {
@@ -66,7 +67,7 @@ func (a arrangement) setTicks() {
 		if a.narrow {
 			x, y = x.narrow(), y.narrow()
 			if t, ok := x.(linearTicks); ok {
-				t.room = narrowRoom
+				t.most = narrowLabels
 				x = t
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// Values outside these limits are useless on an axis: differences overflow, and logarithms lose their meaning.
+// Values beyond hugest or below smallest are useless on an axis: differences overflow, and logarithms lose their meaning.
 const (
 	hugest   = 1e300
 	smallest = 1e-300
@@ -17,7 +17,7 @@ const (
 
 // drawable reports whether v has a place on an axis.
 func drawable(v float64, log bool) bool {
-	return math.Abs(v) <= hugest && (!log || v >= smallest) // false for NaN
+	return math.Abs(v) <= hugest && (!log || v >= smallest) // NaN gives false
 }
 
 // widen returns the range of an axis for data in [lo, hi]: a share of its length wider on both sides, and never empty.
@@ -42,27 +42,27 @@ func widen(lo, hi float64, log bool, share float64) (float64, float64) {
 	return lo - pad, hi + pad
 }
 
-// ticks are the ticks of an axis, with versions for less room.
+// ticks are the ticks of an axis, with versions for less space.
 type ticks interface {
 	plot.Ticker
-	fewer(n, least int) ticks // if the axis is one of n in the same room
-	narrow() ticks            // if it is a third of a page wide
+	fewer(n, least int) ticks // returns those of an axis that shares its space with n − 1 others
+	narrow() ticks            // returns those of an axis a third of a page wide
 }
 
-func (t linearTicks) fewer(n, least int) ticks { return linearTicks{oneOf(n, t.n, least), t.room} }
+func (t linearTicks) fewer(n, least int) ticks { return linearTicks{oneOf(n, t.n, least), t.most} }
 func (t logTicks) fewer(n, least int) ticks    { return logTicks{oneOf(n, t.n, least)} }
 func (t dateTicks) fewer(n, least int) ticks   { return dateTicks{t.Calendar, oneOf(n, t.n, least)} }
 
-// oneOf is the number of labels of an axis that is one of n in the same room.
+// oneOf returns the number of labels of an axis that shares its space with n − 1 others.
 func oneOf(n, labels, least int) int { return max(least, labels-2*(n-1)) }
 
-func (t linearTicks) narrow() ticks { return linearTicks{min(t.n, 4), t.room} }
+func (t linearTicks) narrow() ticks { return linearTicks{min(t.n, 4), t.most} }
 func (t logTicks) narrow() ticks    { return logTicks{min(t.n, 2)} }
 func (t dateTicks) narrow() ticks   { return dateTicks{t.Calendar, min(t.n, 3)} }
 
 // linearTicks places about n labelled ticks at steps of 1, 2 or 5 times a power of ten. There are fewer if their labels, with a
-// gap each, have more characters than room (0: no limit).
-type linearTicks struct{ n, room int }
+// gap each, have more than most characters (0: no limit).
+type linearTicks struct{ n, most int }
 
 func (t linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	const gap = 1
@@ -71,8 +71,8 @@ func (t linearTicks) Ticks(lo, hi float64) []plot.Tick {
 	for _, tick := range ticks {
 		characters += utf8.RuneCountInString(tick.Label) + gap
 	}
-	if t.room > 0 && characters > t.room && t.n > 1 {
-		return linearTicks{t.n - 1, t.room}.Ticks(lo, hi)
+	if t.most > 0 && characters > t.most && t.n > 1 {
+		return linearTicks{t.n - 1, t.most}.Ticks(lo, hi)
 	}
 	return ticks
 }
@@ -97,11 +97,11 @@ func (t linearTicks) all(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// niceStep is 1, 2 or 5 times a power of ten, whichever is nearest in ratio.
+// niceStep returns 1, 2 or 5 times a power of ten, whichever is nearest in ratio.
 func niceStep(raw float64) float64 {
 	p := math.Pow(10, math.Floor(math.Log10(raw)))
 	for _, m := range []float64{1, 2, 5} {
-		if raw < p*m*1.5 { // about the geometric mean with the next
+		if raw < p*m*1.5 { // this is about the geometric mean with the next
 			return m * p
 		}
 	}
@@ -124,15 +124,15 @@ func powerOfTen(s string) string {
 
 // linear places ticks at equal steps, and fewer of them if their labels come too close to each other near the upper end.
 func (t logTicks) linear(lo, hi float64) []plot.Tick {
-	// An axis has room for n labels, and at least for 4, each of 7.5 characters with the gap beside it.
+	// An axis fits n labels, and at least 4, each of 7.5 characters with the gap beside it.
 	const usual, least = 7.5, 4
 	ticks := linearTicks{n: t.n}.Ticks(lo, hi)
-	for n := t.n - 1; n > 1 && hi > 1.5*lo; n-- { // for a smaller hi/lo the spacing is that of a linear axis
+	for n := t.n - 1; n > 1 && hi > 1.5*lo; n-- { // for a smaller hi/lo the ticks are spaced as on a linear axis
 		apart := true
 		for i := 1; i < len(ticks); i++ {
 			gap := math.Log(ticks[i].Value/ticks[i-1].Value) / math.Log(hi/lo)
-			room := float64(utf8.RuneCountInString(ticks[i].Label)+1) / usual / float64(max(t.n, least))
-			apart = apart && gap > room
+			needed := float64(utf8.RuneCountInString(ticks[i].Label)+1) / usual / float64(max(t.n, least))
+			apart = apart && gap > needed
 		}
 		fewer := linearTicks{n: n}.Ticks(lo, hi)
 		if apart || len(fewer) < 2 {
@@ -143,7 +143,7 @@ func (t logTicks) linear(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// logTicks labels decades, or every few of them if there are many, or 1, 2 and 5 if there are few.
+// logTicks labels decades, or every second, third, … of them if there are many, and also 2 and 5 if there are hardly any.
 type logTicks struct{ n int }
 
 func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
@@ -153,7 +153,7 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	}
 	stride := max(1, int(math.Ceil((last-first)/float64(t.n+1))))
 	plain := lo >= 1e-3/2 && hi <= 2e4
-	labelled := func(stride int) (count int) { // decades of the axis
+	labelled := func(stride int) (count int) { // counts the labelled decades
 		for e := int(math.Ceil(first - 1e-9)); e <= int(math.Floor(last+1e-9)); e++ {
 			if e%stride == 0 {
 				count++
@@ -164,10 +164,10 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	for stride > 1 && labelled(stride) < 2 { // one label does not define a scale
 		stride--
 	}
-	const wordy = 6 // ticks from which on an axis has room for labels as long as 2×10⁻⁴
-	few := 2.2      // decades up to which 2 and 5 are labelled
+	const wordy = 6 // number of ticks from which an axis fits labels as long as 2×10⁻⁴
+	between := 2.2  // number of decades up to which 2 and 5 are labelled
 	if (t.n < 3 || t.n < wordy && !plain) && labelled(1) > 1 {
-		few = 1.3
+		between = 1.3
 	}
 	label := func(v float64) string {
 		if plain {
@@ -178,12 +178,12 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	var ticks []plot.Tick
 	for e := int(math.Floor(first)); e <= int(math.Ceil(last)); e++ {
 		for m := 1; m < 10; m++ {
-			v, err := strconv.ParseFloat(strconv.Itoa(m)+"e"+strconv.Itoa(e), 64) // exact, unlike m·10^e
+			v, err := strconv.ParseFloat(strconv.Itoa(m)+"e"+strconv.Itoa(e), 64) // this is exact, unlike m·10^e
 			if err != nil || v < lo*(1-1e-9) || v > hi*(1+1e-9) {
 				continue
 			}
 			switch {
-			case m == 1 && ((e%stride)+stride)%stride == 0, last-first < few && (m == 2 || m == 5):
+			case m == 1 && ((e%stride)+stride)%stride == 0, last-first < between && (m == 2 || m == 5):
 				ticks = append(ticks, plot.Tick{Value: v, Label: label(v)})
 			case stride == 1 || m == 1:
 				ticks = append(ticks, plot.Tick{Value: v})
@@ -194,7 +194,7 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 }
 
 // unlabelled keeps the places of a ticker's ticks, for grid lines and marks, and drops the labels, for panels that share an axis.
-// Its labels are a space: gonum/plot takes an empty one for a minor tick and draws no grid line there.
+// Its labels are a space, since gonum/plot takes an empty one for a minor tick and draws no grid line there.
 type unlabelled struct{ plot.Ticker }
 
 func (u unlabelled) Ticks(lo, hi float64) []plot.Tick {

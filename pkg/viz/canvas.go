@@ -19,15 +19,15 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// svgCanvas is gonum/plot's SVG canvas adapted to web pages, see finish.
+// svgCanvas is gonum/plot's SVG canvas adapted to web pages; see finish.
 type svgCanvas struct {
 	*vgsvg.Canvas
-	attributes []string // of the texts and paths, in the order drawn
+	attributes []string // attributes of the texts and paths, in the order drawn
 
-	alive bool // mark elements by part, for the script of a page
-	panel int  // the one being drawn, −1 before the first
+	alive bool // elements are marked by part, for the script of a page
+	panel int  // index of the panel being drawn, −1 before the first
 	part  string
-	width vg.Length // of lines
+	width vg.Length // current width of lines
 }
 
 // mark records the attributes of the next element.
@@ -67,13 +67,14 @@ func (c *svgCanvas) Stroke(p vg.Path) {
 			part = "tick"
 		}
 	}
-	if c.width > 0 { // otherwise it is not drawn
+	if c.width > 0 { // a line without width is not drawn
 		c.mark(part, "")
 	}
 	c.Canvas.Stroke(p)
 }
 
-// Dots implements dotter: strokes without length and with round caps (see finish) are discs, in a fifth of the bytes of outlines.
+// Dots implements dotter. Strokes without length and with round caps (see finish) are discs, and take a fifth of the bytes of
+// outlines.
 func (c *svgCanvas) Dots(centres []vg.Point, r vg.Length) {
 	var p vg.Path
 	for _, o := range centres {
@@ -150,7 +151,7 @@ func marked(c vg.Canvas, part string, draw func()) {
 	draw()
 }
 
-// under is the innermost canvas: gonum/plot wraps canvases in one another when it crops.
+// under returns the innermost canvas: gonum/plot wraps canvases in one another when it crops.
 func under(c vg.Canvas) vg.Canvas {
 	for {
 		switch w := c.(type) {
@@ -247,5 +248,5 @@ func (c pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
 	}
 }
 
-// tolerance is the largest shift, in points, that dropping a vertex or merging two dots may cause.
+// tolerance is the largest shift that dropping a vertex or merging two dots may cause, in points.
 const tolerance = 0.25

@@ -15,17 +15,17 @@ import (
 
 // Curve is a line, with or without dots, or a cloud of dots. A nil X means 1, 2, …, len(Y).
 type Curve struct {
-	Name         string // in the legend; empty: not in it
+	Name         string // shown in the legend, unless it is empty
 	X, Y         []float64
 	Dots, NoLine bool
-	Slot         int // 1, 2, …: the colour and dash to use; zero means by position
+	Slot         int // colour and dash to use: 1, 2, …; zero means the position among the curves
 }
 
 // Rule is a horizontal reference line, such as the loss at the true parameters.
 type Rule struct {
 	Y    float64
-	Name string // in the legend; empty: not in it
-	Slot int    // 1, 2, …: the colour of a method to use; zero means a grey
+	Name string // shown in the legend, unless it is empty
+	Slot int    // colour of a method to use: 1, 2, …; zero means grey
 }
 
 // CurvesOptions describe a figure of curves. Only the axis labels and one drawable curve are required.
@@ -69,7 +69,7 @@ func Curves(o CurvesOptions) (*Figure, error) {
 		name := clean(cv.Name)
 		if !cv.NoLine {
 			b.line(name, p, look)
-			name = "" // already in the legend
+			name = "" // the legend has it already
 		}
 		if cv.Dots {
 			b.dots(name, p, style.colour(slot), style.markerR)
@@ -87,18 +87,18 @@ func count(n int) []float64 {
 	return counts
 }
 
-// builder collects plotters, the range that they need and the legend.
+// builder collects plotters, the range that they need, and the legend.
 type builder struct {
 	frame          Frame
 	logX, logY     bool
 	plot           *plot.Plot
-	legend, last   []entry // last holds the entries at the end
+	legend, last   []entry // last holds entries that follow the others
 	ends           []ending
 	above          entry
 	layers         []layer
 	xTicks, yTicks ticks
 	x0, x1, y0, y1 float64
-	xRange, yRange [2]float64 // fixed ranges, unless zero
+	xRange, yRange [2]float64 // fixed ranges; zero if an axis fits its data
 	drawn          bool       // something is drawable
 }
 
@@ -178,7 +178,7 @@ func (b *builder) dots(name string, p path, col color.NRGBA, radius vg.Length) {
 	b.legend = append(b.legend, entry{name: name, look: draw.LineStyle{Color: col, Width: radius}, kind: swatchDots})
 }
 
-// observations draws dots, about limit of them at most.
+// observations draws dots, at most about limit of them.
 func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limit int) error {
 	if len(p.X) != len(p.Y) {
 		return fmt.Errorf("viz: %s: %d X and %d Y", p.Name, len(p.X), len(p.Y))
@@ -231,7 +231,7 @@ func (b *builder) errorBars(p path, errors []float64, col color.NRGBA) {
 	if len(l.x) == 0 {
 		return
 	}
-	const alpha = 150 // paler than the dots
+	const alpha = 150 // bars are paler than dots
 	look := draw.LineStyle{Color: withAlpha(col, alpha), Width: 0.9}
 	l.kind, l.name, l.colour = layerErrors, errorsName, look.Color
 	b.add(errorsPlot{l.x, l.lo, l.hi, look}, l)
@@ -254,7 +254,7 @@ func (b *builder) band(name string, p Prediction, noisy bool, col color.NRGBA) {
 		} else {
 			w := normal95 * math.Sqrt(math.Max(variance[i], 0)) // Max keeps NaN
 			lo[i], hi[i] = m-w, m+w
-			if p.Lower != nil { // keep the band for f within that for y
+			if p.Lower != nil { // the band for f stays within the band for y
 				lo[i], hi[i] = math.Max(lo[i], p.Lower[i]), math.Min(hi[i], p.Upper[i])
 			}
 		}
@@ -287,8 +287,8 @@ func (b *builder) rules(rules []Rule) {
 	}
 }
 
-// setRange sets the range of an axis: the fixed one or, if that is zero, that of the data, widened by a share of its length on
-// both sides.
+// setRange sets the range of an axis: the fixed one or, if that is zero, the range of the data, widened by a share of its length
+// on both sides.
 func setRange(a *plot.Axis, fixed [2]float64, lo, hi float64, log bool, share float64) error {
 	a.Min, a.Max = widen(lo, hi, log, share)
 	if fixed == ([2]float64{}) {

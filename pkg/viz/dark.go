@@ -47,7 +47,7 @@ var darkOf = func() map[color.NRGBA]color.NRGBA {
 		light.observed:   dark.observed,
 		light.heldOut:    dark.heldOut,
 		light.span:       dark.span,
-		// Of tables and badges.
+		// These are colours of tables and badges.
 		rgb(0xE6F4EF): rgb(0x143029),
 		rgb(0x1A6334): rgb(0x7FD6A0), rgb(0xE6F4EA): rgb(0x12301D), rgb(0x8CC7A0): rgb(0x3C7A54),
 		rgb(0x7A4B00): rgb(0xF0C060), rgb(0xFFF3D6): rgb(0x33270B), rgb(0xB97A10): rgb(0xB98A30),
@@ -58,7 +58,7 @@ var darkOf = func() map[color.NRGBA]color.NRGBA {
 	for i, l := range light.palette {
 		d := dark.palette[i]
 		m[l] = d
-		m[darker(l)] = d // text in the colour of a line: has enough contrast
+		m[darker(l)] = d // text in the colour of a line has the contrast that it needs
 		m[mix(l, light.background)] = mix(d, dark.background)
 	}
 	return m
@@ -107,7 +107,7 @@ func meant(c color.NRGBA) (best color.NRGBA, ok bool) {
 	if _, ok := darkOf[c]; ok {
 		return c, true
 	}
-	nearest := 7 // levels: a larger difference is not rounding
+	nearest := 7 // levels; a larger difference is not rounding
 	for l := range darkOf {
 		if d := distance(c, l); d < nearest || d == nearest && hex(l) < hex(best) {
 			best, nearest, ok = l, d, true
@@ -116,7 +116,7 @@ func meant(c color.NRGBA) (best color.NRGBA, ok bool) {
 	return best, ok
 }
 
-// distance is the largest difference between the levels of two colours.
+// distance returns the largest difference between the levels of two colours.
 func distance(a, b color.NRGBA) int {
 	apart := func(a, b uint8) int { return max(int(a)-int(b), int(b)-int(a)) }
 	return max(apart(a.R, b.R), apart(a.G, b.G), apart(a.B, b.B))

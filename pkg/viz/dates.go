@@ -22,8 +22,8 @@ type dateTicks struct {
 	n int
 }
 
-// dateSteps are the possible distances of ticks, ascending, with the format of their labels: a number of months, or a part of a
-// week that begins on a Monday.
+// dateSteps are the possible distances of ticks, ascending, with the format of their labels. A distance is a number of months, or
+// a part of a week that begins on a Monday.
 var dateSteps = []struct {
 	months int
 	apart  time.Duration
@@ -56,7 +56,7 @@ func (t dateTicks) Ticks(lo, hi float64) []plot.Tick {
 			return ticks
 		}
 	}
-	return linearTicks{n: t.n}.Ticks(lo, hi) // for less than two seconds, or more years than a calendar has
+	return linearTicks{n: t.n}.Ticks(lo, hi) // the axis has less than two seconds, or more years than a calendar
 }
 
 // every returns the ticks of a step between from and to, at lo and hi.

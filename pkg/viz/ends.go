@@ -10,21 +10,21 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// ending is a name at the right of the axes, where what it names ends.
+// ending is the name of a line or band, written at the right of the axes beside the place where it ends.
 type ending struct {
 	entry
-	at float64 // along the vertical axis
+	at float64 // place along the vertical axis
 }
 
 const (
-	endingSample = 11  // points of a sample of the look
-	endingSpace  = 4   // points before and after the sample
-	endingWidth  = 112 // points that a line of a name may have
-	endingNarrow = 52  // the same on a phone
+	endingSample = 11  // length of a sample of the look, in points
+	endingSpace  = 4   // space before and after the sample, in points
+	endingWidth  = 112 // largest width of a line of a name, in points
+	endingNarrow = 52  // largest width of a line of a name on a phone, in points
 )
 
-// nameEnds takes the names of lines and bands that end at the last x out of the legend, to be written there, and that of dots, to
-// be written above the axes.
+// nameEnds removes the names of lines and bands that end at the last x from the legend, since they are written there, and the
+// name of dots, which is written above the axes.
 func (b *builder) nameEnds(ends []ending) {
 	for _, e := range ends {
 		b.legend = slices.DeleteFunc(b.legend, func(o entry) bool { return o.name == e.name && o.kind == e.kind })
@@ -33,15 +33,15 @@ func (b *builder) nameEnds(ends []ending) {
 	if i := slices.IndexFunc(b.legend, func(e entry) bool { return e.kind == swatchDots }); i >= 0 {
 		b.above = b.legend[i]
 		b.legend = slices.Delete(b.legend, i, i+1)
-		b.plot.Add(roomPlot{})
+		b.plot.Add(spacePlot{})
 	}
 }
 
-// roomPlot draws nothing, and reserves the height of a name above the axes.
-type roomPlot struct{}
+// spacePlot draws nothing, and reserves the height of a name above the axes.
+type spacePlot struct{}
 
-func (roomPlot) Plot(draw.Canvas, *plot.Plot) {}
-func (roomPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
+func (spacePlot) Plot(draw.Canvas, *plot.Plot) {}
+func (spacePlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return spanPlot{Span{Label: "x"}}.GlyphBoxes(nil)
 }
 
@@ -54,14 +54,14 @@ func lastValue(x, values []float64) (v float64, ok bool) {
 	return v, drawable(v, false) && drawable(x[len(x)-1], false)
 }
 
-// endingLines are the lines of the names at the right, and the width that they take with their samples.
+// endingLines returns the lines of the names at the right, and the width that they take with their samples.
 func (p *panel) endingLines(narrow bool) (lines [][]string, width vg.Length) {
-	sty, room := style.text(style.tickSize, style.ink, false), vg.Length(endingWidth)
+	sty, limit := style.text(style.tickSize, style.ink, false), vg.Length(endingWidth)
 	if narrow {
-		room = endingNarrow
+		limit = endingNarrow
 	}
 	for _, e := range p.ends {
-		of := wrap(sty, e.name, room)
+		of := wrap(sty, e.name, limit)
 		lines = append(lines, of)
 		for _, l := range of {
 			width = max(width, endingSample+2*endingSpace+sty.Width(l))
@@ -70,8 +70,8 @@ func (p *panel) endingLines(narrow bool) (lines [][]string, width vg.Length) {
 	return lines, width
 }
 
-// drawEnds writes the names of a panel at the right of its axes, each as near to where its line or band ends as others let it,
-// and that of its dots above the axes.
+// drawEnds writes the names of a panel at the right of its axes, each as near as the others let it to where its line or band
+// ends, and the name of its dots above the axes.
 func (p *panel) drawEnds(c draw.Canvas, data vg.Rectangle, narrow bool) {
 	sty := style.text(style.tickSize, style.ink, false)
 	row := sty.Height("x") + 1
@@ -86,7 +86,7 @@ func (p *panel) drawEnds(c draw.Canvas, data vg.Rectangle, narrow bool) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p.ends[j].at, p.ends[i].at) })
-	var tops, heights []vg.Length // from the top down
+	var tops, heights []vg.Length // tops descend
 	for _, i := range order {
 		h := vg.Length(len(lines[i])) * row
 		share := (p.ends[i].at - p.plot.Y.Min) / (p.plot.Y.Max - p.plot.Y.Min)
@@ -107,8 +107,8 @@ func (p *panel) drawEnds(c draw.Canvas, data vg.Rectangle, narrow bool) {
 	}
 }
 
-// apart moves boxes, given from the top down by their tops, so that none covers another, as little as they have to, and none is
-// below the bottom or above the top if there is room.
+// apart moves boxes, given from the top down by their tops, as little as possible so that none covers another and, if there is
+// space, none is below the bottom or above the top.
 func apart(tops, heights []vg.Length, bottom, top vg.Length) {
 	for range 100 {
 		moved := false
@@ -135,7 +135,7 @@ func apart(tops, heights []vg.Length, bottom, top vg.Length) {
 	}
 }
 
-// sample draws the look of an entry from x on, about a height.
+// sample draws the look of an entry from x on, at the height mid.
 func (e entry) sample(c *draw.Canvas, x, mid vg.Length) {
 	to := x + endingSample
 	switch e.kind {

@@ -16,13 +16,13 @@ import (
 
 // Frame has the texts and the size of a figure. XLabel and YLabel are required and carry the unit: "time (s)".
 type Frame struct {
-	Title   string // drawn above the data; should give the message, not the names of the axes; may be empty
-	Caption string // shown below the figure in a notebook, not drawn in a file
-	Alt     string // describes the figure to those who cannot see it; default: title, caption, and a summary of the numbers
+	Title   string // is drawn above the data; it should give the message, not the names of the axes, and may be empty
+	Caption string // is shown below the figure in a notebook, not drawn in a file
+	Alt     string // describes the figure to readers who cannot see it; default: title, caption, and a summary of the numbers
 
 	XLabel, YLabel string
 
-	Dates Calendar // of the horizontal axis; nil if it has numbers
+	Dates Calendar // maps the horizontal axis to dates; nil if it has numbers
 
 	Width, Height float64 // CSS pixels; zero means 800 × 420
 }
@@ -32,7 +32,7 @@ type Frame struct {
 type Figure struct {
 	Frame
 	rows, cols int
-	panels     []*panel // row by row; nil is an empty place
+	panels     []*panel // panels row by row; nil is an empty place
 	shared     bool     // Frame's axis labels belong to all panels and are drawn once
 
 	shareX, shareY bool // all panels have one range
@@ -40,17 +40,17 @@ type Figure struct {
 
 type panel struct {
 	plot           *plot.Plot
-	title          string // of a panel of a grid
+	title          string // title of a panel of a grid
 	xLabel, yLabel string // empty if the figure has labels for all panels
 	legend         []entry
-	ends           []ending // named at the right of the axes rather than in the legend
-	above          entry    // of dots, named above the axes; none if its name is empty
+	ends           []ending // entries that are named at the right of the axes, not in the legend
+	above          entry    // entry of dots that is named above the axes; none if its name is empty
 	layers         []layer
 	logX, logY     bool
 	custom         bool // a caller may have added to the plot
 
-	// Ticks in the figure's own arrangement, and whether a neighbour shows their labels. The plot's ticks are set when it is drawn,
-	// see arrange.
+	// xTicks and yTicks are the ticks in the figure's own arrangement; xUnnamed and yUnnamed say that a neighbour shows their
+	// labels. The plot's ticks are set when it is drawn; see arrange.
 	xTicks, yTicks     ticks
 	xUnnamed, yUnnamed bool
 }
@@ -60,7 +60,7 @@ type entry struct {
 	name  string
 	look  draw.LineStyle
 	kind  swatch
-	glyph glyph // of a swatchGlyph
+	glyph glyph // the sample of a swatchGlyph
 }
 
 type swatch int
@@ -73,9 +73,10 @@ const (
 	swatchBox
 )
 
-// Plot returns the gonum/plot plot of a panel, counted row by row from zero, to add what the constructors do not offer; nil for
-// an empty place of a grid. Titles, axis labels and legends belong to the Figure, and are empty in the plot. It panics if there
-// is no such place. After Plot, readers of a page cannot zoom the panel, because the script does not know what was added.
+// Plot returns the gonum/plot plot of a panel, counted row by row from zero, so that a caller can add what the constructors do
+// not offer; nil for an empty place of a grid. Titles, axis labels and legends belong to the Figure, and are empty in the plot.
+// It panics if there is no such place. After Plot, readers of a page cannot zoom the panel, because the script does not know what
+// was added.
 func (f *Figure) Plot(i int) *plot.Plot {
 	p := f.panels[i]
 	if p == nil {
@@ -91,7 +92,7 @@ var errNoData = errors.New("viz: no data to draw")
 // check completes a frame and removes from its texts what XML cannot hold.
 func (fr *Frame) check() error { return fr.complete(true) }
 
-// complete is check, for a frame that may do without axis labels unless labelled.
+// complete does as check. Unless labelled is set, axis labels may be missing.
 func (fr *Frame) complete(labelled bool) error {
 	for _, s := range []*string{&fr.Title, &fr.Caption, &fr.Alt, &fr.XLabel, &fr.YLabel} {
 		*s = clean(*s)
@@ -143,7 +144,7 @@ func (f *Figure) drawn() []*panel {
 	return slices.DeleteFunc(slices.Clone(f.panels), func(p *panel) bool { return p == nil })
 }
 
-// legend is the legend of all panels together; an entry that several share appears once.
+// legend returns the legend of all panels together; an entry that several share appears once.
 func (f *Figure) legend() []entry {
 	var all []entry
 	for _, p := range f.drawn() {
@@ -160,7 +161,7 @@ func (f *Figure) legend() []entry {
 }
 
 // GridOptions describe a grid of figures. Without axis labels of its own, the grid leaves each panel its labels; with both, it
-// drops those of the panels and writes one pair for all.
+// drops the panels' labels and writes one pair for all.
 type GridOptions struct {
 	Frame
 	// ShareX and ShareY give all panels one range, and tick labels only at the bottom row or the left column.
@@ -245,7 +246,7 @@ func shareRange(axes []*plot.Axis, name string) error {
 	return nil
 }
 
-// fewer returns ticks for an axis that is one of n in the same room and has the given length in pixels.
+// fewer returns ticks for an axis of the given length in pixels that shares its space with n − 1 others.
 func fewer(t ticks, n int, pixels float64) ticks {
 	if pixels < 180 {
 		return t.fewer(n, 2)
@@ -253,7 +254,7 @@ func fewer(t ticks, n int, pixels float64) ticks {
 	return t.fewer(n, 3)
 }
 
-// place is where a panel was drawn: the rectangle of its data, in points from the bottom left of the figure.
+// place tells where a panel was drawn: the rectangle of its data, in points from the bottom left of the figure.
 type place struct {
 	panel int
 	data  vg.Rectangle
@@ -271,14 +272,15 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 		c.Max.X -= width
 	}
 
-	// Axis labels are drawn here rather than by gonum/plot, which would reserve room above a log axis for a label that it centres as
-	// if the axis were linear.
+	// Axis labels are drawn here rather than by gonum/plot, which would reserve space above a log axis for a label that it
+	// centres as if the axis were linear.
 	label := style.text(style.labelSize, style.ink, false)
 	width, height := c.Max.X-c.Min.X, c.Max.Y-c.Min.Y
 	if !f.shared {
-		width, height = width/vg.Length(a.cols)-30, height/vg.Length(a.rows)-12 // the other axes; a label may extend beyond its axis
+		// The rest is for the other axes. A label may extend beyond its axis.
+		width, height = width/vg.Length(a.cols)-30, height/vg.Length(a.rows)-12
 	}
-	lines := func(s string, room vg.Length) []string { return wrap(label, s, room) }
+	lines := func(s string, limit vg.Length) []string { return wrap(label, s, limit) }
 	xLines, yLines := len(lines(f.XLabel, width)), len(lines(f.YLabel, height))
 	if !f.shared {
 		for _, p := range f.drawn() {
@@ -305,7 +307,7 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 	}
 	canvases := plot.Align(rows, tiles, c)
 	var places []place
-	var outer, inner vg.Rectangle // of all panels: with ticks, and without
+	var outer, inner vg.Rectangle // all panels, with ticks and without
 	for i, p := range a.places {
 		if p == nil {
 			continue
@@ -318,7 +320,7 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 		p.plot.Draw(pc)
 		if len(p.ends) > 0 {
 			if s, ok := under(c).(*svgCanvas); ok {
-				s.panel = -1 // they stay while a reader zooms
+				s.panel = -1 // these names stay while a reader zooms
 			}
 			p.drawEnds(c, at.data, a.narrow)
 		}
@@ -354,8 +356,8 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 	}
 }
 
-// middle is the position of the middle of a y label: that of the axis. A label longer than the axis ends at the top of the axis
-// and extends below it, beside the tick labels of x, rather than into the legend above.
+// middle returns the position of the middle of a y label: the middle of the axis. A label longer than the axis ends at the top of
+// the axis and extends below it, beside the tick labels of x, rather than into the legend above.
 func middle(axis vg.Rectangle, length vg.Length) vg.Length {
 	return min((axis.Min.Y+axis.Max.Y)/2, axis.Max.Y-length/2)
 }
@@ -392,7 +394,7 @@ func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
 	sty := style.text(style.tickSize, style.ink, false)
 	ext := sty.FontExtents()
 	row := sty.Height("x") + 3
-	x, y := c.Min.X, c.Max.Y-row // y: bottom of the row
+	x, y := c.Min.X, c.Max.Y-row // y is the bottom of the row
 	entries := f.legend()
 	for _, e := range entries {
 		sample := vg.Length(22)

@@ -40,8 +40,8 @@ func trimmed(s string) string {
 	return digits
 }
 
-// Fixed shows numbers with n decimals, so that those of a column line up. With a negative n they are rounded to a multiple of
-// 10⁻ⁿ: for −3, 1234567 is 1235000.
+// Fixed shows numbers with n decimals, so that the numbers of a column line up. With a negative n they are rounded to a multiple
+// of 10⁻ⁿ: for −3, 1234567 is 1235000.
 func Fixed(n int) Format {
 	return ofNumbers(func(x float64) string {
 		if n < 0 {
@@ -142,7 +142,7 @@ func formatDigits(x float64, n int) string {
 	if x == 0 {
 		return "0"
 	}
-	// Rounded first, so that 9.9996 with four digits is 10.00 and not 10.000.
+	// Rounding comes first, so that 9.9996 with four digits is 10.00 and not 10.000.
 	s := scientific(x, n-1)
 	_, exp, _ := strings.Cut(s, "e")
 	e, _ := strconv.Atoi(exp)

@@ -24,7 +24,7 @@ func interactive() bool { return inNotebook() && os.Getenv(envInteractive) == "1
 
 // SliderOptions describe a slider over positive values, on a logarithmic scale.
 type SliderOptions struct {
-	Name     string // of the value, with its unit
+	Name     string // name of the value, with its unit
 	From, To float64
 	Start    float64
 	Idle     time.Duration // the cell ends this long after the last move; zero means two minutes
@@ -58,11 +58,11 @@ func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 	})
 }
 
-// SelectOptions describe a choice among a few things.
+// SelectOptions describe a choice among some things.
 type SelectOptions struct {
-	Name    string // of what is chosen
+	Name    string // says what is chosen
 	Options []string
-	Start   int           // the option chosen at first
+	Start   int           // index of the option chosen at first
 	Idle    time.Duration // the cell ends this long after the last choice; zero means two minutes
 }
 
@@ -99,16 +99,16 @@ type move struct{ number, step int }
 type interaction struct {
 	start, steps int
 	idle         time.Duration
-	control      func(id string) string // its element, disabled until the page and the program are connected
+	control      func(id string) string // returns its element, which is disabled until the page and the program are connected
 	says         func(step int) string
 	draw         func(step int) (*Figure, error)
 }
 
 var (
-	patience = 20 * time.Second // how long the browser may take to answer
+	patience = 20 * time.Second // time that the browser has to answer
 	// untouched is how long a cell waits for the first touch. A cell of GoNB is a program, and blocks the kernel until it ends.
 	untouched = 20 * time.Second
-	reconnect = 5 * time.Second // how often GoNB is asked to check its connection, which it renews if the page is gone
+	reconnect = 5 * time.Second // time between checks of GoNB's connection, which it renews if the page is gone
 )
 
 //go:embed control.js
@@ -142,7 +142,7 @@ func interact(a interaction) error {
 	if err := update(id, first, a.says(a.start)); err != nil {
 		return err
 	}
-	stop := make(chan os.Signal, 1) // the stop button of the notebook
+	stop := make(chan os.Signal, 1) // the notebook's stop button interrupts the program
 	signal.Notify(stop, os.Interrupt)
 	defer signal.Stop(stop)
 	see := time.NewTicker(reconnect)
@@ -189,8 +189,8 @@ func interact(a interaction) error {
 	}
 }
 
-// controlState is what the program tells the script of the control: the number of the latest move that it received, and whether
-// it has ended.
+// controlState returns what the program tells the script of the control: the number of the latest move that it received, and
+// whether it has ended.
 func controlState(id string, number int, ended bool, says string) string {
 	is := ""
 	if ended {
@@ -218,7 +218,7 @@ func gonbListen(address string) (<-chan move, func()) {
 	id := comms.Subscribe(address, func(_, text string) {
 		var m move
 		if _, err := fmt.Sscan(text, &m.number, &m.step); err != nil {
-			return // not a message of the script
+			return // the message is not from the script
 		}
 		mu.Lock()
 		defer mu.Unlock()

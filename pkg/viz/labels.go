@@ -9,9 +9,9 @@ import (
 // stroke is a straight line that labels avoid.
 type stroke struct{ from, to vg.Point }
 
-// crowd is everything that is drawn around labels.
+// crowd holds everything that is drawn around labels.
 type crowd struct {
-	within  vg.Rectangle // the axes
+	within  vg.Rectangle // rectangle of the axes
 	markers []vg.Rectangle
 	lines   []stroke // bars, rules, and lines through markers
 }
@@ -23,12 +23,12 @@ type label struct {
 	size     vg.Point
 }
 
-// spot is where a label is written. One that is not beside its point is tied to it by a thin line.
+// spot tells where a label is written. A label that is not beside its point is tied to it by a thin line.
 type spot struct {
 	box  vg.Rectangle
 	tie  stroke
 	tied bool
-	left bool // out: wherever it were written, it would cover another label
+	left bool // the label is left out, since it would cover another one anywhere
 }
 
 // labelRings are the additional distances of a label from its point, in points, each with its cost in areas of the label.
@@ -45,16 +45,16 @@ var labelSides = []vg.Point{
 	{X: -0.5, Y: 1}, {X: -0.5, Y: -1},
 }
 
-// The costs of a label's position, in areas of the label: for each share of it outside the axes, on another label or on a marker,
-// and for each point of a line under it, as if the line had the width labelOnLine. A line through a label is worse than a place
-// on another side of the point, and better than a tie.
+// These are the costs of a label's position, in areas of the label: for each share of it outside the axes, on another label or on
+// a marker, and for each point of a line under it, as if the line had the width labelOnLine. A line through a label is worse than
+// a place on another side of the point, and better than a tie.
 const (
 	labelOutside  = 10
 	labelOnLabel  = 12
 	labelOnMarker = 6
 	labelOnLine   = 3  // points
-	labelAir      = 1  // points around a label that others avoid
-	labelCovered  = .1 // the share of a label that another may cover; beyond it the label is left out
+	labelAir      = 1  // margin around a label that others avoid, in points
+	labelCovered  = .1 // share of a label that another may cover; beyond it the label is left out
 )
 
 // place finds a place for each label where it covers least, and repeats this with the others in place until no label moves. A
@@ -66,7 +66,7 @@ func (w crowd) place(labels []label) []spot {
 	for i := range labels {
 		near[i] = w.near(labels, i)
 	}
-	for range 8 { // sweeps; more than four are hardly ever necessary
+	for range 8 { // more than four sweeps are hardly ever necessary
 		moved := false
 		for i, l := range labels {
 			best, least := spots[i], math.Inf(1)
@@ -99,7 +99,7 @@ func (w crowd) place(labels []label) []spot {
 	return spots
 }
 
-// spot is the place of a label on a side of its point, farther away by more than a label directly beside it.
+// spot returns the place of a label on a side of its point, farther away by more than a label directly beside it.
 func (l label) spot(side vg.Point, more vg.Length) spot {
 	off := l.distance + more
 	if side.X != 0 && side.Y != 0 {
@@ -112,7 +112,7 @@ func (l label) spot(side vg.Point, more vg.Length) spot {
 	end := vg.Point{X: near(l.at.X, s.box.Min.X, s.box.Max.X), Y: near(l.at.Y, s.box.Min.Y, s.box.Max.Y)}
 	d := end.Sub(l.at)
 	if long := vg.Length(math.Hypot(float64(d.X), float64(d.Y))); more > 0 && long > l.distance {
-		// From the marker's edge to the text.
+		// The tie goes from the marker's edge to the text.
 		s.tie, s.tied = stroke{l.at.Add(d.Scale((l.distance - 1.5) / long)), l.at.Add(d.Scale((long - 1) / long))}, true
 	}
 	return s
@@ -122,7 +122,7 @@ func (l label) spot(side vg.Point, more vg.Length) spot {
 type nearby struct {
 	crowd
 	area   vg.Length
-	others []int // labels
+	others []int // indices of labels
 }
 
 func (w crowd) near(labels []label, i int) nearby {
@@ -152,7 +152,7 @@ func (w crowd) near(labels []label, i int) nearby {
 	return n
 }
 
-// cost is what the label covers at a spot and what its tie crosses, in areas of the label.
+// cost returns what the label covers at a spot and what its tie crosses, in areas of the label.
 func (n nearby) cost(s spot, spots []spot, placed []bool) float64 {
 	sum := labelOutside * (n.area - overlap(s.box, n.within))
 	for _, m := range n.markers {
@@ -181,20 +181,20 @@ func (n nearby) cost(s spot, spots []spot, placed []bool) float64 {
 	return float64(sum / n.area)
 }
 
-// inside is the length of a line, in points, inside a rectangle (Liang and Barsky's clipping).
+// inside returns the length of a line inside a rectangle, in points (Liang and Barsky's clipping).
 func (l stroke) inside(r vg.Rectangle) vg.Length {
 	d := l.to.Sub(l.from)
 	enter, leave := vg.Length(0), vg.Length(1)
-	for _, edge := range [4]struct{ towards, room vg.Length }{
+	for _, edge := range [4]struct{ towards, left vg.Length }{
 		{-d.X, l.from.X - r.Min.X}, {d.X, r.Max.X - l.from.X}, {-d.Y, l.from.Y - r.Min.Y}, {d.Y, r.Max.Y - l.from.Y},
 	} {
 		switch {
-		case edge.towards == 0 && edge.room < 0:
+		case edge.towards == 0 && edge.left < 0:
 			return 0
 		case edge.towards < 0:
-			enter = max(enter, edge.room/edge.towards)
+			enter = max(enter, edge.left/edge.towards)
 		case edge.towards > 0:
-			leave = min(leave, edge.room/edge.towards)
+			leave = min(leave, edge.left/edge.towards)
 		}
 	}
 	return max(0, leave-enter) * vg.Length(math.Hypot(float64(d.X), float64(d.Y)))
@@ -205,7 +205,7 @@ func grow(r vg.Rectangle, by vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: r.Min.Sub(d), Max: r.Max.Add(d)}
 }
 
-// overlap is the area of the intersection of two rectangles.
+// overlap returns the area of the intersection of two rectangles.
 func overlap(a, b vg.Rectangle) vg.Length {
 	w := min(a.Max.X, b.Max.X) - max(a.Min.X, b.Min.X)
 	h := min(a.Max.Y, b.Max.Y) - max(a.Min.Y, b.Min.Y)

@@ -21,32 +21,32 @@ const (
 	layerLine   layerKind = "line"
 	layerDots   layerKind = "dots"
 	layerBand   layerKind = "band"
-	layerRule   layerKind = "rule"   // y alone
-	layerSpan   layerKind = "span"   // lo to hi along x
-	layerPoints layerKind = "points" // markers with bars and labels
+	layerRule   layerKind = "rule"   // has y alone
+	layerSpan   layerKind = "span"   // goes from lo to hi along x
+	layerPoints layerKind = "points" // are markers with bars and labels
 	layerBars   layerKind = "bars"
 	layerStems  layerKind = "stems"
-	layerStrip  layerKind = "strip"  // y alone: the runs of one method
-	layerErrors layerKind = "errors" // upright bars from lo to hi
+	layerStrip  layerKind = "strip"  // has y alone: the runs of one method
+	layerErrors layerKind = "errors" // are upright bars from lo to hi
 )
 
-// layer is what a figure draws, in the units of its axes, for the script that zooms, for the csv download, and for the
+// layer holds what a figure draws, in the units of its axes, for the script that zooms, for the csv download, and for the
 // description in words. Its slices belong to the caller.
 type layer struct {
 	kind   layerKind
 	name   string
 	colour color.Color
 	x, y   []float64
-	lo     []float64 // of a band or a span
+	lo     []float64 // lower ends of a band or of bars; the beginning of a span
 	hi     []float64
-	xBars  [][2]float64 // of points
+	xBars  [][2]float64 // ends of the bars through points
 	yBars  [][2]float64
 	label  []string
-	width  float64 // of a bar, in the units of x
-	of     int     // their number before thinning, if only some are kept
+	width  float64 // width of a bar, in the unit of x
+	of     int     // number of rows before thinning, if only some are kept
 
-	logX, logY bool     // the axes
-	dates      Calendar // of x; nil for numbers
+	logX, logY bool     // an axis is logarithmic
+	dates      Calendar // maps x to dates; nil for numbers
 }
 
 // maxRows bounds the rows of a layer in a page: observations, a posterior and its bands with so many rows take 640 kB, less than
@@ -76,8 +76,8 @@ func (l layer) thin() layer {
 	return l
 }
 
-// decimals is how many decimals of values are written for an axis from lo to hi, so that a millionth of it is visible; -1 for a
-// log axis, where each value has seven digits.
+// decimals returns how many decimals of values are written for an axis from lo to hi, so that a millionth of it is visible; −1
+// for a log axis, where each value has seven digits.
 func decimals(lo, hi float64, log bool) int {
 	if log || !(hi > lo) {
 		return -1
@@ -137,7 +137,7 @@ type layerData struct {
 	Width  float64   `json:"width,omitempty"`
 	Of     int       `json:"of,omitempty"`
 
-	// Numbers; for X and Y possibly the index of a layer below with the same numbers.
+	// These are arrays of numbers. X and Y may instead be the index of a layer below with the same numbers.
 	X      json.RawMessage `json:"x,omitempty"`
 	Y      json.RawMessage `json:"y,omitempty"`
 	Lo     json.RawMessage `json:"lo,omitempty"`
@@ -197,8 +197,8 @@ func (p *panel) data(f *Figure) *panelData {
 	return d
 }
 
-// exactly returns the decimals of x, at least some, that keep its instants: a date to a tenth of a millisecond, and a number to a
-// ten thousandth of the least distance between neighbours. A reader who looks up a point of the csv then finds the same.
+// exactly returns the decimals of x, at least least, that keep its instants: a date to a tenth of a millisecond, and a number to
+// a ten thousandth of the least distance between neighbours. A reader who looks up a point of the csv then finds the same.
 func (p *panel) exactly(layers []layer, least int) int {
 	const most, share, moment = 12, 1e-4, 1e-4
 	apart := math.Inf(1)

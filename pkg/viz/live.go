@@ -24,20 +24,20 @@ func (p *Program) HTML() template.HTML {
 		`<script type="text/plain" id="gppl-program">` + p.Packed + `</script>` + "\n")
 }
 
-// CSS is [CSS] with the styles of the controls.
+// CSS returns [CSS] with the styles of the controls.
 func (p *Program) CSS() template.CSS { return CSS() + template.CSS(liveCSS) }
 
-// Script is [Script] with the code that recomputes figures.
+// Script returns [Script] with the code that recomputes figures.
 func (p *Program) Script() template.JS { return Script() + template.JS(liveScript) }
 
-// Policy is [Policy] for a page with the script of Program.Script, which may also start the worker that the page holds.
+// Policy returns [Policy] for a page with the script of Program.Script, which may also start the worker that the page holds.
 func (p *Program) Policy() string {
 	return policy(string(p.Script()), " 'wasm-unsafe-eval'; worker-src blob:")
 }
 
-// LiveHTML is [Figure.HTML] with what a page needs to recompute the figure, which must be encodable as JSON: its controls, and
-// the figure as the program of the page knows it (package live). In a page that carries the program and pkg/viz/live.js, as the
-// reports do, readers can move the controls; in any other page the figure is that of Figure.HTML.
+// LiveHTML returns [Figure.HTML] with what a page needs to recompute the figure, which must be encodable as JSON: its controls,
+// and the figure as the program of the page knows it (package live). In a page that carries the program and pkg/viz/live.js, as
+// the reports do, readers can move the controls; in any other page the figure is the same as from Figure.HTML.
 func (f *Figure) LiveHTML(live any) (template.HTML, error) {
 	h, err := f.HTML()
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 // radii differ.
 var shapes = map[Marker]struct {
 	corners int
-	start   float64 // angle of the first corner
+	start   float64 // angle of the first corner, in radians
 	radii   []float64
 }{
 	Disc:     {32, 0, []float64{1}},
@@ -34,7 +34,7 @@ var shapes = map[Marker]struct {
 	Diamond:  {4, 0, []float64{1.3}},
 }
 
-// glyph is a marker with its look. A hollow one is pale, for what accompanies the message, such as published figures.
+// glyph is a marker with its look. A hollow one is pale: it stands for what accompanies the message, such as published figures.
 type glyph struct {
 	marker Marker
 	colour color.NRGBA
@@ -42,7 +42,7 @@ type glyph struct {
 	hollow bool
 }
 
-// size is the distance from the centre to the farthest corner.
+// size returns the distance from the centre to the farthest corner.
 func (g glyph) size() vg.Length { return g.radius * vg.Length(shapes[g.marker].radii[0]) }
 
 func (g glyph) outline(centre vg.Point) []vg.Point {

@@ -13,7 +13,7 @@ import (
 // nameTicks labels places with names, on as many lines as their share of the width requires.
 type nameTicks struct {
 	names []string
-	spans [][2]float64 // of each name, from the first of its strips to the last
+	spans [][2]float64 // places of the first and the last strip of each name
 	width vg.Length
 }
 
@@ -28,12 +28,12 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 	sty := style.text(style.tickSize, style.ink, false)
 	lines := make([][]string, len(t.names))
 	most := 1
-	room := 0.88 * t.width / vg.Length(len(t.names))
+	limit := 0.88 * t.width / vg.Length(len(t.names))
 	if t.upright() {
-		room = uprightLength
+		limit = uprightLength
 	}
 	for i, n := range t.names {
-		lines[i] = wrap(sty, n, room)
+		lines[i] = wrap(sty, n, limit)
 		most = max(most, len(lines[i]))
 	}
 	var ticks []plot.Tick
@@ -56,7 +56,7 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 func (t nameTicks) fewer(n, _ int) ticks { return nameTicks{t.names, t.spans, t.width / vg.Length(n)} }
 
 func (t nameTicks) narrow() ticks {
-	return nameTicks{t.names, t.spans, (narrowWidth - 80) * pxToPt} // 80: the vertical axis
+	return nameTicks{t.names, t.spans, (narrowWidth - 80) * pxToPt} // the vertical axis takes 80
 }
 
 // upright reports whether a word is wider than its share of the axis, so that the names are written upwards.
@@ -74,7 +74,7 @@ func (t nameTicks) upright() bool {
 }
 
 const (
-	uprightLength = 90             // points: the length of a line of such a name
+	uprightLength = 90             // length of a line of a name written upwards, in points
 	upwardGap     = "\u00a0\u00a0" // browsers collapse ordinary spaces
 )
 
@@ -91,5 +91,5 @@ func wrap(sty plottext.Style, s string, width vg.Length) []string {
 	return lines
 }
 
-// narrowWidth, in CSS pixels, is what the margins of a page leave on a phone 400 pixels wide.
+// narrowWidth is what the margins of a page leave on a phone 400 pixels wide, in CSS pixels.
 const narrowWidth = 360

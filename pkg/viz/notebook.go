@@ -11,8 +11,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/comms"
 )
 
-// screen is where output is shown; tests replace it. Each display waits until GoNB has read it: a cell that ends immediately
-// afterwards would otherwise sometimes lose it.
+// screen shows output; tests replace it. Each display waits until GoNB has read it: a cell that ends immediately afterwards would
+// otherwise sometimes lose it.
 var screen = struct {
 	on     func() bool
 	html   func(string)
@@ -37,14 +37,14 @@ var styled sync.Once
 // and return false.
 func inNotebook() bool { return screen.on() }
 
-// Show displays a figure inline, as SVG with its caption. It reports whether it did, which is false without an error outside
-// a notebook; its errors are those of [Figure.SVG].
+// Show displays a figure inline, as SVG with its caption. It reports whether it did, which is false without an error outside a
+// notebook. It fails as [Figure.SVG] does.
 func Show(f *Figure) (shown bool, err error) {
 	return showAs(f.HTML)
 }
 
-// ShowTable displays a table inline. It reports whether it did, which is false without an error outside a notebook; its
-// errors are those of [Table.HTML].
+// ShowTable displays a table inline. It reports whether it did, which is false without an error outside a notebook. It fails as
+// [Table.HTML] does.
 func ShowTable(t *Table) (shown bool, err error) {
 	return showAs(t.HTML)
 }

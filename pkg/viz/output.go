@@ -45,10 +45,10 @@ func (f *Figure) SVG() (template.HTML, error) {
 	return template.HTML(s), err
 }
 
-// halfWidth, in CSS pixels, is the width up to which two figures may stand side by side.
+// halfWidth is the width up to which two figures may stand side by side, in CSS pixels.
 const halfWidth = 480
 
-// svg draws an arrangement; class and css are of the <svg> element.
+// svg draws an arrangement; class and css are attributes of the <svg> element.
 func (f *Figure) svg(a arrangement, class, css string) (string, error) {
 	w, h := a.size()
 	c := &svgCanvas{Canvas: vgsvg.New(w, h), alive: class != "", panel: -1, width: 1}
@@ -77,7 +77,7 @@ func panelsAttribute(places []place, height vg.Length) string {
 
 // HTML returns the figure with its caption as a <figure> element. In a page with [CSS] it follows the page's dark theme, and a
 // narrow page shows a second drawing instead of a shrunken one. With [Script], a reader can also zoom, read values and download
-// the data. Without both it is the figure of [Figure.SVG]. Its errors are those of Figure.SVG.
+// the data. Without both it looks as [Figure.SVG] does, and it fails as this does.
 func (f *Figure) HTML() (template.HTML, error) {
 	svg, err := f.svg(f.wide(), "gppl-wide", "")
 	if err != nil {

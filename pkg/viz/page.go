@@ -15,16 +15,16 @@ var figureCSS string
 //go:embed page.js
 var script string
 
-// CSS is a style sheet for the figures and tables of a page. It gives them their dark look: in JupyterLab and VS Code if the
+// CSS returns a style sheet for the figures and tables of a page. It gives them their dark look: in JupyterLab and VS Code if the
 // theme is dark, and in a page whose root element has the class "gppl" if its reader prefers dark pages; on paper they stay
-// light. It also shows the narrow drawing of a figure if there is no room for the wide one. The output in a notebook includes it.
+// light. It also shows the narrow drawing of a figure if the wide one does not fit. The output in a notebook includes it.
 func CSS() template.CSS { return template.CSS(pageCSS) }
 
-// Script lets readers of a page zoom into its figures, read values, and download their data. It loads nothing. A page needs it
-// once, in a <script> element; the output in a notebook includes it.
+// Script returns a script that lets readers of a page zoom into its figures, read values, and download their data. It loads
+// nothing. A page needs it once, in a <script> element; the output in a notebook includes it.
 func Script() template.JS { return template.JS(script) }
 
-// Policy is a Content-Security-Policy for a page that has the style sheet of CSS and the script of Script, each as the only
+// Policy returns a Content-Security-Policy for a page that has the style sheet of CSS and the script of Script, each as the only
 // content of its element: nothing else runs, and nothing is loaded.
 func Policy() string { return policy(script, "") }
 
@@ -37,15 +37,15 @@ func policy(script, more string) string {
 var pageCSS = func() string {
 	var b strings.Builder
 	b.WriteString(darkCSS + "\n" + figureCSS)
-	for w := 400; w <= 1200; w += 100 { // the breakpoints of figures from 500 to 1500 pixels
+	for w := 400; w <= 1200; w += 100 { // these are the breakpoints of figures from 500 to 1500 pixels
 		fmt.Fprintf(&b, "@container (max-width:%d.98px){.gppl-below-%d .gppl-wide{display:none!important}.gppl-below-%[2]d "+
 			".gppl-narrow{display:block!important}}\n", w-1, w)
 	}
 	return b.String()
 }()
 
-// notebookHead holds both for a notebook, with sliders wide enough to be moved by a hundredth. Every cell is a separate program
-// that does not know what the page already has. The script is therefore compressed to a third of its length.
+// notebookHead holds style and script for a notebook, with sliders wide enough to be moved by a hundredth. Every cell is a
+// separate program that does not know what the page already has. The script is therefore compressed to a third of its length.
 var notebookHead = func() string {
 	text, err := packed([]byte(script))
 	if err != nil {

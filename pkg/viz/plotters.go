@@ -44,8 +44,8 @@ func (p path) runs(c *draw.Canvas, plt *plot.Plot, f func([]vg.Point)) {
 // width of a thin line.
 const sagitta = 0.06
 
-// straighten drops vertices whose distance from the line between those kept is below sagitta (Douglas and Peucker 1973): about a
-// hundred vertices remain of a smooth curve with a thousand. O(n log n) for most curves, O(n²) at worst.
+// straighten drops vertices closer than sagitta to the line between the vertices that it keeps (Douglas and Peucker 1973): about
+// a hundred vertices remain of a smooth curve with a thousand. It takes O(n log n) for most curves, O(n²) at worst.
 func straighten(pts []vg.Point) []vg.Point {
 	if len(pts) < 3 {
 		return pts
@@ -120,7 +120,7 @@ func (l linePlot) Plot(c draw.Canvas, plt *plot.Plot) {
 // bandPlot fills between lo and hi; lo and hi are dense and finite where x is.
 type bandPlot struct {
 	x, lo, hi []float64
-	look      draw.LineStyle // its colour fills
+	look      draw.LineStyle // its colour fills the band
 }
 
 func (b bandPlot) Plot(c draw.Canvas, plt *plot.Plot) {
@@ -166,7 +166,7 @@ func (p errorsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 type dotsPlot struct {
 	path
 	radius vg.Length
-	look   draw.LineStyle // its colour fills
+	look   draw.LineStyle // its colour fills the dots
 }
 
 func (d dotsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
@@ -174,7 +174,7 @@ func (d dotsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	// Dots at the same place look like one, so one is drawn. Nothing visible is lost, and a million observations cost no more than
 	// the pixels that they cover.
 	type cell struct{ x, y int32 }
-	seen := make(map[cell]bool)
+	taken := make(map[cell]bool)
 	var pts []vg.Point
 	for i := range d.x {
 		if !d.ok(i) {
@@ -185,8 +185,8 @@ func (d dotsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 			continue
 		}
 		k := cell{int32(p.X / (2 * tolerance)), int32(p.Y / (2 * tolerance))}
-		if !seen[k] {
-			seen[k] = true
+		if !taken[k] {
+			taken[k] = true
 			pts = append(pts, p)
 		}
 	}
@@ -200,7 +200,7 @@ type dotter interface {
 	Dots(centres []vg.Point, radius vg.Length)
 }
 
-// fillDots draws discs as ONE shape, so that the colours of overlapping translucent dots do not add up.
+// fillDots draws discs as one shape, so that the colours of overlapping translucent dots do not add up.
 func fillDots(c *draw.Canvas, pts []vg.Point, r vg.Length, look draw.LineStyle) {
 	c.SetColor(look.Color)
 	if d, ok := under(c).(dotter); ok {
@@ -273,11 +273,11 @@ func (s spanPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	if s.Label == "" {
 		return nil
 	}
-	return roomAbove(style.text(style.noteSize, style.muted, false).Height(s.Label) + 4)
+	return spaceAbove(style.text(style.noteSize, style.muted, false).Height(s.Label) + 4)
 }
 
-// roomAbove reserves a height above the axes.
-func roomAbove(height vg.Length) []plot.GlyphBox {
+// spaceAbove reserves a height above the axes.
+func spaceAbove(height vg.Length) []plot.GlyphBox {
 	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: height}}}}
 }
 
@@ -306,13 +306,13 @@ type headPlot string
 func (headPlot) style() draw.TextStyle { return style.text(style.labelSize, style.ink, true) }
 
 func (h headPlot) Plot(c draw.Canvas, _ *plot.Plot) {
-	sty, room := h.style(), c.Max.X-c.Min.X
+	sty, limit := h.style(), c.Max.X-c.Min.X
 	at := vg.Point{X: c.Min.X, Y: c.Max.Y + 4 + sty.FontExtents().Descent}
-	if w := sty.Width(string(h)); w > room {
-		sty.Font.Size *= max(0.75, room/w)
+	if w := sty.Width(string(h)); w > limit {
+		sty.Font.Size *= max(0.75, limit/w)
 	}
 	line := []rune(h)
-	for n := len(line) - 1; n > 0 && sty.Width(string(line)) > room+0.1; n-- {
+	for n := len(line) - 1; n > 0 && sty.Width(string(line)) > limit+0.1; n-- {
 		line = append(line[:n:n], '…')
 	}
 	c.FillText(sty, at, string(line))
@@ -320,7 +320,7 @@ func (h headPlot) Plot(c draw.Canvas, _ *plot.Plot) {
 
 // GlyphBoxes reserves the height of the title.
 func (h headPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	return roomAbove(h.style().Height(string(h)) + 4)
+	return spaceAbove(h.style().Height(string(h)) + 4)
 }
 
 func rectangle(x0, y0, x1, y1 vg.Length) []vg.Point {

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// Points are observations: X and Y of one length, any order.
+// Points are observations. X and Y have one length, and any order.
 type Points struct {
-	Name string // in the legend; default "observations" or "held out"
+	Name string // name in the legend; default "observations" or "held out"
 	X, Y []float64
-	// Errors are standard deviations of the observations, drawn as bars of one on each side; nil for none. A value that is not
-	// positive has no bar.
+	// Errors are standard deviations of the observations. Each is drawn as a bar that reaches one to each side; nil for none. A
+	// value that is not positive has no bar.
 	Errors []float64
 }
 
-// Prediction is a posterior along X, which must ascend. LatentVar is the variance of f, NoisyVar that of a new observation
-// y. A band is drawn from its ends or, without them, from its variance; a band that has neither is not drawn. A variance below
-// zero, from rounding, is taken as zero.
+// Prediction is a posterior along X, which must ascend. LatentVar is the variance of f, NoisyVar the variance of a new
+// observation y. A band is drawn from its ends or, without them, from its variance; a band that has neither is not drawn. A
+// variance below zero, from rounding, is taken as zero.
 type Prediction struct {
 	Name      string
 	X, Mean   []float64
@@ -24,9 +24,9 @@ type Prediction struct {
 	NoisyVar  []float64
 	// Lower and Upper are the ends of the band of a new observation where it is not mean ± 1.96 standard deviations; both or none.
 	Lower, Upper []float64
-	// LatentLower and LatentUpper are those of the band of f; both or none.
+	// LatentLower and LatentUpper are the ends of the band of f; both or none.
 	LatentLower, LatentUpper []float64
-	Slot                     int // 1, 2, …: the colour and dash to use; zero means by position
+	Slot                     int // colour and dash to use: 1, 2, …; zero means the position among the predictions
 }
 
 func (p Prediction) check(i int) error {
@@ -58,7 +58,7 @@ type Span struct {
 	Label    string
 }
 
-// slotOf is the look of the i-th method, counted from zero.
+// slotOf returns the look of the i-th method, counted from zero.
 func slotOf(slot, i int) int {
 	if slot > 0 {
 		return slot - 1

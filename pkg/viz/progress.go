@@ -15,7 +15,7 @@ import (
 
 const (
 	redraw = 100 * time.Millisecond // shortest time between two drawings of a bar
-	relog  = 10 * time.Second       // the same for lines in a log
+	relog  = 10 * time.Second       // shortest time between two lines in a log
 )
 
 // Progress shows how far a long computation has come: in a notebook by a bar that remains when it is done, in a terminal by a
@@ -33,7 +33,7 @@ type Progress struct {
 	done     bool
 	failed   string
 	start    time.Time
-	next     time.Time // not drawn before then
+	next     time.Time // earliest time of the next drawing
 	now      func() time.Time
 	put      func(final bool) // draws the present state
 	out      io.Writer
@@ -50,7 +50,7 @@ func NewProgress(title string, total int) *Progress {
 	return newProgress(title, total, os.Stderr, tty, time.Now)
 }
 
-// NewProgressTo is NewProgress for a log: it writes whole lines to w, at most one in ten seconds, even in a notebook. With
+// NewProgressTo starts a bar for a log: it writes whole lines to w, at most one in ten seconds, even in a notebook. With
 // io.Discard it silences a bar.
 func NewProgressTo(w io.Writer, title string, total int) *Progress {
 	p := &Progress{title: clean(title), total: max(total, 0), now: time.Now, out: w}
@@ -145,7 +145,7 @@ func (p *Progress) change(f func()) {
 	}
 }
 
-// share is the part done, from 0 to 1.
+// share returns the part done, from 0 to 1.
 func (p *Progress) share() float64 {
 	if p.total == 0 {
 		return 0
@@ -153,10 +153,10 @@ func (p *Progress) share() float64 {
 	return min(max(float64(p.current)/float64(p.total), 0), 1)
 }
 
-// told is the running time, in seconds, from which on a bar shows it.
-const told = 1e-3
+// shown is the running time from which a bar shows it, in seconds.
+const shown = 1e-3
 
-// status is the text of the current state: "120/500 · 24 % · 3.4 s · about 11 s left · message".
+// status returns the text of the current state: "120/500 · 24 % · 3.4 s · about 11 s left · message".
 func (p *Progress) status() string {
 	var parts []string
 	if p.total > 0 {
@@ -165,7 +165,7 @@ func (p *Progress) status() string {
 		parts = append(parts, fmt.Sprintf("%d steps", p.current))
 	}
 	elapsed := p.now().Sub(p.start).Seconds()
-	if p.done || elapsed >= told {
+	if p.done || elapsed >= shown {
 		parts = append(parts, formatDuration(elapsed))
 	}
 	if s := p.share(); !p.done && s > 0 && s < 1 {
@@ -208,8 +208,8 @@ func (p *Progress) terminal(final bool) {
 	p.lastWide = wide
 }
 
-// html is the bar in a notebook; its look depends on no style sheet or script. A bar that ended well has the class gppl-done,
-// with which a published page hides it.
+// html returns the bar in a notebook; its look depends on no style sheet or script. A bar that ended well has the class
+// gppl-done, by which a published page hides it.
 func (p *Progress) html() string {
 	colour, class := "#0072b2", ""
 	switch {

@@ -18,8 +18,8 @@ type HistogramOptions struct {
 	Values []float64
 }
 
-// Histogram draws the density of values as bars, and the standard normal density over it. The number of bars is that of Freedman
-// and Diaconis (1981), between 8 and 60.
+// Histogram draws the density of values as bars, and the standard normal density over it. The number of bars follows Freedman and
+// Diaconis (1981), between 8 and 60.
 //
 // It returns an error if an axis label is missing or no value is finite.
 func Histogram(o HistogramOptions) (*Figure, error) {

@@ -19,14 +19,14 @@ type Point struct {
 	XLo, XHi, YLo, YHi float64
 }
 
-// PointGroup is points of one kind.
+// PointGroup holds points of one method.
 type PointGroup struct {
-	Name   string // in the legend; empty: not in it
+	Name   string // shown in the legend, unless it is empty
 	Marker Marker
 	Points []Point
-	Slot   int  // 1, 2, …: the colour to use; zero means by position
-	Hollow bool // pale and not filled: for other people's figures, such as published ones
-	Joined bool // by a line, in the order of the points
+	Slot   int  // colour to use: 1, 2, …; zero means the position among the groups
+	Hollow bool // markers are pale and not filled, as for other people's figures
+	Joined bool // a line joins the points in their order
 }
 
 // ScatterOptions describe a scatter of marked points. Only the axis labels and one drawable point are required.
@@ -41,13 +41,12 @@ type ScatterOptions struct {
 	YRange [2]float64
 }
 
-// Scatter draws few points with shapes, error bars and labels on linear or logarithmic axes; for many plain dots use [Curves].
-// Each label is placed where it covers least of the labels, markers and lines: beside its point or, in a crowd, farther away and
-// tied to it by a thin line, in O(N²) for N points. A label without a place is left out; readers of a page find it at the point.
-// Use [Grid] for several panels; it merges the legends.
+// Scatter draws points with shapes, error bars and labels on linear or logarithmic axes; for many plain dots use [Curves]. Each
+// label is placed where it covers least of the labels, markers and lines: beside its point or, in a crowd, farther away and tied
+// to it by a thin line, in O(N²) for N points. A label without a place is left out; readers of a page find it at the point. Use
+// [Grid] for several panels; it merges the legends.
 //
-// It returns an error if an axis label is missing, a range is empty or not positive on a log axis, or no point is drawable
-// .
+// It returns an error if an axis label is missing, a range is empty or not positive on a log axis, or no point is drawable.
 func Scatter(o ScatterOptions) (*Figure, error) {
 	b, err := newBuilder(o.Frame, o.LogX, o.LogY)
 	if err != nil {
@@ -85,7 +84,7 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 		if g.Joined && len(drawn.x) > 1 {
 			thin := draw.LineStyle{Color: withAlpha(look.colour, 150), Width: 1.4}
 			b.add(linePlot{path{x: drawn.x, y: drawn.y, logX: o.LogX, logY: o.LogY}, thin},
-				layer{kind: layerLine, name: clean(g.Name), colour: thin.Color, x: drawn.x, y: drawn.y}) // as the points: read once
+				layer{kind: layerLine, name: clean(g.Name), colour: thin.Color, x: drawn.x, y: drawn.y}) // it repeats the points
 		}
 		b.legend = append(b.legend, entry{name: clean(g.Name), glyph: look, kind: swatchGlyph})
 	}
@@ -94,7 +93,7 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 			p.rules = append(p.rules, r.Y)
 		}
 	}
-	b.plot.Add(part{p, "edge"}) // the arrow heads at the edges, which are neither bars nor points
+	b.plot.Add(part{p, "edge"}) // the arrow heads at the edges are neither bars nor points
 	b.yRange = o.YRange
 	return b.figure(0.07)
 }
@@ -104,7 +103,7 @@ type glyphPoint struct {
 	Point
 	look     glyph
 	bars, at string
-	joined   bool // by a line to the one before
+	joined   bool // a line joins it to the one before
 }
 
 // pointsPlot draws bars, then markers, then labels, so that none hides the middle of another.
@@ -168,7 +167,7 @@ func (p pointsPlot) write(c draw.Canvas, at []vg.Point, around crowd) {
 		}
 		sty := style.text(style.noteSize, col, false)
 		sty.YAlign = draw.YBottom
-		// The height is that of a digit.
+		// The text is as high as a digit.
 		labels = append(labels, label{at[i], q.look.size() + 2, vg.Point{X: sty.Width(q.Label), Y: 0.75 * sty.FontExtents().Ascent}})
 		styles, of = append(styles, sty), append(of, q)
 	}
@@ -176,7 +175,7 @@ func (p pointsPlot) write(c draw.Canvas, at []vg.Point, around crowd) {
 		if s.left {
 			continue
 		}
-		marked(c, of[i].at, func() { // so that the label moves with its point when a reader zooms
+		marked(c, of[i].at, func() { // the label moves with its point when a reader zooms
 			if s.tied {
 				c.StrokeLines(draw.LineStyle{Color: styles[i].Color, Width: 0.6}, []vg.Point{s.tie.from, s.tie.to})
 			}
@@ -185,7 +184,7 @@ func (p pointsPlot) write(c draw.Canvas, at []vg.Point, around crowd) {
 	}
 }
 
-// beyond is the direction in which v leaves the axis: −1, 0 or 1.
+// beyond returns the direction in which v leaves the axis: −1, 0 or 1.
 func beyond(v float64, a *plot.Axis) vg.Length {
 	switch {
 	case v < a.Min:

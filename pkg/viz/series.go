@@ -23,7 +23,7 @@ type SeriesOptions struct {
 	Spans             []Span
 	Events            []Event
 
-	YRange [2]float64 // as in CurvesOptions, for figures without Panels
+	YRange [2]float64 // fixes the vertical axis as in CurvesOptions, for figures without Panels
 
 	// Panels draws each prediction in its own panel, in Cols columns (zero means one), on shared axes. Without it they are overlaid,
 	// which is readable for two or three.
@@ -35,25 +35,24 @@ type SeriesOptions struct {
 	Ends bool
 }
 
-// The names of the bands, in legends and where they end.
+// forY and forF are the names of the bands, in legends and where the bands end.
 const (
 	forY = "95 % of values"
 	forF = "the curve itself, 95 %"
 )
 
 const (
-	// maxDots bounds the observations drawn in all panels together, so that the file stays small.
+	// maxDots bounds the number of observations drawn in all panels together, so that the file stays small.
 	maxDots = 12000
-	// fewDots is the number up to which each dot can be seen by itself.
-	fewDots = 400
+	// singleDots is the number up to which each dot can be seen by itself.
+	singleDots = 400
 )
 
 // Series draws observations as dots and each prediction as a mean with a 95 % band for f inside one for y, which are named "the
-// curve itself, 95 %" and "95 % of values". If there are more than
-// 12000 observations, it draws an evenly spread subset and the legend says so.
+// curve itself, 95 %" and "95 % of values". If there are more than 12000 observations, it draws an evenly spread subset and the
+// legend says so.
 //
-// It returns an error if an axis label is missing, lengths differ, a prediction's X does not ascend, or nothing is drawable
-// .
+// It returns an error if an axis label is missing, lengths differ, a prediction's X does not ascend, or nothing is drawable.
 func Series(o SeriesOptions) (*Figure, error) {
 	if !o.Panels || len(o.Predictions) < 2 {
 		return series(o, maxDots)
@@ -93,12 +92,12 @@ func (o SeriesOptions) panel(i, limit int) (*Figure, error) {
 	return f, nil
 }
 
-// dotRadius is the radius of observations: the fewer, the larger.
+// dotRadius returns the radius of n observations, which is larger if n is smaller.
 func dotRadius(n int) vg.Length {
 	switch {
-	case n <= fewDots/2:
+	case n <= singleDots/2:
 		return 1.9 * style.dotR
-	case n <= 2*fewDots:
+	case n <= 2*singleDots:
 		return 1.4 * style.dotR
 	}
 	return style.dotR
@@ -117,7 +116,7 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 		return nil, err
 	}
 	b.yRange = o.YRange
-	// Bands first, then many dots, then means: the model's f remains visible through thousands of observations.
+	// Bands come first, then many dots, then means: the model's f remains visible through thousands of observations.
 	var latent, noisy bool
 	single := len(o.Predictions) == 1
 	latentAlpha, noisyAlpha := style.latentAlpha, style.noisyAlpha
@@ -140,8 +139,8 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 	}
 	o.Observed.Name, o.HeldOut.Name = cmp.Or(o.Observed.Name, "observations"), cmp.Or(o.HeldOut.Name, "held out")
 	radius := dotRadius(len(o.Observed.X) + len(o.HeldOut.X))
-	// So few dots hide no line, and no line should hide them: they are drawn above it, in full strength.
-	above := func(p Points) bool { return len(p.X) <= fewDots || len(o.Predictions) == 0 }
+	// Up to singleDots dots hide no line, and no line should hide them: they are drawn above it, in full strength.
+	above := func(p Points) bool { return len(p.X) <= singleDots || len(o.Predictions) == 0 }
 	dots := func(whether bool) error {
 		alpha := style.dotAlpha
 		if whether {
@@ -212,8 +211,8 @@ func (b *builder) events(all []Event) {
 	}
 }
 
-// endings are the entries of the legend of lines and bands that reach the right end, with where they end: the band for y at its
-// upper end, that for f at its lower one.
+// endings returns the entries of the legend of lines and bands that reach the right end, with where they end: the band for y at
+// its upper end, the band for f at its lower one.
 func (b *builder) endings() (ends []ending) {
 	for _, e := range b.legend {
 		for _, l := range b.layers {

@@ -10,16 +10,16 @@ import (
 // Spread summarises the distribution of values from several runs, such as seeds. As a cell of a [Table] it reads "median [lower
 // quartile, upper quartile] worst", each in the column's format; [Column.Best] compares medians. Make it with [SpreadOf].
 type Spread struct {
-	N      int // values that are finite
-	Failed int // values that are not
+	N      int // number of finite values
+	Failed int // number of other values
 	Median float64
 	Q1, Q3 float64 // quartiles
 	Worst  float64
 }
 
-// SpreadOf summarises values of which the largest is the worst. Quantiles interpolate linearly between order statistics (R's type
-// 7). Values that are not finite, such as those of failed runs, are counted separately; if none is finite, the fields are NaN.
-// O(n log n).
+// SpreadOf summarises values; the largest is the worst. Quantiles interpolate linearly between order statistics (R's type 7).
+// Values that are not finite, such as those from failed runs, are counted separately; if none is finite, the fields are NaN. It
+// takes O(n log n).
 func SpreadOf(values []float64) Spread {
 	sorted := numeric.OnlyFinite(values)
 	slices.Sort(sorted)
@@ -30,7 +30,7 @@ func SpreadOf(values []float64) Spread {
 	}
 }
 
-// parts are the two texts of a cell: the median, and the rest in small print.
+// parts returns the two texts of a cell: the median, and the rest in small print.
 func (s Spread) parts(number func(float64) string) (median, rest string) {
 	if s.N == 0 {
 		return absent, s.failures()

@@ -15,11 +15,11 @@ import (
 
 // Strip is one method's values, such as one for each seed.
 type Strip struct {
-	Name   string // below the strip, or in the legend if there is a Group
+	Name   string // is written below the strip, or in the legend if there is a Group
 	Group  string // consecutive strips of one group stand together, above this name
 	Values []float64
-	Marks  []float64 // for comparison, such as a published value
-	Slot   int       // 1, 2, …: the colour to use; zero means by position, or by name if there is a Group
+	Marks  []float64 // values for comparison, such as a published one
+	Slot   int       // colour to use: 1, 2, …; zero means the position, or the place of the name if there is a Group
 }
 
 // groupGap is the gap between groups, in widths of a strip.
@@ -35,18 +35,17 @@ type StripsOptions struct {
 	// Each names a dot in the legend; default "one run".
 	Each string
 
-	// YRange fixes the vertical axis from the first to the second value; a value beyond is drawn as an arrow head at the edge. The
-	// zero value fits the axis to the data without values that would flatten the rest, the farthest of which stand beside their
-	// arrow heads.
+	// YRange fixes the vertical axis from the first to the second value; a value beyond is drawn as an arrow head at the edge.
+	// The zero value fits the axis to the data without values that would flatten the rest; the farthest of these are written
+	// beside their arrow heads.
 	YRange [2]float64
 }
 
 // Strips draws distributions side by side: every value as a dot, a box from the lower to the upper quartile ([SpreadOf]), and a
-// line at the median. Dots that would overlap are moved sideways. Values that cannot be drawn, such as those of failed runs, are
-// counted above their strip.
+// line at the median. Dots that would overlap are moved sideways. Values that cannot be drawn, such as those from failed runs,
+// are counted above their strip.
 //
-// It returns an error if an axis label is missing, the range is empty or not positive on a log axis, or nothing is drawable
-// .
+// It returns an error if an axis label is missing, the range is empty or not positive on a log axis, or nothing is drawable.
 func Strips(o StripsOptions) (*Figure, error) {
 	b, err := newBuilder(o.Frame, false, o.LogY)
 	if err != nil {
@@ -55,12 +54,12 @@ func Strips(o StripsOptions) (*Figure, error) {
 	b.rules(o.Rules)
 	var s stripsPlot
 	var below nameTicks
-	var kinds []string // names of strips in groups, each once
+	var methods []string // names of strips in groups, each once
 	at, marks := 0.0, false
 	for i, st := range o.Strips {
 		st.Name, st.Group = clean(st.Name), clean(st.Group)
 		at++
-		name, kind := st.Name, i
+		name, method := st.Name, i
 		switch {
 		case st.Group == "":
 			below.add(st.Name, at)
@@ -74,13 +73,13 @@ func Strips(o StripsOptions) (*Figure, error) {
 		}
 		if st.Group != "" {
 			name = st.Group + ", " + st.Name
-			if kind = slices.Index(kinds, st.Name); kind < 0 {
-				kind, kinds = len(kinds), append(kinds, st.Name)
-				look := glyph{Disc, style.colour(slotOf(st.Slot, kind)), style.glyphR, false}
+			if method = slices.Index(methods, st.Name); method < 0 {
+				method, methods = len(methods), append(methods, st.Name)
+				look := glyph{Disc, style.colour(slotOf(st.Slot, method)), style.glyphR, false}
 				b.legend = append(b.legend, entry{name: st.Name, glyph: look, kind: swatchGlyph})
 			}
 		}
-		one := strip{x: at, slot: slotOf(st.Slot, kind), sum: SpreadOf(st.Values)}
+		one := strip{x: at, slot: slotOf(st.Slot, method), sum: SpreadOf(st.Values)}
 		for _, v := range st.Values {
 			if drawable(v, o.LogY) {
 				one.values = append(one.values, v)
@@ -125,11 +124,11 @@ func Strips(o StripsOptions) (*Figure, error) {
 	return f, nil
 }
 
-// Tukey's outer fences: values farther than fence quartile ranges from the box are far out. They leave the axis if it is more
+// Values farther than fence quartile ranges from the box are far out (Tukey's outer fences). They leave the axis if it is more
 // than flattened times as long with them.
 const fence, flattened = 3, 1.5
 
-// inside is the range of an axis that values far out do not flatten, zero if there are none.
+// inside returns the range of an axis that values far out do not flatten, zero if there are none.
 func (s stripsPlot) inside(logY bool) [2]float64 {
 	to, from := func(v float64) float64 { return v }, func(v float64) float64 { return v }
 	if logY {
@@ -164,7 +163,7 @@ var markGlyph = glyph{Diamond, style.ink, style.glyphR, true}
 type strip struct {
 	x             float64
 	slot          int
-	sum           Spread // of all finite values
+	sum           Spread // summary of all finite values
 	values, marks []float64
 	missing       int
 }
@@ -176,8 +175,8 @@ type stripsPlot struct {
 
 func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	trX, trY := plt.Transforms(&c)
-	room := trX(1.5) - trX(0.5)
-	half := min(0.32*room, 34) // of the box and of the cloud of dots
+	width := trX(1.5) - trX(0.5)
+	half := min(0.32*width, 34) // half width of the box and of the cloud of dots
 	cut := func(v float64) vg.Length { return trY(math.Max(plt.Y.Min, math.Min(plt.Y.Max, v))) }
 	for _, st := range s.strips {
 		x, col := trX(st.x), style.colour(st.slot)
@@ -204,7 +203,7 @@ func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 			fillDots(&c, at, dot.radius, draw.LineStyle{Color: withAlpha(col, style.heldAlpha)})
 		}
 		if s.farOut {
-			st.farthest(c, &plt.Y, x+dot.radius+2, 0.7*room, cut)
+			st.farthest(c, &plt.Y, x+dot.radius+2, 0.7*width, cut)
 		}
 		for _, v := range st.marks {
 			p := vg.Point{X: x + half + markGlyph.size() + 1, Y: cut(v)}
@@ -222,8 +221,8 @@ func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// farthest writes the farthest value on each side of the axis beside its arrow head, if there is room before the next strip.
-func (s strip) farthest(c draw.Canvas, axis *plot.Axis, x, room vg.Length, y func(float64) vg.Length) {
+// farthest writes the farthest value on each side of the axis beside its arrow head, if it fits before the next strip.
+func (s strip) farthest(c draw.Canvas, axis *plot.Axis, x, limit vg.Length, y func(float64) vg.Length) {
 	if len(s.values) == 0 {
 		return
 	}
@@ -233,7 +232,7 @@ func (s strip) farthest(c draw.Canvas, axis *plot.Axis, x, room vg.Length, y fun
 		}
 		sty := style.text(style.noteSize, style.muted, false)
 		sty.YAlign = draw.YCenter
-		if said := auto(v); sty.Width(said) < room {
+		if said := auto(v); sty.Width(said) < limit {
 			c.FillText(sty, vg.Point{X: x, Y: y(v)}, said)
 		}
 	}
@@ -245,14 +244,14 @@ func (s strip) note() string { return fmt.Sprintf("+ %d not drawn", s.missing) }
 func (s stripsPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	for _, st := range s.strips {
 		if st.missing > 0 {
-			return roomAbove(style.text(style.noteSize, style.muted, false).Height(st.note()) + 3)
+			return spaceAbove(style.text(style.noteSize, style.muted, false).Height(st.note()) + 3)
 		}
 	}
 	return nil
 }
 
-// swarm moves dots, sorted by height, sideways by at most half, until none is nearer than gap to another; a dot for which there
-// is no such place stays. Sides alternate, so that the cloud is as wide as the values are dense.
+// swarm moves dots, sorted by height, sideways by at most half, until none is nearer than gap to another; a dot without such a
+// place stays. Sides alternate, so that the cloud is as wide as the values are dense.
 func swarm(at []vg.Point, gap, half vg.Length) {
 	for i := range at {
 		x := at[i].X

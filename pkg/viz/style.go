@@ -25,14 +25,14 @@ type theme struct {
 
 	titleSize, labelSize, tickSize, noteSize               vg.Length
 	lineWidth, gridWidth, axisWidth, dotR, markerR, glyphR vg.Length
-	latentAlpha, noisyAlpha                                uint8 // bands of one method
-	overlaid                                               uint8 // latent bands of several; noisy ones have half
+	latentAlpha, noisyAlpha                                uint8 // opacities of the bands of one method
+	overlaid                                               uint8 // opacity of the latent bands of several; noisy ones have half
 	dotAlpha, heldAlpha                                    uint8
 	margin, gap                                            vg.Length
 	width, height                                          float64 // CSS pixels
 }
 
-// The slots, by the names of their colours. As in the paper's figures PL is blue, VFE red and ML yellow; what goes beyond the
+// These slots have the names of their colours. As in the paper's figures PL is blue, VFE red and ML yellow; what goes beyond the
 // paper is green. This holds in every figure that gives its methods slots rather than leave them to their order.
 const (
 	Blue = 1 + iota
@@ -92,7 +92,7 @@ func darker(c color.NRGBA) color.NRGBA {
 	return color.NRGBA{R: uint8(int(c.R) * 2 / 3), G: uint8(int(c.G) * 2 / 3), B: uint8(int(c.B) * 2 / 3), A: c.A}
 }
 
-// colour and line give the look of the method in a slot, which counts from zero and wraps around.
+// colour returns the colour of the method in a slot, which counts from zero and wraps around; line returns its look.
 func (t *theme) colour(slot int) color.NRGBA { return t.palette[slot%len(t.palette)] }
 
 func (t *theme) line(slot int) draw.LineStyle {

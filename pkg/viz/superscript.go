@@ -9,13 +9,12 @@ import (
 )
 
 // superscript is a text handler for tick labels that draws what is in ^{...} small and raised, because the fonts lack the Unicode
-// superscripts for minus, 0 and 9. It handles one line without rotation, which is enough for ticks.
+// superscripts for minus, 0 and 9. It handles one line without rotation, as ticks have.
 type superscript struct{ text.Plain }
 
-const supScale = 0.8 // 11 pixels, beside ticks of 14
-
 const (
-	supRaise = 0.38
+	supScale = 0.8  // size of a superscript over the size of its text: 11 pixels, beside ticks of 14
+	supRaise = 0.38 // rise of a superscript over the size of its text
 )
 
 func (superscript) split(txt string) (base, sup string) {
@@ -45,7 +44,7 @@ func (h superscript) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) 
 	width, height, _ := h.Box(txt, sty.Font)
 	depth := face.Extents().Descent
 	pt.X += vg.Length(sty.XAlign) * width
-	// The baseline is that of text.Plain, so that labels with and without a power line up.
+	// The baseline is the same as in text.Plain, so that labels with and without a power line up.
 	pt.Y += vg.Length(sty.YAlign)*(height+depth) - face.Extents().Ascent + sty.Font.Size
 	c.SetColor(sty.Color)
 	axis := "y"

@@ -16,17 +16,17 @@ import (
 // Column is one column of a table.
 type Column struct {
 	Name   string
-	Unit   string // "s", "nats"; shown after the name; may be empty
-	Right  bool   // aligned to the right, as a column of numbers and durations always is
-	Format Format // nil: numbers with four significant digits, durations in a suitable unit, others as they print
-	// Best emphasises the smallest value; values with the same text together, and never one that is not finite.
+	Unit   string // is shown after the name, as "s" or "nats"; may be empty
+	Right  bool   // the column is aligned to the right, as one of numbers and durations always is
+	Format Format // nil shows numbers with four significant digits, durations in a suitable unit, others as they print
+	// Best emphasises the smallest value, together with values that have the same text, and never one that is not finite.
 	Best bool
 	// BestOfRow emphasises the smallest value of each row among the columns with this choice.
 	BestOfRow bool
 	Target    float64 // if not zero, the best value is the nearest to it, not the smallest
 }
 
-// badness is the quantity that is smallest for the best value; only finite numbers have one.
+// badness returns the quantity that is smallest for the best value; only finite numbers have one.
 func (c Column) badness(v any) (float64, bool) {
 	x, ok := number(v)
 	if c.Target != 0 {
@@ -40,21 +40,21 @@ func (c Column) badness(v any) (float64, bool) {
 type Table struct {
 	Caption string
 	Columns []Column
-	Rows    [][]any  // each as long as Columns
-	Notes   []string // below the table
+	Rows    [][]any  // each row is as long as Columns
+	Notes   []string // are written below the table
 }
 
 // worst begins the second line of a spread.
 const worst = " worst "
 
-// newLine separates the lines of a cell: a character that clean does not change.
+// newLine separates the lines of a cell by a character that clean does not change.
 const newLine = "\u2028"
 
 // tableCell is the text shown for a value.
 type tableCell struct {
 	text   string
-	small  string // after the text, or below it
-	status Status // shown as a badge
+	small  string // is written after the text, or below it
+	status Status // is shown as a badge
 	best   bool
 }
 
@@ -122,7 +122,7 @@ type rival struct {
 	badness float64
 }
 
-// emphasise marks the best of some cells, and those with the same text.
+// emphasise marks the best of some cells, and cells with the same text.
 func emphasise(rivals []rival) {
 	if len(rivals) == 0 {
 		return
@@ -149,7 +149,7 @@ func (c tableCell) html() string {
 	return s
 }
 
-// notes are the explanation of spreads, if there are any, and the table's notes.
+// notes returns the explanation of spreads, if there are any, and the table's notes.
 func (t *Table) notes() []string {
 	if n := t.note(); n != "" {
 		return append([]string{n}, t.Notes...)

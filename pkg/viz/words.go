@@ -79,12 +79,12 @@ func (l *layer) sayX(v float64) string {
 	return trimmed(formatDigits(v, digits))
 }
 
-// again reports whether a layer repeats the numbers of one below it: the dots on a line, or the line through points.
+// again reports whether a layer repeats the numbers of one below it, as dots on a line or a line through points do.
 func (l *layer) again(before []layer) bool {
 	return slices.ContainsFunc(before, func(o layer) bool { return sameSlice(o.y, l.y) })
 }
 
-// words describes a layer; before are those drawn below it, which may be the same curve in another form.
+// words describes a layer; before are the layers drawn below it, which may be the same curve in another form.
 func (l *layer) words(before []layer) string {
 	name := l.name
 	switch l.kind {
@@ -181,9 +181,9 @@ func (l *layer) course(name string) string {
 	case first < 0:
 		return ""
 	case len(at) > 0:
-		const told = 4
-		if n := len(at) - told; n > 1 {
-			at = append(at[:told], fmt.Sprintf("and at %d more places", n))
+		const listed = 4
+		if n := len(at) - listed; n > 1 {
+			at = append(at[:listed], fmt.Sprintf("and at %d more places", n))
 		}
 		return name + " at " + strings.Join(at, ", ")
 	case first == last:
@@ -201,7 +201,7 @@ func (l *layer) course(name string) string {
 	}
 	s := fmt.Sprintf("%s %s from %s at %s to %s at %s", name, verb, threeDigits(l.y[first]), l.sayX(l.x[first]),
 		threeDigits(l.y[last]), l.sayX(l.x[last]))
-	const apart = 0.05 // how far an extreme must lie beyond both ends to be mentioned, as a share of the range
+	const apart = 0.05 // share of the range by which an extreme must lie beyond both ends to be mentioned
 	var extremes []string
 	if v := l.y[low]; math.Min(l.y[first], l.y[last])-v > apart*(l.y[high]-v) {
 		extremes = append(extremes, fmt.Sprintf("lowest %s at %s", threeDigits(v), l.sayX(l.x[low])))
@@ -215,7 +215,7 @@ func (l *layer) course(name string) string {
 	return s
 }
 
-// uprights returns where the lines across the figure stand, such as those of events; nil if the layer has others too.
+// uprights returns where the lines across the figure stand, such as events; nil if the layer also has others.
 func (l *layer) uprights() (at []string) {
 	for i := 0; i+1 < len(l.x); i += 3 { // two ends, then a gap
 		if !(l.x[i] == l.x[i+1]) || i+2 < len(l.x) && !math.IsNaN(l.x[i+2]) {
