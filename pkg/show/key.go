@@ -10,10 +10,10 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/protocol"
 )
 
-// Cache returns what compute returned under this key before in the same notebook, or else what it returns now. GoNB's cache keeps
-// it in the folder of the kernel, with which it ends: GoNB's default storage outlives kernels, and a later session would see
-// what earlier code computed. It keeps what encoding/gob can write: of a model, keep the parameters. Outside a notebook it only
-// computes.
+// Cache returns the value that compute returned under this key before in the same notebook, or else its value now. GoNB's cache
+// keeps it in the folder of the kernel, with which it ends: GoNB's default storage outlives kernels, and a later session would
+// get what earlier code computed. It keeps what encoding/gob can write: of a model, keep the parameters. Outside a notebook it
+// only computes.
 func Cache[T any](key string, compute func() T) T {
 	folder := os.Getenv(protocol.GONB_TMP_DIR_ENV)
 	if folder == "" {
@@ -22,7 +22,7 @@ func Cache[T any](key string, compute func() T) T {
 	return cache.CacheWith(cache.MustNew(filepath.Join(folder, "cache")), key, compute)
 }
 
-// Key is a key for [Cache]: another one as soon as one of the knobs that the value depends on is another one. It is a hash of the
+// Key returns a key for [Cache], which differs as soon as one of the knobs that the value depends on differs. It is a hash of the
 // knobs as %#v and %v print them: what they hold, and what they say of themselves. Knobs with pointers have another key in every
 // cell, and are never found.
 func Key(name string, knobs ...any) string {

@@ -52,8 +52,7 @@ func (f *Forecast) live(from float64) (*live.Page, error) {
 
 // Excess displays how the likelihood of k projections with their residual energy ([gppl.NewResidual], Spectral) approaches the
 // exact one as k grows, for observations of the model m, whose kernel must have one lengthscale. In a report, readers can change
-// lengthscale and noise. The first numbers that are shown, and verified, are those of the largest k. Errors are those of the two
-// losses.
+// lengthscale and noise. The first numbers that are shown, and verified, are for the largest k. It fails as the two losses do.
 func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
 	return showLive(excess(title, m, d, xUnit))
 }
@@ -98,7 +97,7 @@ func numbersOf(n int) (k []int) {
 
 // Lost displays the share of the Fisher information about the lengthscale of m that k Sphere projections of observations at x
 // lose, as k grows, with the two terms of the paper's theorem ([fisher.Information]). In a report, readers can change lengthscale
-// and noise, and choose another parameter and other directions. Errors are those of [fisher.New].
+// and noise, and choose another parameter and other directions. It fails as [fisher.New] does.
 func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
 	return showLive(lost(title, m, x, xUnit))
 }
@@ -123,8 +122,8 @@ func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 }
 
 // Kept displays the share of the Fisher information about the lengthscale of m that k projections of observations at x keep, as k
-// grows, for each design. In a report, readers can change lengthscale and noise, and choose another parameter. Errors are those
-// of [fisher.New].
+// grows, for each design. In a report, readers can change lengthscale and noise, and choose another parameter. It fails as
+// [fisher.New] does.
 func Kept(title string, m gppl.Model, x []float64, xUnit string) error {
 	return showLive(kept(title, m, x, xUnit))
 }

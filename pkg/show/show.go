@@ -17,7 +17,7 @@ import (
 )
 
 // Train minimises a loss from its own start, with a progress bar titled title. A notebook's stop button ends it; it then returns
-// the best point so far and an error. Other errors are those of [gppl.Fit].
+// the best point so far and an error. Otherwise it fails as [gppl.Fit] does.
 func Train(title string, loss gppl.Loss, s gppl.Settings) (*gppl.Result, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -31,9 +31,9 @@ func Train(title string, loss gppl.Loss, s gppl.Settings) (*gppl.Result, error) 
 	return r, err
 }
 
-// Parameters returns a table of the learnt parameters with standard errors and units. xUnit is the unit of the inputs, yUnit that
-// of the observations as the model saw them; if one is empty, units are written in x or y. Warnings of the training are notes
-// below the table.
+// Parameters returns a table of the learnt parameters with standard errors and units. xUnit is the unit of the inputs, yUnit the
+// unit of the observations as the model saw them; if one is empty, units are written in x or y. Warnings of the training are
+// notes below the table.
 func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 	units := map[string]string{}
 	if xUnit != "" {

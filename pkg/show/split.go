@@ -16,23 +16,23 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Split is a series cut in two: the part that a model may see, and the held-out part after it.
+// Split is a series cut in two: the part that a model may use, and the held-out part after it.
 type Split struct {
 	Train   dataset.Series // in the unit of the series
 	Held    dataset.Series // all observations at the cut or after it
 	Data    gppl.Data      // Train, standardised
 	Scaling dataset.Scaling
 
-	whole dataset.Series // before thinning
-	at    float64
-	every int
+	whole dataset.Series // all observations, before thinning
+	at    float64        // x of the cut
+	every int            // the model is trained on every every-th observation before the cut
 }
 
-// String has both parts, in the unit of the series.
+// String describes both parts, in the unit of the series.
 func (s *Split) String() string { return fmt.Sprintf("train on %v; held out: %v", s.Train, s.Held) }
 
-// SplitAt cuts a series at x. It keeps every every-th of the observations before x for training (1: all). It returns an error if
-// either side is empty, and the errors of [gppl.NewData].
+// SplitAt cuts a series at x. It keeps every every-th of the observations before x for training (1 keeps all). It returns an
+// error if either side is empty, and fails as [gppl.NewData] does.
 func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 	if every < 1 {
 		panic(fmt.Sprintf("show: SplitAt: every = %d; want at least 1", every))
@@ -63,8 +63,8 @@ const level = 0.95
 type Forecast struct {
 	Name        string
 	Unit        string
-	N           int     // held-out observations
-	Coverage    float64 // share of them within the 95 % band
+	N           int     // number of held-out observations
+	Coverage    float64 // share of the held-out observations within the 95 % band
 	Width       float64 // mean width of the band
 	RMSE        float64
 	NLPD        float64 // negative log density per observation, nats
@@ -73,8 +73,8 @@ type Forecast struct {
 	horizonFrom float64
 }
 
-// Forecast predicts the held-out observations with the model m, without training it. Its errors are those of
-// [gppl.NewPosterior] and of [gppl.Posterior.Noisy].
+// Forecast predicts the held-out observations with the model m, without training it. It fails as [gppl.NewPosterior] and
+// [gppl.Posterior.Noisy] do.
 func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 	p, err := gppl.NewPosterior(context.Background(), m, s.Data)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 	return f, nil
 }
 
-// score compares observations with normal distributions of them.
+// score compares observations with normal distributions that predict them.
 func (f *Forecast) score(y, mean, variance []float64) {
 	below, above := numeric.NormalQuantile(0.5*(1-level)), numeric.NormalQuantile(0.5*(1+level))
 	for i, m := range mean {
@@ -135,13 +135,13 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := s.Train.Between(from, f.horizonFrom)
+	shown := s.Train.Between(from, f.horizonFrom)
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{Title: title, XLabel: label(cmp.Or(s.Held.XName, "x"), s.Held.XUnit),
 			YLabel: label(cmp.Or(s.Held.YName, "y"), s.Held.YUnit), Height: 330,
 			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was "+
 				"then observed. %s", 100*level, f)},
-		Observed: viz.Points{Name: "trained on", X: seen.X, Y: seen.Y},
+		Observed: viz.Points{Name: "trained on", X: shown.X, Y: shown.Y},
 		HeldOut:  viz.Points{X: s.Held.X, Y: s.Held.Y},
 		Predictions: []viz.Prediction{{
 			Name: "forecast", X: x, Mean: s.Scaling.Values(nil, mean),

@@ -10,30 +10,30 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
-// Projected are k projections of observations at X, as k grows, and a model. The kernel has a variance and one lengthscale.
+// Projected describes k projections of observations at X, as k grows, and a model. The kernel has a variance and one lengthscale.
 type Projected struct {
 	Model store.Model `json:"model"`
 	X     []float64   `json:"x"`
 	XUnit string      `json:"xUnit"`
-	K     []int       `json:"k"`  // ascending
+	K     []int       `json:"k"`  // numbers of projections, ascending
 	At    int         `json:"at"` // the k whose numbers are read first
 }
 
-// Directions are projections with the Fisher information of the model (fisher.Information) that they keep and lose.
+// Directions describes projections with the Fisher information of the model (fisher.Information) that they keep and lose.
 type Directions struct {
 	Projected
 
-	of    []float64 // the latest parameters, and what they have
-	info  *fisher.Information
-	drawn map[string][]*gppl.Projection // by design, of each k
+	of    []float64                     // the latest parameters
+	info  *fisher.Information           // information at the latest parameters
+	drawn map[string][]*gppl.Projection // projections of each design, for each k
 }
 
-// lengthscale is its place among the parameters, −1 if there is none.
+// lengthscale returns its index among the parameters, −1 if there is none.
 func (d *Projected) lengthscale() int {
 	return slices.IndexFunc(d.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
 }
 
-// parameters are the places of the parameters that a reader chooses among: the lengthscale, then the others, the noise last.
+// parameters returns the indices of the parameters that a reader chooses among: the lengthscale, then the others, the noise last.
 func (d *Directions) parameters() []int {
 	at := []int{d.lengthscale()}
 	for i := range d.Model.Params() {
@@ -44,7 +44,7 @@ func (d *Directions) parameters() []int {
 	return at
 }
 
-// names are those of the parameters at the given places.
+// names returns the names of the parameters with the given indices.
 func (d *Directions) names(at []int) (names []string) {
 	params := d.Model.Params()
 	for _, i := range at {
@@ -53,16 +53,16 @@ func (d *Directions) names(at []int) (names []string) {
 	return names
 }
 
-// sliders are the two controls that move parameters.
+// sliders returns the two controls that move parameters.
 func (d *Projected) sliders() []Control {
 	return []Control{around("Lengthscale", d.XUnit, d.Model.Values()[d.lengthscale()], 4),
 		around("Noise variance", "", d.Model.Noise, 10)}
 }
 
-// readAt is the control of the k whose numbers are read.
+// readAt returns the control of the k whose numbers are read.
 func (d *Projected) readAt() Control { return among("Read at k", "", float64(d.At), d.k()...) }
 
-// k is K, as a figure draws it.
+// k returns K as a figure draws it.
 func (d *Projected) k() []float64 {
 	k := make([]float64, len(d.K))
 	for i, v := range d.K {
@@ -91,7 +91,7 @@ func (d *Projected) check() error {
 	return nil
 }
 
-// inform has the information where lengthscale and noise variance have these values.
+// inform computes the information where lengthscale and noise variance have these values, unless it is kept.
 func (d *Directions) inform(lengthscale, noise float64) (err error) {
 	theta := d.move(lengthscale, noise)
 	if slices.Equal(theta, d.of) {
@@ -104,12 +104,12 @@ func (d *Directions) inform(lengthscale, noise float64) (err error) {
 	return err
 }
 
-// published has the information of the model as it is.
+// published computes the information of the published model.
 func (d *Directions) published() error {
 	return d.inform(d.Model.Values()[d.lengthscale()], d.Model.Noise)
 }
 
-// all draws the projections of a design, of each k.
+// all draws the projections of a design, for each k.
 func (d *Directions) all(by gppl.Design) (all []*gppl.Projection, err error) {
 	for _, k := range d.K {
 		p, err := gppl.NewProjection(context.Background(), by, gppl.Scalars(d.X), k, seed)
@@ -135,10 +135,10 @@ func (d *Directions) project(by gppl.Design) (all []*gppl.Projection, err error)
 	return d.drawn[name], nil
 }
 
-// nameOf is the name of a design without its settings.
+// nameOf returns the name of a design without its settings.
 func nameOf(d gppl.Design) string { return DesignName(fmt.Sprintf("%T", d)[len("gppl."):]) }
 
-// DesignName is the name in tables and figures of the design whose Go type has this one: the same but for One-hot.
+// DesignName returns the name of a design in tables and figures: the name of its Go type, except One-hot.
 func DesignName(inGo string) string {
 	if inGo == "OneHot" {
 		return "One-hot"

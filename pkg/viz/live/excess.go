@@ -9,16 +9,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Excess compares two likelihoods of one series at the same parameters: the exact one, and that of the k lowest Spectral
-// projections with their residual energy (gppl.NewResidual), as k grows. The kernel has one lengthscale.
+// Excess compares two likelihoods of one series at the same parameters: the exact one, and the likelihood of the k lowest
+// Spectral projections with their residual energy (gppl.NewResidual), as k grows. The kernel has one lengthscale.
 type Excess struct {
 	Projected
 	Y         []float64 `json:"y"`
 	Published Losses    `json:"published"`
 
 	exact     *gppl.Exact
-	projected []*gppl.Projected // of each k
-	theta     []float64         // the latest, and its answers
+	projected []*gppl.Projected // loss for each k
+	theta     []float64         // the latest parameters, at which nll and losses were computed
 	nll       float64
 	losses    []float64
 }
@@ -29,9 +29,10 @@ type Losses struct {
 	Projected float64 `json:"projected"`
 }
 
-const enough = 0.1 // the ratio of signal to noise up to which projections are counted as needed; 2·ξ_c·range in notebook 09
+// neededRatio is the ratio of signal to noise down to which projections are counted as needed, 2·ξ_c·range in notebook 09.
+const neededRatio = 0.1
 
-// Controls are the lengthscale, the noise variance, and the k whose numbers are read.
+// Controls returns the lengthscale, the noise variance, and the k whose numbers are read.
 func (e *Excess) Controls() []Control {
 	return append(e.sliders(), e.readAt())
 }
@@ -68,7 +69,7 @@ func (e *Excess) residual(d gppl.Data, k int, opts ...gppl.Option) (*gppl.Projec
 	return gppl.NewResidual(context.Background(), e.Model.Model, d, omega, opts...)
 }
 
-// Publish computes what the figure shows at its own parameters, and keeps it as what is published.
+// Publish computes what the figure shows at its own parameters, and keeps it as published.
 func (e *Excess) Publish() (*Shown, error) {
 	if err := e.check(); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (e *Excess) Publish() (*Shown, error) {
 	return shown, nil
 }
 
-// evaluate computes all losses at theta, if they are not those that are kept.
+// evaluate computes all losses at theta, unless they are kept.
 func (e *Excess) evaluate(theta []float64) (err error) {
 	if slices.Equal(theta, e.theta) {
 		return nil
@@ -109,7 +110,7 @@ func (e *Excess) at(values []float64) (*Shown, error) {
 	if err := e.evaluate(theta); err != nil {
 		return nil, err
 	}
-	needed, err := e.Model.WithParams(theta).SpectralColumns(gppl.Data{X: gppl.Scalars(e.X)}, enough)
+	needed, err := e.Model.WithParams(theta).SpectralColumns(gppl.Data{X: gppl.Scalars(e.X)}, neededRatio)
 	if err != nil {
 		return nil, err
 	}

@@ -17,32 +17,32 @@ import (
 // Fitted is a model that was learnt from a series, and its forecast, in the units of the series. A reader tries other kernels,
 // lengthscales and seasons, a shorter or longer forecast, and the series without one observation. Nothing is learnt again.
 type Fitted struct {
-	Models    []Learnt  `json:"models"` // the published one first
-	Views     []View    `json:"views"`  // of the observations, by models
-	X         []float64 `json:"x"`      // ascending
+	Models    []Learnt  `json:"models"` // models to choose from, the published one first
+	Views     []View    `json:"views"`  // how models see the observations
+	X         []float64 `json:"x"`      // places of the observations, ascending
 	Y         []float64 `json:"y"`
-	Texts     []string  `json:"texts"` // of the latest X, as many as are drawn
-	Ahead     []float64 `json:"ahead"` // of the longest forecast
-	Drawn     []float64 `json:"drawn"` // where the line is drawn, up to the end of that
-	Steps     int       `json:"steps"` // of the published one
+	Texts     []string  `json:"texts"` // texts of the latest X, as many as are drawn
+	Ahead     []float64 `json:"ahead"` // places of the longest forecast
+	Drawn     []float64 `json:"drawn"` // places at which the line is drawn, up to the end of the longest forecast
+	Steps     int       `json:"steps"` // number of steps of the published forecast
 	YUnit     string    `json:"yUnit"`
 	XUnit     string    `json:"xUnit"`
-	Digits    int       `json:"digits"` // of a forecast, after the decimal point
-	Widen     float64   `json:"widen"`  // standard deviations beyond the last observation by this, as forecasts of the past ask for
+	Digits    int       `json:"digits"` // digits of a forecast after the decimal point
+	Widen     float64   `json:"widen"`  // factor on standard deviations beyond the last observation
 	Published Answers   `json:"published"`
 
 	given *given
 }
 
-// Learnt is a model with its name, and the view that it has of the observations.
+// Learnt is a model with its name, and the index of its view of the observations.
 type Learnt struct {
 	Name  string      `json:"name"`
 	Model store.Model `json:"model"`
 	View  int         `json:"view"`
 }
 
-// View is the observations as models see them, standardised: y, or log y, is Mean + Scale·Z. Known errors are absolute, or
-// relative to the noise that is learnt; Typical is the absolute one of a new observation.
+// View holds the observations as models see them, standardised: y, or log y, is Mean + Scale·Z. Known errors are absolute, or
+// relative to the noise that is learnt; Typical is the absolute error of a new observation.
 type View struct {
 	Log      bool      `json:"log,omitempty"`
 	Mean     float64   `json:"mean"`
@@ -62,7 +62,7 @@ type Answers struct {
 	Upper  float64 `json:"upper"`
 }
 
-// given is what depends on the model and on the observation that is left out alone.
+// given holds what depends only on the model and on the observation that is left out.
 type given struct {
 	model, out int
 	data       gppl.Data
@@ -74,8 +74,8 @@ func (f *Fitted) has(role gppl.Role) bool {
 	return slices.ContainsFunc(f.Models, func(m Learnt) bool { return len(moving(m.Model.Model, role)) > 0 })
 }
 
-// moving are the places of the parameters of a role, without those that are fixed to define a kernel, such as a random walk. A
-// period may be fixed to what a calendar says, and moves nevertheless.
+// moving returns the indices of the parameters of a role, without parameters that are fixed to define a kernel, such as a random
+// walk. A period may be fixed to what a calendar says, and moves nevertheless.
 func moving(m gppl.Model, role gppl.Role) (at []int) {
 	for i, p := range m.Params() {
 		if p.Role == role && (role == gppl.RolePeriod || !p.IsFixed()) {
@@ -85,8 +85,8 @@ func moving(m gppl.Model, role gppl.Role) (at []int) {
 	return at
 }
 
-// Controls are the model, if there are several, the lengthscales and seasons as multiples of the learnt ones, the number of steps
-// that are forecast, and the observation that is left out.
+// Controls returns the model, if there are several, the lengthscales and seasons as multiples of the learnt ones, the number of
+// steps that are forecast, and the observation that is left out.
 func (f *Fitted) Controls() []Control {
 	var names []string
 	for _, m := range f.Models {
@@ -130,7 +130,7 @@ func (f *Fitted) check() error {
 	return nil
 }
 
-// give makes what a model sees without one observation, −1 for all, if it is not what is kept.
+// give computes what a model sees without one observation, −1 for all, unless it is kept.
 func (f *Fitted) give(model, out int) error {
 	if g := f.given; g != nil && g.model == model && g.out == out {
 		return nil
@@ -167,7 +167,7 @@ func (f *Fitted) give(model, out int) error {
 	return nil
 }
 
-// Publish computes what the figure shows of the model as it was learnt, and keeps it as what is published.
+// Publish computes what the figure shows of the model as it was learnt, and keeps it as published.
 func (f *Fitted) Publish() (*Shown, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -254,7 +254,7 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 			Reading{Name: "between, 95 %, from", Unit: f.YUnit, Value: a.Lower, Digits: f.Digits},
 			Reading{Name: "and", Unit: f.YUnit, Value: a.Upper, Digits: f.Digits})
 	}
-	// Not by internal/text, whose regular expressions would make the program of a page larger by 20 kB.
+	// This avoids internal/text, whose regular expressions would make the program of a page larger by 20 kB.
 	said := func(v float64, digits int) string {
 		return strings.Replace(strconv.FormatFloat(v, 'f', digits, 64), "-", "−", 1)
 	}
@@ -267,12 +267,12 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 	}, nil
 }
 
-// fourDigits shows four digits of v.
+// fourDigits returns the number of decimals with which v has four digits.
 func fourDigits(v float64) int {
 	return min(max(0, 3-int(math.Floor(math.Log10(max(math.Abs(v), 1e-12))))), 12)
 }
 
-// places are the points at which the figure is drawn, the last step last.
+// places returns the points at which the figure is drawn, the last step last.
 func (f *Fitted) places(steps int) (x []float64) {
 	end := f.Ahead[steps-1]
 	for _, v := range f.Drawn {
@@ -283,21 +283,21 @@ func (f *Fitted) places(steps int) (x []float64) {
 	return append(x, end)
 }
 
-// predicted is a forecast on the scale of y: at each x the middle, and half widths or ends in standard deviations.
+// predicted is a forecast at each x, on the scale of y.
 type predicted struct {
 	v                  View
 	x                  []float64
-	mean, latent, wide []float64 // of y or log y: the mean, and standard deviations of f and of an observation
+	mean, latent, wide []float64 // mean of y or log y, and standard deviations of f and of an observation
 }
 
-// predict has bands that are wider beyond a place by a factor.
+// predict predicts at each x. Standard deviations at x above beyond are multiplied by widen.
 func predict(p *gppl.Posterior, v View, x []float64, beyond, widen float64) (*predicted, error) {
 	mean, variances, err := p.Latent(context.Background(), gppl.Scalars(x))
 	if err != nil {
 		return nil, err
 	}
 	m := p.Model()
-	noise := m.Noise + v.Typical*v.Typical // what is white in the kernel is in the variance of f
+	noise := m.Noise + v.Typical*v.Typical // the variance of f includes what is white in the kernel
 	out := &predicted{v: v, x: x}
 	for i := range x {
 		scale := v.Scale
@@ -311,7 +311,7 @@ func predict(p *gppl.Posterior, v View, x []float64, beyond, widen float64) (*pr
 	return out, nil
 }
 
-// value is y where y or log y is v.
+// value returns y where y or log y is v.
 func (p *predicted) value(v float64) float64 {
 	if p.v.Log {
 		return math.Exp(v)
@@ -324,7 +324,7 @@ func (p *predicted) answers(i int) Answers {
 		Upper: p.value(p.mean[i] + half*p.wide[i])}
 }
 
-// layers are those of a figure of viz.Series, which has these kinds and names.
+// layers returns the layers of a figure of viz.Series, with its kinds and names.
 func (f *Fitted) layers(p *predicted, steps, out, count int) []Layer {
 	x := p.x[:count]
 	line := Layer{Kind: "line", Name: Expected, X: x}
@@ -344,7 +344,7 @@ func (f *Fitted) layers(p *predicted, steps, out, count int) []Layer {
 	}
 }
 
-// answers computes what is published of the model as it was learnt, and which engine did.
+// answers computes the published numbers of the model as it was learnt, and says which engine did.
 func (f *Fitted) answers(exact *gppl.Exact, opts ...gppl.Option) (a Answers, engine string, err error) {
 	m := f.Models[0]
 	nll, err := exact.ValueGrad(context.Background(), nil, m.Model.Values())
@@ -375,7 +375,7 @@ func (f *Fitted) verify() ([]Check, error) {
 			if err != nil {
 				return nil, err
 			}
-			const relative = 1e-6 // of the width of the band
+			const relative = 1e-6 // share of the width of the band
 			by, width := byEngine(engine), relative*(f.Published.Upper-f.Published.Lower)
 			return []Check{
 				newCheck("exact negative log likelihood", "nats", by, f.Published.NLL, a.NLL, perObservation*float64(len(f.X))),
@@ -386,10 +386,10 @@ func (f *Fitted) verify() ([]Check, error) {
 		})
 }
 
-const perObservation = 1e-8 // nats, which gppl.WithTolerance promises
+const perObservation = 1e-8 // nats, as gppl.WithTolerance promises
 
-// twice has numbers of a model computed by the chosen engine, and by another one that takes the model: dense linear algebra,
-// which takes any kernel and uses no structure, or, if that was chosen, an engine that uses structure.
+// twice computes numbers of a model by the chosen engine, and by another one that takes the model: dense linear algebra, which
+// takes any kernel and uses no structure, or, if that was chosen, an engine that uses structure.
 func twice(m gppl.Model, d gppl.Data, chosen *gppl.Exact,
 	compute func(*gppl.Exact, ...gppl.Option) ([]Check, error)) ([]Check, error) {
 	checks, err := compute(chosen)

@@ -18,47 +18,47 @@ import (
 // figure, so that parameter values keep their meaning.
 type Forecast struct {
 	Model     store.Model `json:"model"`
-	X         []float64   `json:"x"` // ascending
+	X         []float64   `json:"x"` // places of the observations, ascending
 	Y         []float64   `json:"y"`
 	XUnit     string      `json:"xUnit"`
 	YUnit     string      `json:"yUnit"`
 	Mean      float64     `json:"mean"`
 	Scale     float64     `json:"scale"`
-	Split     float64     `json:"split"` // observations before it are trained on,
-	Every     int         `json:"every"` // of these every Every-th
-	From      float64     `json:"from"`  // where the figure begins
+	Split     float64     `json:"split"` // observations before it are for training
+	Every     int         `json:"every"` // the model is trained on every Every-th of these
+	From      float64     `json:"from"`  // x where the figure begins
 	Published Scores      `json:"published"`
 
 	trained trained
 }
 
-// Scores are those of the published forecast: the negative log likelihood of the observations trained on, in nats, and of the
-// held-out ones the share within the 95 % band and the root mean square error.
+// Scores are the scores of the published forecast: the negative log likelihood of the observations trained on, in nats, and the
+// share of held-out observations within the 95 % band and their root mean square error.
 type Scores struct {
 	NLL      float64 `json:"nll"`
 	Coverage float64 `json:"coverage"`
 	RMSE     float64 `json:"rmse"`
 }
 
-// trained is what depends on the observations trained on alone, kept while parameters move.
+// trained holds what depends only on the observations trained on. It is kept while parameters move.
 type trained struct {
 	split float64
 	every int
 	data  gppl.Data
-	x, y  []float64 // of data, in the units of the series
-	from  int       // the first observation that is held out
+	x, y  []float64 // observations of data, in the units of the series
+	from  int       // index of the first observation that is held out
 	exact *gppl.Exact
 	k     int
 	pl    *gppl.Projected
 }
 
 const (
-	drawn = 1.96          // half width of a band that is drawn, in standard deviations, as pkg/viz has it
-	half  = 1.95996398454 // of the band whose coverage is counted: the 97.5 % quantile of a normal distribution
-	seed  = 1             // of the projections
+	drawn = 1.96          // half width of a band that is drawn, in standard deviations, as in pkg/viz
+	half  = 1.95996398454 // half width of the band whose coverage is counted: the 97.5 % quantile of N(0, 1)
+	seed  = 1             // seed of the projections
 )
 
-// learnt are the parameters that have controls: the lengthscales, which say what a forecast believes.
+// learnt returns the indices of the parameters that have controls: the lengthscales, which say what a forecast believes.
 func (f *Forecast) learnt() (at []int) {
 	for i, p := range f.Model.Params() {
 		if p.Role == gppl.RoleLengthscale {
@@ -68,8 +68,8 @@ func (f *Forecast) learnt() (at []int) {
 	return at
 }
 
-// Controls are the split, how many observations are left out between two that are trained on, the lengthscales, and the number k
-// of projections.
+// Controls returns the split, how many observations are left out between two that are trained on, the lengthscales, and the
+// number k of projections.
 func (f *Forecast) Controls() []Control {
 	var splits []float64
 	end := f.X[len(f.X)-1]
@@ -101,7 +101,7 @@ func (f *Forecast) check() error {
 	return f.Model.Check()
 }
 
-// train makes the losses of the observations before split, if they are not those that are kept.
+// train makes the losses of the observations before split, unless they are kept.
 func (f *Forecast) train(split float64, every int) error {
 	if t := &f.trained; t.exact != nil && t.split == split && t.every == every {
 		return nil
@@ -188,12 +188,12 @@ func (f *Forecast) at(values []float64) (*Shown, error) {
 	}, nil
 }
 
-// curves is a forecast where the figure draws it, and then where observations are held out, with its scores.
+// curves holds a forecast where the figure draws it, and then where observations are held out, with its scores.
 type curves struct {
 	*predicted
-	count          int // points of the figure
+	count          int // number of points that the figure draws
 	coverage, rmse float64
-	engine         string // of the posterior
+	engine         string // engine of the posterior
 }
 
 // curves predicts by the exact posterior of a model.
@@ -224,14 +224,14 @@ func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
 	return c, nil
 }
 
-// layers are those of the figure of show.Forecast, which has these kinds and names.
+// layers returns the layers of the figure of show.Forecast, with its kinds and names.
 func (c *curves) layers(t *trained, f *Forecast) []Layer {
-	x, seen := c.x[:c.count], sort.SearchFloat64s(t.x, f.From)
+	x, first := c.x[:c.count], sort.SearchFloat64s(t.x, f.From)
 	return []Layer{
 		{Kind: "span", Name: "forecast", Lo: []float64{t.split}, Hi: f.X[len(f.X)-1:]},
 		band(BandY, x, c.mean, c.wide, drawn, c.value),
 		band(BandF, x, c.mean, c.latent, drawn, c.value),
-		{Kind: "dots", Name: "trained on", X: t.x[seen:], Y: t.y[seen:]},
+		{Kind: "dots", Name: "trained on", X: t.x[first:], Y: t.y[first:]},
 		{Kind: "dots", Name: "held out", X: f.X[t.from:], Y: f.Y[t.from:]},
 		{Kind: "line", Name: "forecast", X: x, Y: c.mean[:c.count]},
 	}
@@ -245,7 +245,7 @@ func (f *Forecast) verify() ([]Check, error) {
 	return twice(f.Model.Model, f.trained.data, f.trained.exact, f.compare)
 }
 
-// compare computes the published numbers by a likelihood and by a posterior of the same options.
+// compare computes the published numbers by a likelihood and by a posterior with the same options.
 func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, error) {
 	nll, err := exact.ValueGrad(context.Background(), nil, f.Model.Values())
 	if err != nil {
@@ -255,7 +255,7 @@ func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, err
 	if err != nil {
 		return nil, err
 	}
-	const relative = 1e-6 // of a root mean square error
+	const relative = 1e-6 // share of a root mean square error
 	by := byEngine(c.engine)
 	return []Check{
 		newCheck("exact negative log likelihood", "nats", by, f.Published.NLL, nll, perObservation*float64(f.trained.data.Len())),

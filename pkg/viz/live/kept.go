@@ -11,23 +11,23 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Kept is how much of the information about a parameter the projections of each design keep, as a share of the information in the
-// data.
+// Kept shows how much of the information about a parameter the projections of each design keep, as a share of the information in
+// the data.
 type Kept struct {
 	Directions
-	Published []float64 `json:"published"` // shares at At, in percent, of the first parameter of the controls, by designs
+	Published []float64 `json:"published"` // share that each design keeps at At of the first parameter of the controls, in percent
 }
 
-// eigen are the top eigenvectors of the Gram matrix, which require the kernel that is to be learnt: they move with its
+// eigen names the top eigenvectors of the Gram matrix. They require the kernel that is to be learnt, and move with its
 // lengthscale.
 const eigen = "Eigen"
 
-// fixed are the designs that know nothing of the model.
+// fixed returns the designs that know nothing of the model.
 func fixed() []gppl.Design {
 	return []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Localised{}, gppl.Spectral{}}
 }
 
-// columns are directions that are there, of which k are taken.
+// columns is a design whose directions are given; the first k are taken.
 type columns struct {
 	gppl.Design
 	u *mat.Dense
@@ -38,13 +38,13 @@ func (c columns) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inputs, 
 	return nil
 }
 
-// Controls are the lengthscale, the noise variance, the parameter that the information is about, and the k whose numbers are
+// Controls returns the lengthscale, the noise variance, the parameter that the information is about, and the k whose numbers are
 // read.
 func (e *Kept) Controls() []Control {
 	return append(e.sliders(), choice("Information about", e.names(e.parameters())...), e.readAt())
 }
 
-// designs returns the projections of each design, of each k, and their names.
+// designs returns the projections of each design, for each k, and the names of the designs.
 func (e *Kept) designs() (names []string, all [][]*gppl.Projection, err error) {
 	for _, d := range fixed() {
 		p, err := e.project(d)
@@ -62,8 +62,8 @@ func (e *Kept) designs() (names []string, all [][]*gppl.Projection, err error) {
 	return append(names, eigen), append(all, p), err
 }
 
-// Publish computes what the figure shows at its own parameters, of the lengthscale and of the noise, and keeps the shares of the
-// information about the lengthscale at At as what is published.
+// Publish computes what the figure shows at its own parameters, for the lengthscale and for the noise. It keeps the shares of the
+// information about the lengthscale at At as published.
 func (e *Kept) Publish() (lengthscale, noise *Shown, err error) {
 	if err := e.check(); err != nil {
 		return nil, nil, err
@@ -85,7 +85,7 @@ func (e *Kept) Publish() (lengthscale, noise *Shown, err error) {
 func (e *Kept) at(values []float64) (*Shown, error) {
 	about, read := int(values[2]), slices.Index(e.K, int(values[3]))
 	if about < 0 || about >= len(e.parameters()) || read < 0 {
-		return nil, fmt.Errorf("live: the choices %v are none of those that there are", values[2:])
+		return nil, fmt.Errorf("live: the choices %v are not possible", values[2:])
 	}
 	if err := e.inform(values[0], values[1]); err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (e *Kept) at(values []float64) (*Shown, error) {
 	return shown, nil
 }
 
-// verify computes the published shares from S, and as what the theorem does not lose, from Σ.
+// verify computes the published shares in two ways: from S, and from Σ as what the theorem does not lose.
 func (e *Kept) verify() (checks []Check, err error) {
 	if err := e.published(); err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (e *Kept) verify() (checks []Check, err error) {
 		if err != nil {
 			return nil, err
 		}
-		const allowed = 1e-6 // percent: both lose digits as v/σ² has them
+		const allowed = 1e-6 // percent; both lose digits as v/σ² grows
 		said := fmt.Sprintf("kept by %d of %s", e.At, name)
 		checks = append(checks,
 			newCheck(said, "%", "the information in the projections", e.Published[j], 100*left.At(a, a)/data, allowed),

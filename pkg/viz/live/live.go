@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// Control is a slider of a figure. Its positions are Values, of which Start is the published one.
+// Control is a slider of a figure. Values are its positions, and Start is the index of the published one.
 type Control struct {
 	Name   string    `json:"name"`
 	Unit   string    `json:"unit,omitempty"`
 	Values []float64 `json:"values"`
-	Labels []string  `json:"labels,omitempty"` // in place of the values, which are then 0, 1, …
+	Labels []string  `json:"labels,omitempty"` // are shown in place of the values, which are then 0, 1, …
 	Start  int       `json:"start"`
 }
 
-// choice returns a control over things that have names, the first of which is published.
+// choice returns a control over things that have names. The first of them is published.
 func choice(name string, labels ...string) Control {
 	c := Control{Name: name, Labels: labels}
 	for i := range labels {
@@ -32,7 +32,7 @@ func choice(name string, labels ...string) Control {
 
 // around returns a control over positive values around a published one, from 1/factor to factor times it.
 func around(name, unit string, published, factor float64) Control {
-	const steps = 40 // on each side
+	const steps = 40 // number of steps to each side
 	c := Control{Name: name, Unit: unit, Start: steps}
 	for i := -steps; i <= steps; i++ {
 		c.Values = append(c.Values, published*math.Pow(factor, float64(i)/steps))
@@ -58,10 +58,10 @@ func among(name, unit string, published float64, values ...float64) Control {
 	return c
 }
 
-// Page is what the script of a page reads of a figure that it can compute again.
+// Page holds what the script of a page needs to compute a figure again.
 type Page struct {
 	Controls []Control `json:"controls"`
-	Look     string    `json:"look"` // what to look for while a control moves
+	Look     string    `json:"look"` // says what to look for while a control moves
 	Figure   Figure    `json:"figure"`
 }
 
@@ -83,14 +83,14 @@ func (f Figure) Page() *Page {
 	return p
 }
 
-// Names of the line of a forecast, and of the bands of a figure of viz.Series.
+// Expected is the name of the line of a forecast; BandY and BandF are the names of the bands of a figure of viz.Series.
 const (
 	Expected = "expected"
 	BandY    = "95 % of values"
 	BandF    = "the curve itself, 95 %"
 )
 
-// Layer replaces the numbers of the layer of a figure that has its kind and name (see pkg/viz/layer.go).
+// Layer replaces the numbers in the layer of a figure that has its kind and name (see pkg/viz/layer.go).
 type Layer struct {
 	Kind string    `json:"kind"`
 	Name string    `json:"name"`
@@ -100,7 +100,7 @@ type Layer struct {
 	Hi   []float64 `json:"hi,omitempty"`
 }
 
-// band is the layer from value(mean − width·sd) to value(mean + width·sd) at x.
+// band returns the layer from value(mean − width·sd) to value(mean + width·sd) at x.
 func band(name string, x, mean, sd []float64, width float64, value func(float64) float64) Layer {
 	l := Layer{Kind: "band", Name: name, X: x}
 	for i := range x {
@@ -114,16 +114,16 @@ type Reading struct {
 	Name   string  `json:"name"`
 	Unit   string  `json:"unit,omitempty"`
 	Value  float64 `json:"value"`
-	Digits int     `json:"digits"` // after the decimal point
+	Digits int     `json:"digits"` // number of digits after the decimal point
 }
 
-// Shown is what a figure shows at one position of its controls.
+// Shown holds what a figure shows at one position of its controls.
 type Shown struct {
-	Title    string    `json:"title"` // in place of that of the published figure
+	Title    string    `json:"title"` // replaces the title of the published figure
 	Caption  string    `json:"caption"`
 	Layers   []Layer   `json:"layers"`
 	Readings []Reading `json:"readings"`
-	By       string    `json:"by"` // the way that computed it, such as "the dense engine"
+	By       string    `json:"by"` // says what computed it, such as "the dense engine"
 }
 
 // Check compares a published number with the one that is computed here.
@@ -132,8 +132,8 @@ type Check struct {
 	Unit      string  `json:"unit,omitempty"`
 	Published float64 `json:"published"`
 	Found     float64 `json:"found"`
-	By        string  `json:"by"`      // the way, such as "the dense engine"
-	Allowed   float64 `json:"allowed"` // the largest difference that rounding and the engines' tolerance explain
+	By        string  `json:"by"`      // says what computed Found, such as "the dense engine"
+	Allowed   float64 `json:"allowed"` // largest difference that rounding and the engines' tolerance explain
 	Agrees    bool    `json:"agrees"`
 }
 
@@ -150,7 +150,7 @@ func byEngine(engine string) string {
 	return "the " + engine + " engine"
 }
 
-// figure is what a page can compute again.
+// figure is a figure that a page can compute again.
 type figure interface {
 	// check returns what is wrong with what the page has sent.
 	check() error
@@ -161,7 +161,7 @@ type figure interface {
 	verify() ([]Check, error)
 }
 
-// show is what a figure shows where its controls have these values.
+// show computes what a figure shows where its controls have these values.
 func show(f figure, values []float64) (*Shown, error) {
 	if want := len(f.Controls()); len(values) != want {
 		return nil, fmt.Errorf("live: %d values for %d controls", len(values), want)
@@ -169,14 +169,14 @@ func show(f figure, values []float64) (*Shown, error) {
 	return f.at(values)
 }
 
-// question is a message of a page: first the figure, then either values of its controls or that its numbers be verified.
+// question is a message of a page: first the figure, then either values of its controls or a request to verify its numbers.
 type question struct {
 	Figure
 	Values []float64 `json:"values"`
 	Verify bool      `json:"verify"`
 }
 
-// Figure is a figure of one of the kinds that there are.
+// Figure holds one figure; the other fields are nil.
 type Figure struct {
 	Forecast *Forecast `json:"forecast,omitempty"`
 	Excess   *Excess   `json:"excess,omitempty"`
@@ -185,7 +185,7 @@ type Figure struct {
 	Fitted   *Fitted   `json:"fitted,omitempty"`
 }
 
-// figure returns the one that is there, nil if none is.
+// figure returns the field that is set; nil if none is.
 func (f Figure) figure() figure {
 	switch {
 	case f.Forecast != nil:
@@ -202,7 +202,7 @@ func (f Figure) figure() figure {
 	return nil
 }
 
-// answer is what it is told; one of the fields is set.
+// answer is what a page gets; one of the fields is set.
 type answer struct {
 	Shown  *Shown  `json:"shown,omitempty"`
 	Checks []Check `json:"checks,omitempty"`
@@ -223,13 +223,13 @@ func (s *Session) Answer(message []byte) []byte {
 	}
 	text, err := json.Marshal(answer{Error: err.Error()})
 	if err != nil {
-		panic(err) // of a string
+		panic(err) // a string is always encodable
 	}
 	return text
 }
 
 func (s *Session) answer(message []byte) (a answer, err error) {
-	defer func() { // of misuse, which a page would otherwise end with
+	defer func() { // a panic of misuse would end the program of the page
 		if r := recover(); r != nil {
 			err = fmt.Errorf("live: %v", r)
 		}

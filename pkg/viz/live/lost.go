@@ -8,17 +8,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Lost is how much of the information about a parameter projections lose: ΔI of the paper's theorem and its two terms, as shares
-// of the information in the data.
+// Lost shows how much of the information about a parameter projections lose: ΔI of the paper's theorem and its two terms, as
+// shares of the information in the data.
 type Lost struct {
 	Directions
-	Published float64 `json:"published"` // ΔI at At of the first parameter and design of the controls
+	Published float64 `json:"published"` // ΔI at At for the first parameter and design of the controls
 }
 
-// designs are those that a reader chooses among, in their order.
+// designs returns the designs that a reader chooses among, in their order.
 func designs() []gppl.Design { return []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Spectral{}} }
 
-// Controls are the lengthscale, the noise variance, the parameter that the information is about, the design, and the k whose
+// Controls returns the lengthscale, the noise variance, the parameter that the information is about, the design, and the k whose
 // numbers are read.
 func (l *Lost) Controls() []Control {
 	var by []string
@@ -28,7 +28,7 @@ func (l *Lost) Controls() []Control {
 	return append(l.sliders(), choice("Information about", l.names(l.parameters())...), choice("Directions", by...), l.readAt())
 }
 
-// Publish computes what the figure shows at its own parameters, and keeps ΔI as what is published.
+// Publish computes what the figure shows at its own parameters, and keeps ΔI as published.
 func (l *Lost) Publish() (*Shown, error) {
 	if err := l.check(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (l *Lost) Publish() (*Shown, error) {
 func (l *Lost) at(values []float64) (*Shown, error) {
 	about, by, read := int(values[2]), int(values[3]), slices.Index(l.K, int(values[4]))
 	if about < 0 || about >= len(l.parameters()) || by < 0 || by >= len(designs()) || read < 0 {
-		return nil, fmt.Errorf("live: the choices %v are none of those that there are", values[2:])
+		return nil, fmt.Errorf("live: the choices %v are not possible", values[2:])
 	}
 	if err := l.inform(values[0], values[1]); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (l *Lost) at(values []float64) (*Shown, error) {
 	}, nil
 }
 
-// verify computes the published ΔI by the formula of the theorem, from Σ, and as the difference I_Y − I_Z, from S.
+// verify computes the published ΔI in two ways: by the formula of the theorem, from Σ, and as the difference I_Y − I_Z, from S.
 func (l *Lost) verify() ([]Check, error) {
 	if err := l.published(); err != nil {
 		return nil, err
@@ -120,7 +120,8 @@ func (l *Lost) verify() ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	const name, relative = "information lost about the lengthscale", 1e-8 // of the information in the data: both lose v/σ²'s digits
+	// Both lose digits as v/σ² grows; relative is a share of the information in the data.
+	const name, relative = "information lost about the lengthscale", 1e-8
 	data := l.info.Data().At(a, a)
 	return []Check{
 		newCheck(name, "", "the theorem's formula", l.Published, loss.Total().At(a, a), relative*data),

@@ -12,15 +12,15 @@ import (
 //go:embed *.go
 var sources embed.FS
 
-// Sources is a checksum of this package, by which a command knows that the program that it carries understands its figures.
+// Sources returns a checksum of this package, by which a command knows that the program that it carries understands its figures.
 // scripts/report/live.py computes the same.
 func Sources() string {
 	files, err := sources.ReadDir(".")
 	if err != nil {
-		panic(err) // of a folder in the program
+		panic(err) // the folder is part of the program
 	}
 	sum := sha256.New()
-	for _, f := range files { // by name
+	for _, f := range files { // they are sorted by name
 		if strings.HasSuffix(f.Name(), "_test.go") {
 			continue
 		}
