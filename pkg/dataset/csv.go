@@ -18,25 +18,26 @@ import (
 // CSVOptions says which columns of a csv file are read, and how. The zero value reads column 1 as x and column 2 as y, and treats
 // a missing cell as an error. docs/data.md is the specification of the reader.
 type CSVOptions struct {
-	// X and Y each choose a column by its name in the header or, failing that, by its number from 1. Empty: for X the first that
-	// Keys does not name, and for Y the next; not one that is named like a time and rises beside dates. X may be RowNumber.
+	// X and Y each choose a column by its name in the header or, failing that, by its number from 1. An empty X is the first
+	// column that Keys does not name, and an empty Y the next one, except a column that is named like a time and rises beside
+	// dates. X may be RowNumber.
 	X, Y string
-	// Comma separates fields; a space stands for any run of blanks and tabs. 0: the first lines decide.
+	// Comma separates fields; a space stands for any run of blanks and tabs. With 0 the first lines decide.
 	Comma rune
 	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint 1,025.10. Without either, each column must prove it.
 	DecimalComma, DecimalPoint bool
-	NoHeader                   bool // the first line is data
+	NoHeader                   bool // says that the first line is data
 	// Missing lists texts for a missing value, besides an empty cell, NA, N/A, NaN and null. A number stands for its value in
 	// columns of numbers but x: -999 for -999.0 too.
 	Missing     []string
 	SkipMissing bool       // leaves out rows without x or y, which are problems otherwise
-	Limit       float64    // the largest allowed |x| or |y| unless 0; dates have no limit
-	Time        TimeFormat // how x is written; "": the cells decide
+	Limit       float64    // largest allowed |x| or |y| unless 0; dates have no limit
+	Time        TimeFormat // says how x is written; with "" the cells decide
 	Backward    bool       // numbers x count back in time, as ages do: they are read as -x
 	// Also are further columns of numbers that [ReadCSVReport] returns, and Keys columns of texts that tell series apart.
 	// [StreamCSV] ignores both.
 	Also, Keys []string
-	MaxRows    int  // above which [ReadCSVReport] stops with [ErrTooManyRows]; 0: no limit
+	MaxRows    int  // [ReadCSVReport] stops above it with [ErrTooManyRows]; 0 means no limit
 	Seconds    bool // dates become seconds since 1970 (UTC) instead of decimal years, so that every day has the same length
 	// NumberDates recognises numbers that all stand for dates: Unix times between 1973 and 2096, and days and months of 1800 to 2199
 	// that are written 20240131, 202401, 2024.01 or 01.2024. CSVReport.Numbers says so.
@@ -49,26 +50,26 @@ const RowNumber = "row"
 
 // CSVReport describes what was found in a csv file.
 type CSVReport struct {
-	Comma        rune     // what separates the fields
-	Comment      rune     // what starts the lines that were left out; 0 if there are none
-	Columns      []string // the header; empty names where there is none
-	Numeric      []bool   // most of the first cells of each column are numbers
+	Comma        rune     // separates the fields
+	Comment      rune     // starts the lines that were left out; 0 if there are none
+	Columns      []string // names in the header; empty ones without a header
+	Numeric      []bool   // says of each column whether most of its first cells are numbers
 	Headless     bool     // the first line was found to be data, though CSVOptions.NoHeader does not say so
-	X, Y         int      // the columns that were read, from 0
-	Passed       string   // the column before y that was passed over because it is another time; "" for none
+	X, Y         int      // indices of the columns that were read
+	Passed       string   // name of the column before y that was passed over because it is another time; "" for none
 	Time         TimeFormat
-	Numbers      string   // which dates the numbers x stand for (CSVOptions.NumberDates); they stay numbers if Time says so
-	Period       string   // what each date names if it has no day: month, quarter or week
+	Numbers      string   // says which dates the numbers x stand for (CSVOptions.NumberDates); they stay numbers if Time says so
+	Period       string   // period that each date names if it has no day: month, quarter or week
 	Local        bool     // the first date names no time zone: times are as clocks showed them, and read as if in UTC
 	ShortYears   bool     // years of two digits were met, and read as 1969 to 2068
-	Unit         string   // a currency sign or % that all y have
+	Unit         string   // currency sign or % that all y have
 	DecimalComma bool     // y was found to be written 1.025,10
-	Rows         int      // of data, those left out included
-	Skipped      int      // rows left out because x or y is missing
-	Bad          CSVError // the rows that could not be read
-	SHA256       string   // of the file, hexadecimal
+	Rows         int      // number of rows of data, with the rows that were left out
+	Skipped      int      // number of rows left out because x or y is missing
+	Bad          CSVError // rows that could not be read
+	SHA256       string   // hexadecimal checksum of the file
 	Also         CSVMore
-	Several      CSVSeveral // of a long table without CSVOptions.Keys
+	Several      CSVSeveral // columns that tell the series of a long table apart, without CSVOptions.Keys
 }
 
 // Dates reports whether x was read as dates.
@@ -76,16 +77,16 @@ func (r CSVReport) Dates() bool { return r.Time != TimeAuto && r.Time != TimeNum
 
 // CSVMore holds the columns of CSVOptions.Also and of CSVOptions.Keys.
 type CSVMore struct {
-	Names      []string // of Also, in the header
-	Columns    []int    // of Also, from 0
-	KeyColumns []int    // of Keys, from 0
+	Names      []string // names of the columns Also in the header
+	Columns    []int    // indices of the columns Also
+	KeyColumns []int    // indices of the columns Keys
 	KeyTexts   [][]string
-	CSVRows            // of the observations
-	Open       CSVRows // of the rows that have an x and no y, with CSVOptions.SkipMissing
+	CSVRows            // rows of the observations
+	Open       CSVRows // rows that have an x and no y, with CSVOptions.SkipMissing
 }
 
-// CSVRows are some rows: of each row its x and its line, of each column of CSVOptions.Also its values, NaN for a missing one, and
-// of each column of CSVOptions.Keys the places of its texts in KeyTexts.
+// CSVRows are some rows: X and Lines have a value for each row, Values for each column of CSVOptions.Also and each row, NaN for a
+// missing one, and Keys for each column of CSVOptions.Keys and each row the index of its text in KeyTexts.
 type CSVRows struct {
 	X      []float64
 	Lines  []int
@@ -121,15 +122,15 @@ func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	return s, nil
 }
 
-// ReadCSVFile is [ReadCSV] on a file, or on standard input for the path [StandardInput]. The base name of path becomes the
-// series' Name, and path its Source; both are "standard input" there.
+// ReadCSVFile does as [ReadCSV] with a file, or with standard input for the path [StandardInput]. The base name of path becomes
+// the series' Name, and path its Source; for standard input both are "standard input".
 func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 	s, _, err := ReadCSVReport(context.Background(), path, opt)
 	return s, err
 }
 
-// ReadCSVReport is [ReadCSVFile] with a report. With problems of rows, the further columns in it are those of the rows that can
-// be read.
+// ReadCSVReport does as [ReadCSVFile] and returns a report. If rows have problems, the further columns in it are of the rows that
+// can be read.
 func ReadCSVReport(ctx context.Context, path string, opt CSVOptions) (Series, CSVReport, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -11,27 +11,27 @@ import (
 	"time"
 )
 
-// TimeFormat is how the x of a csv file are written. docs/data.md has examples of each. With TimeAuto the cells decide.
+// TimeFormat says how the x of a csv file are written. docs/data.md has examples of each. With TimeAuto the cells decide.
 type TimeFormat string
 
 const (
 	TimeAuto      TimeFormat = ""
-	TimeISO       TimeFormat = "iso"     // 2000-01-31, 20000131, 2000-01
-	TimeYMD       TimeFormat = "ymd"     // 2000/1/31
-	TimeDMY       TimeFormat = "dmy"     // 31/1/2000, 31.1.2000
-	TimeMDY       TimeFormat = "mdy"     // 1/31/2000
-	TimeNamed     TimeFormat = "named"   // 31 Jan 2000, Jan 31, 2000, Jan-00
-	TimeMonth     TimeFormat = "month"   // 2000M01, 01/2000, 200001
-	TimeQuarter   TimeFormat = "quarter" // 2000Q1, Q1 2000
-	TimeWeek      TimeFormat = "week"    // 2000-W05, 2000-W05-1
+	TimeISO       TimeFormat = "iso"     // as 2000-01-31, 20000131, 2000-01
+	TimeYMD       TimeFormat = "ymd"     // as 2000/1/31
+	TimeDMY       TimeFormat = "dmy"     // as 31/1/2000, 31.1.2000
+	TimeMDY       TimeFormat = "mdy"     // as 1/31/2000
+	TimeNamed     TimeFormat = "named"   // as 31 Jan 2000, Jan 31, 2000, Jan-00
+	TimeMonth     TimeFormat = "month"   // as 2000M01, 01/2000, 200001
+	TimeQuarter   TimeFormat = "quarter" // as 2000Q1, Q1 2000
+	TimeWeek      TimeFormat = "week"    // as 2000-W05, 2000-W05-1
 	TimeUnix      TimeFormat = "unix"    // seconds since 1970-01-01 UTC
-	TimeUnixMilli TimeFormat = "unix-ms" // milliseconds
-	TimeUnixMicro TimeFormat = "unix-us" // microseconds
-	TimeNumber    TimeFormat = "number"  // decimal years, seconds of an experiment, …
+	TimeUnixMilli TimeFormat = "unix-ms" // milliseconds since 1970-01-01 UTC
+	TimeUnixMicro TimeFormat = "unix-us" // microseconds since 1970-01-01 UTC
+	TimeNumber    TimeFormat = "number"  // as decimal years, seconds of an experiment, …
 )
 
-// TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto. Of those that all cells of a column fit, the first
-// is taken. A set of formats has a bit for the place of each.
+// TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto. If all cells of a column fit several, the first of
+// these is taken. A set of formats has a bit for each, by its index.
 var TimeFormats = []TimeFormat{TimeISO, TimeYMD, TimeDMY, TimeMDY, TimeNamed, TimeMonth, TimeQuarter, TimeWeek,
 	TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeNumber}
 
@@ -39,7 +39,7 @@ func (f TimeFormat) bit() uint { return 1 << slices.Index(TimeFormats, f) }
 
 const anyFormat = math.MaxUint
 
-var dayOrMonth = TimeDMY.bit() | TimeMDY.bit() // of 1/2/2000
+var dayOrMonth = TimeDMY.bit() | TimeMDY.bit() // formats of 1/2/2000
 
 // unixUnits names the unit in which each format counts Unix time.
 var unixUnits = map[TimeFormat]struct {
@@ -47,8 +47,8 @@ var unixUnits = map[TimeFormat]struct {
 	perSecond float64
 }{TimeUnix: {"seconds", 1}, TimeUnixMilli: {"milliseconds", 1e3}, TimeUnixMicro: {"microseconds", 1e6}}
 
-// dateForms are how the formats write dates: by layouts of package time, after a rewriting where these do not do. "2" stands for
-// a day, so a layout without it names a month.
+// dateForms say how the formats write dates: by layouts of package time, after a rewriting where no layout does it. "2" stands
+// for a day, so a layout without it names a month.
 var dateForms = map[TimeFormat]struct {
 	like    string
 	layouts []string
@@ -75,7 +75,7 @@ type date struct {
 
 // date reads a date of the format, with the time of day behind it if there is one.
 func (f TimeFormat) date(text string) (d date, ok bool) {
-	const most = 48 // bytes of what is a date
+	const most = 48 // bytes that a date has at most
 	if len(text) > most {
 		return d, false
 	}
@@ -115,7 +115,7 @@ func (f TimeFormat) day(text string) (d date, ok bool) {
 	return d, false
 }
 
-// dateFits returns which of some formats read a text. Plain numbers fit none: for 20240131, all cells of a column decide.
+// dateFits returns which of the formats in among read a text. Plain numbers fit none: for 20240131, all cells of a column decide.
 func dateFits(text string, among uint) (fits uint) {
 	if _, number := decimal(text); number || !strings.ContainsAny(text, "0123456789") {
 		return 0
@@ -130,13 +130,14 @@ func dateFits(text string, among uint) (fits uint) {
 	return fits
 }
 
-// digits are how formats write a date as a plain number.
+// digits match dates that formats write as plain numbers.
 var digits = map[TimeFormat]*regexp.Regexp{
 	TimeISO:   regexp.MustCompile(`^\d{7}$|^\d{8}(\d\d){0,3}$`),
 	TimeMonth: regexp.MustCompile(`^\d{6}$|^\d{4}\.\d\d$|^\d\d\.\d{4}$`),
 }
 
-// digitFits returns which of some formats read a number as a date: the years 1800 to 2199, or Unix times from 1973 to 2096.
+// digitFits returns which of the formats in among read a number as a date: the years 1800 to 2199, or Unix times from 1973 to
+// 2096.
 func digitFits(text string, v float64, among uint) (fits uint) {
 	for f, written := range digits {
 		if among&f.bit() != 0 && written.MatchString(text) {
@@ -170,7 +171,7 @@ func ParseDate(text string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("dataset: %w", problem("%s is not a date", quoted(text)).hint(hintOf(text)))
 }
 
-// DecimalYear returns t, in UTC, as its year plus the part of that year which has passed: 2 July 2023, 12:00 is 2023.5.
+// DecimalYear returns t, in UTC, as its year plus the share of that year which has passed: 2 July 2023, 12:00 is 2023.5.
 func DecimalYear(t time.Time) float64 {
 	t = t.UTC()
 	start := time.Date(t.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)

@@ -22,12 +22,12 @@ func (s Setting) String() string {
 // Message is a sentence, or an error, that names settings: Format and Args are as for [fmt.Sprintf]. A [Setting] among Args is a
 // field of the options Of. Errors among Args, a Message too, are part of the text, and Unwrap returns them.
 type Message struct {
-	Of     string // the type of the options: ReadOptions; "" for CSVOptions
+	Of     string // type of the options: ReadOptions; "" for CSVOptions
 	Format string
 	Args   []any
 }
 
-// Words returns the sentence; word names its settings.
+// Words returns the sentence, with settings written by word.
 func (m Message) Words(word func(Setting) string) string {
 	args := slices.Clone(m.Args)
 	for i, arg := range args {
@@ -64,7 +64,7 @@ func (m Message) Unwrap() (all []error) {
 	return all
 }
 
-// Words returns the text of an error in which word names the settings, however often the error was wrapped by %w.
+// Words returns the text of an error, with settings written by word, however often the error was wrapped by %w.
 func Words(err error, word func(Setting) string) string {
 	var inner []error
 	switch e := err.(type) {
@@ -86,16 +86,16 @@ func Words(err error, word func(Setting) string) string {
 	return text
 }
 
-// CSVProblem is one thing that is wrong with a csv file.
+// CSVProblem is one fault of a csv file.
 type CSVProblem struct {
-	Line   int    // from 1; 0 for the file as a whole
+	Line   int    // number of the line, from 1; 0 for the file as a whole
 	Column string // number and name: column 2 ("y"); "" for a row or the file
-	Cell   string // as it is in the file
-	Err    error  // what is wrong
+	Cell   string // text of the cell in the file
+	Err    error  // says what is wrong
 	Hint   Message
 }
 
-// Words names line and column, what is wrong and what to do; word names the settings.
+// Words names line and column, and says what is wrong and what to do, with settings written by word.
 func (p CSVProblem) Words(word func(Setting) string) string {
 	what, do := p.parts(word)
 	return what + do
@@ -122,7 +122,7 @@ func (p CSVProblem) parts(word func(Setting) string) (what, do string) {
 func (p CSVProblem) Error() string { return p.Words(Setting.String) }
 func (p CSVProblem) Unwrap() error { return p.Err }
 
-// problem is one whose place its finder adds.
+// problem returns a problem without a place, which its finder adds.
 func problem(format string, args ...any) *CSVProblem {
 	return &CSVProblem{Err: fmt.Errorf(format, args...)}
 }
@@ -133,10 +133,10 @@ func (p *CSVProblem) hint(format string, args ...any) *CSVProblem {
 	return p
 }
 
-// whole is the error of a problem of the file as a whole.
+// whole returns the error of a problem of the file as a whole.
 func (p *CSVProblem) whole() error { return &CSVError{Problems: []CSVProblem{*p}} }
 
-// CSVError is all that is wrong with a csv file: the first ten problems in the order of their lines, and the number of others.
+// CSVError holds the first ten problems of a csv file in the order of their lines, and the number of the others.
 type CSVError struct {
 	Problems []CSVProblem
 	More     int
@@ -151,7 +151,7 @@ func (e *CSVError) Add(problems ...CSVProblem) {
 	e.Problems = e.Problems[:min(len(e.Problems), most)]
 }
 
-// Lines returns a title and a line for each problem; no title for one problem alone. A hint is given once; word names settings.
+// Lines returns a title and a line for each problem; no title for one problem alone. A hint is given once. word writes settings.
 func (e *CSVError) Lines(word func(Setting) string) (title string, lines []string) {
 	given := map[string]bool{}
 	for _, p := range e.Problems {

@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// open finds out how a file is written. It returns the rows that it read for that, and what reads the others.
+// open finds out how a file is written. It returns the rows that it read for that, and a reader of the others.
 func (t *table) open(r io.Reader) (head []row, rest *chunkReader, err error) {
 	text, err := decoded(r)
 	if err != nil {
@@ -76,8 +76,8 @@ func (t *table) findComment(head string) {
 	}
 }
 
-// separator returns what divides the most lines of a file's beginning into equally many fields: of several a tab, ;, | or , in
-// this order, and blanks if none divides half of the lines.
+// separator returns the character that divides the most lines of a file's beginning into equally many fields. If several do, it
+// is the first of a tab, ;, | and a comma; if none divides half of the lines, it is a blank.
 func separator(begin chunk, comment rune) rune {
 	if end := strings.LastIndexByte(begin.text[:min(len(begin.text), headSize)], '\n'); end >= 0 {
 		begin.text = begin.text[:end+1]
@@ -92,7 +92,7 @@ func separator(begin chunk, comment rune) rune {
 	return best
 }
 
-// usualWidth is the number of fields, at least two, that the most rows have, and the number of these rows.
+// usualWidth returns the number of fields that the most rows have, if that is at least two, and the number of these rows.
 func usualWidth(rows []row) (width, most int) {
 	count := map[int]int{}
 	for _, r := range rows {
@@ -104,11 +104,11 @@ func usualWidth(rows []row) (width, most int) {
 	return width, most
 }
 
-// sort is what a cell is.
+// sort says what a cell is.
 type sort byte
 
 const (
-	blank sort = iota // or missing
+	blank sort = iota // empty or missing
 	word
 	number
 	dated
@@ -134,7 +134,7 @@ func (t *table) header(rows []row) *CSVProblem {
 	for _, row := range rows { // separators at the ends of all lines end no column
 		t.width = max(t.width, min(row.used(1), len(rows[0].cells)))
 	}
-	const most, several = 1000, 50 // columns and rows that are looked at
+	const most, several = 1000, 50 // numbers of columns and rows that are looked at
 	t.sorts = make([]sort, t.width)
 	words, values := false, false
 	for at := range t.sorts[:min(t.width, most)] {
@@ -161,7 +161,7 @@ func (t *table) header(rows []row) *CSVProblem {
 	return t.refuseHeader(rows)
 }
 
-// choose finds the columns that are read. All that is wrong with them is one error.
+// choose finds the columns that are read. All problems with them make one error.
 func (t *table) choose(rows []row) error {
 	var wrong CSVError
 	find := func(spec string, otherwise int) int {
@@ -176,7 +176,7 @@ func (t *table) choose(rows []row) error {
 		*keys = append(*keys, find(k, 1))
 		t.keys = append(t.keys, newTextColumn((*keys)[len(*keys)-1]))
 	}
-	next := func(from int) int { // the next column, from 1, that tells no series apart
+	next := func(from int) int { // returns the next column, from 1, that tells no series apart
 		for slices.Contains(*keys, from-1) {
 			from++
 		}
@@ -207,7 +207,7 @@ func (t *table) choose(rows []row) error {
 
 var nameOfTime = regexp.MustCompile(`(?i)year|date|time|jahr|datum|zeit|année|julian|epoch`)
 
-// isTime reports whether a column says when, as x does: numbers that rise in all rows beside dates, under a name of a time.
+// isTime reports whether a column is a time, as x is: numbers that rise in all rows beside dates, under a name of a time.
 func (t *table) isTime(at int, rows []row) bool {
 	last := math.Inf(-1)
 	for _, r := range rows {
@@ -220,10 +220,10 @@ func (t *table) isTime(at int, rows []row) bool {
 	return t.sorts[t.rep.X] == dated && nameOfTime.MatchString(t.rep.Columns[at])
 }
 
-// columnOf returns the index of the column that spec names or, if no name fits, numbers from 1; an empty spec is the number
-// otherwise.
+// columnOf returns the index of the column that spec names or, if no name fits, the column with this number from 1. For an empty
+// spec it is the number otherwise.
 func (t *table) columnOf(spec string, otherwise int) (int, *CSVProblem) {
-	const most = 6 // columns that are listed
+	const most = 6 // number of columns that are listed
 	names := t.rep.Columns
 	if spec == "" {
 		spec = strconv.Itoa(otherwise)
@@ -250,7 +250,7 @@ func (t *table) columnOf(spec string, otherwise int) (int, *CSVProblem) {
 	return 0, problem("no column %s; there are %s", quoted(spec), strings.Join(have, ", "))
 }
 
-// column is the number and the name of a column.
+// column returns the number and the name of a column.
 func (t *table) column(i int) string {
 	if t.rep.Columns[i] == "" {
 		return fmt.Sprintf("column %d", i+1)
@@ -263,7 +263,7 @@ func (t *table) free(at int) bool {
 	return at != t.rep.X && (at != t.rep.Y || t.opt.Y == "") && !slices.Contains(t.rep.Also.Columns, at)
 }
 
-// mayTellApart returns, if no option names keys, the columns of words or whole numbers that repeat in the sample: y too, if no
+// mayTellApart returns, if no option names keys, the columns of words or whole numbers that repeat in the sample, even y if no
 // option names it.
 func (t *table) mayTellApart(rows []row) (columns []int) {
 	for at := 0; at < t.width && len(t.opt.Keys) == 0 && len(columns) < mostWatched; at++ {
@@ -280,7 +280,7 @@ func (t *table) mayTellApart(rows []row) (columns []int) {
 	return columns
 }
 
-// prove finds how the columns are written by the rows of the head. What they do not prove is one error.
+// prove finds how the columns are written by the rows of the head. All columns that these do not prove make one error.
 func (t *table) prove(head []row) error {
 	x := newTimeFinder(t.opt, t.rep.Columns[t.rep.X])
 	finders := []*numberFinder{&x.numberFinder}

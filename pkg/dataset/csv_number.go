@@ -39,7 +39,7 @@ func decimal(text string) (float64, bool) {
 		v, err := strconv.ParseFloat(text, 64)
 		return v, err == nil
 	}
-	v := float64(mantissa) / powers[len(text)-point] // of two numbers without rounding: as exact as ParseFloat (Clinger 1990)
+	v := float64(mantissa) / powers[len(text)-point] // neither is rounded, so this is as exact as ParseFloat (Clinger 1990)
 	if text[0] == '-' {
 		v = -v
 	}
@@ -48,7 +48,8 @@ func decimal(text string) (float64, bool) {
 
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// numberParts are a sign, a unit, a sign, digits that may have marks before groups of three, decimals, an exponent, and a unit.
+// numberParts returns an expression for a sign, a unit, a sign, digits that may have marks before groups of three, decimals, an
+// exponent, and a unit.
 func numberParts(mark, point string) *regexp.Regexp {
 	return regexp.MustCompile(`^([-−+]?)([%\p{Sc}]?) ?([-−+]?)` +
 		`([1-9]\d{0,2}(?:(?:` + mark + `\d{3})+|(?:['’]\d{3})+|(?:[ \x{a0}\x{202f}]\d{3})+)|\d*)` +
@@ -62,7 +63,7 @@ func readNumber(text string, comma bool) (v float64, unit string, ok bool) {
 	if v, ok = decimal(text); ok && (!comma || strings.IndexByte(text, '.') < 0) {
 		return v, "", true
 	}
-	const most = 64 // bytes of a number with marks
+	const most = 64 // bytes that a number with marks has at most
 	if len(text) > most || !strings.ContainsAny(text, "0123456789") {
 		return 0, "", false
 	}
@@ -78,11 +79,11 @@ func readNumber(text string, comma bool) (v float64, unit string, ok bool) {
 	return v, m[2] + m[7], err == nil
 }
 
-// numberStyle is how the numbers of a column are written.
+// numberStyle says how the numbers of a column are written.
 type numberStyle struct {
 	comma bool   // the decimal sign is a comma, and points stand between thousands
 	open  bool   // no cell has shown the decimal sign, so a mark before three digits may mean either
-	unit  string // a currency sign or % beside each number
+	unit  string // currency sign or % beside each number
 }
 
 // read reads a number of the style, whose size is at most limit unless that is 0.
@@ -115,18 +116,18 @@ func (s numberStyle) read(text string, limit float64) (float64, *CSVProblem) {
 		hint("write all alike, or %s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
 }
 
-// numberFinder finds the style of a column. A cell that is a number with a decimal point only, or with a decimal comma only,
+// numberFinder finds the style of a column. A cell that is a number only with a decimal point, or only with a decimal comma,
 // proves the style.
 type numberFinder struct {
-	comma        rune   // between fields
-	proof        string // the decimal sign; "" while there is none
-	unit         string // of the first number
+	comma        rune   // separates fields
+	proof        string // proven decimal sign; "" while there is none
+	unit         string // unit of the first number
 	count        int
-	short, long  bool   // whole numbers without a mark were met, below 1000 and others
-	marks        string // of the cells that have two readings
-	cell         string // the first of them
+	short, long  bool   // whole numbers without a mark were met: below 1000, and others
+	marks        string // marks of the cells that have two readings
+	cell         string // first cell that has two readings
 	line         int
-	point, other float64 // its readings
+	point, other float64 // readings of cell
 }
 
 // add takes a cell and reports whether it is a number.
@@ -165,10 +166,10 @@ func (f *numberFinder) add(cell string, line int) bool {
 	return true
 }
 
-// style returns the style that the options or the cells prove. Else cells with three digits behind their only mark may be
-// thousands or decimals: a comma is the decimal sign between semicolons, and stands before thousands between commas beside whole
-// numbers below 1000 and no others, or beside another column with decimal points (pointed). Where these say both, it is a
-// problem.
+// style returns the style that the options or the cells prove. Otherwise cells with three digits behind their only mark may be
+// thousands or decimals: a comma is the decimal sign between semicolons. It stands before thousands between commas, if there are
+// whole numbers below 1000 and no others, or if another column has decimal points (pointed). If these rules contradict one
+// another, it is a problem.
 func (f *numberFinder) style(opt CSVOptions, pointed bool) (s numberStyle, wrong *CSVProblem) {
 	s.unit = f.unit
 	thousands := f.short && !f.long

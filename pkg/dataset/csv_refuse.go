@@ -11,13 +11,13 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// What is no table with a row for each observation is refused by its first rows, with the command that makes one of it; a cell
-// that is no number or date, with what it may be.
+// A file that is no table with a row for each observation is refused by its first rows, with the command that makes a table of
+// it. A cell that is no number or date is refused with what it may be.
 
 // xAndY are the settings that choose columns.
 var xAndY = []any{Setting{Field: "X"}, Setting{Field: "Y"}}
 
-// hints are what may help with a text that is no number or no date.
+// hints say what may help with a text that is no number or no date.
 var hints = []struct {
 	like *regexp.Regexp
 	hint string
@@ -78,11 +78,11 @@ func (t *table) refuseTitle(rows []row) *CSVProblem {
 	return p.hint(leaveOut, rows[1+begins].line)
 }
 
-// timeName is the name of a column that has a year, a month, a quarter or a week, where each has a column.
+// timeName matches the name of a column that stands for a year, a month, a quarter or a week, where each has a column.
 var timeName = regexp.MustCompile(`^(?:(?:1[89]|20)\d\d|Q[1-4]|(?:KW|W) ?\d{1,2})$`)
 
-// refuseHeader refuses two lines of words above values, and a header with a column for each time: three times or more, beside
-// others.
+// refuseHeader refuses two lines of words above values, and a header with a column for each of three times or more, beside other
+// columns.
 func (t *table) refuseHeader(rows []row) *CSVProblem {
 	if t.named && len(rows) > 2 {
 		words, values := false, false
@@ -114,7 +114,7 @@ func (t *table) refuseHeader(rows []row) *CSVProblem {
 	return p.hint("%s makes a row of each cell", t.pandas("d.melt(['"+strings.Join(others, "', '")+"'], var_name='time')"))
 }
 
-// pandas is a command that reads FILE as d, with the columns c, and writes what an expression makes of it.
+// pandas returns a command that reads FILE as d, with the columns c, and writes the result of an expression.
 func (t *table) pandas(expression string) string {
 	options := fmt.Sprintf("sep='%c'", t.opt.Comma)
 	if t.opt.Comma == ' ' {
@@ -133,8 +133,8 @@ var (
 	clockCell = regexp.MustCompile(`^\d{1,2}[:h]\d{2}`)
 )
 
-// refuseParts refuses a year or a day that repeats beside a column, which no option names, of its parts, or beside a y of 1, 2, 3
-// or of times of day.
+// refuseParts refuses a year or a day that repeats if its parts stand in another column which no option names, or if y is 1, 2, 3
+// or has times of day.
 func (t *table) refuseParts(rows []row) *CSVProblem {
 	if t.opt.Time != TimeAuto || len(t.opt.Keys) > 0 || t.sorts[t.rep.X] == word {
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // textColumn numbers the texts of a column.
 type textColumn struct {
-	at    int // from 0
+	at    int // index of the column
 	ids   map[string]int32
 	texts []string
 }
@@ -29,12 +29,13 @@ func (c *textColumn) number(text string) int32 {
 	return id
 }
 
-// mostWatched is the number of columns that are watched.
+// mostWatched is the largest number of columns that are watched.
 const mostWatched = 6
 
-// Watch finds out whether the rows of a table belong to several series: it keeps the texts of the columns that may tell series
-// apart, with the x of their rows: all of up to 2¹⁸ rows, and of a longer table the rows of every x whose hash ends in enough
-// zeros. So memory is bounded, and the order of the rows does not matter. [ReadCSVReport] and [StreamCSV] watch by themselves.
+// Watch finds out whether the rows of a table belong to several series. It keeps the texts of the columns that may tell series
+// apart, with the x of their rows: all of up to 2¹⁸ rows, and of a longer table the rows of every x whose hash ends in a
+// sufficient number of zeros. So memory is bounded, and the order of the rows does not matter. [ReadCSVReport] and [StreamCSV]
+// watch by themselves.
 type Watch struct {
 	columns []textColumn
 	rows    []watchedRow
@@ -44,10 +45,10 @@ type Watch struct {
 
 type watchedRow struct {
 	x   float64
-	ids [mostWatched]int32 // of the texts
+	ids [mostWatched]int32 // numbers of the texts
 }
 
-// NewWatch watches the columns with these numbers, of which there may be six.
+// NewWatch watches the columns with these indices, at most six.
 func NewWatch(columns ...int) *Watch {
 	w := new(Watch)
 	for _, at := range columns {
@@ -58,9 +59,9 @@ func NewWatch(columns ...int) *Watch {
 
 // Add adds a row: its x, and the text of each watched column. Several goroutines may add rows.
 func (w *Watch) Add(x float64, text func(column int) string) {
-	const most, mostTexts = 1 << 18, 10_000 // rows; different texts of a column
+	const most, mostTexts = 1 << 18, 10_000 // numbers of rows, and of different texts of a column
 	passed := func(r watchedRow) bool {
-		h := math.Float64bits(r.x + 0) // of -0, too
+		h := math.Float64bits(r.x + 0) // −0 and 0 have one hash
 		h = (h ^ h>>31) * 0x9e3779b97f4a7c15
 		return bits.TrailingZeros64(h^h>>32) < w.zeros
 	}
@@ -84,18 +85,18 @@ func (w *Watch) Add(x float64, text func(column int) string) {
 	}
 }
 
-// CSVSeveral are the columns that tell the series of a long table apart. Its counts are those of a sample of the x if there are
+// CSVSeveral holds the columns that tell the series of a long table apart. Its counts are from a sample of the x if there are
 // more than 2¹⁸ rows.
 type CSVSeveral struct {
-	Columns []int    // from 0; nil if there are none
-	Texts   []string // some of the first
+	Columns []int    // indices of the columns; nil if there are none
+	Texts   []string // up to three texts of the first column
 	Series  int
-	Repeats int // values of x that occur more than once
-	Values  int // different values of x
+	Repeats int // number of values of x that occur more than once
+	Values  int // number of different values of x
 }
 
-// Several looks, if more than a tenth of the x repeat, for the column, or the two, that tell the rows of an x apart: words rather
-// than whole numbers, and one column rather than two.
+// Several looks, if more than a tenth of the x repeat, for the column, or the two, that tell the rows of an x apart. It prefers
+// words to whole numbers, and one column to two.
 func (w *Watch) Several() (s CSVSeveral) {
 	slices.SortFunc(w.rows, func(a, b watchedRow) int { return cmp.Compare(a.x, b.x) })
 	for i, r := range w.rows {
@@ -108,7 +109,7 @@ func (w *Watch) Several() (s CSVSeveral) {
 	for cost := 0; 10*s.Repeats > s.Values && cost < 4; cost++ {
 		for a := range w.columns {
 			for b := a; b < len(w.columns); b++ {
-				of := min(b-a, 1) // for a pair, and 2 for numbers
+				of := min(b-a, 1) // 1 is for a pair, and 2 for numbers
 				if isWhole(strings.Join(slices.Concat(w.columns[a].texts, w.columns[b].texts), "")) {
 					of += 2
 				}
@@ -126,12 +127,16 @@ func (w *Watch) Several() (s CSVSeveral) {
 	return s
 }
 
-// apart returns how many series two columns tell apart; 0 if rows of a series share an x, or if series have a few rows, or a few
-// of the different x.
+// apart returns how many series two columns tell apart. It is 0 if rows of a series share an x, or if series have hardly any rows
+// or too small a share of the different x.
 func (w *Watch) apart(a, b, different int) int {
-	const fewest, share, repeats = 3, 0.3, 0.02 // rows of a series; its part of the x; rows with the x of another
-	last := map[[2]int32]float64{}              // the x that each series had last
-	most, same := float64(len(w.rows))/max(fewest, share*float64(different)), 0.0
+	const (
+		least   = 3    // rows that a series has at least
+		share   = 0.3  // share of the x that a series has at least
+		repeats = 0.02 // share of rows that may have the x of another row of their series
+	)
+	last := map[[2]int32]float64{} // latest x of each series
+	most, same := float64(len(w.rows))/max(least, share*float64(different)), 0.0
 	for _, r := range w.rows {
 		series := [2]int32{r.ids[a], r.ids[b]}
 		if x, met := last[series]; met && x == r.x {

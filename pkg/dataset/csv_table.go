@@ -12,45 +12,46 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// CSVBlock are rows of a csv file that follow one another.
+// CSVBlock holds rows of a csv file that follow one another.
 type CSVBlock struct {
 	X, Y    []float64
-	Lines   []int        // of each row
-	Skipped int          // rows left out because x or y is missing
+	Lines   []int        // number of the line of each row
+	Skipped int          // number of rows left out because x or y is missing
 	Bad     []CSVProblem // rows that could not be read, in order
-	Bytes   int          // of text
+	Bytes   int          // length of the text
 
 	index int
-	also  [][]float64 // of each column of CSVOptions.Also; y of a row may then be NaN
-	keys  [][]int32   // of each column of texts
+	also  [][]float64 // values of each column of CSVOptions.Also; y of a row may then be NaN
+	keys  [][]int32   // numbers of the texts of each column of texts
 }
 
-// The text that proves how a file is written has this many bytes, and rows at least; other chunks are smaller.
+// The text that proves how a file is written has at least provingSize bytes and provingRows rows; other chunks have chunkSize
+// bytes.
 const (
 	provingSize = 256 << 10
 	provingRows = 10
 	chunkSize   = 128 << 10
 )
 
-// table is a csv file and how it is read.
+// table holds a csv file and how it is read.
 type table struct {
 	opt     CSVOptions
 	rep     CSVReport
-	codes   []float64     // of CSVOptions.Missing, the numbers
+	codes   []float64     // numbers in CSVOptions.Missing
 	comment rune          // begins lines that are left out; 0 for none
 	counted bool          // x is the number of the row
-	count   int           // of rows
+	count   int           // number of rows
 	named   bool          // the first line has the names of the columns
-	width   int           // fields of a row
-	sorts   []sort        // of the first columns
-	columns []int         // of numbers: x, y, and those of CSVOptions.Also
-	numbers []numberStyle // of these
-	keys    []textColumn  // of CSVOptions.Keys
+	width   int           // number of fields of a row
+	sorts   []sort        // what the cells of the first columns are
+	columns []int         // columns of numbers: x, y, and CSVOptions.Also
+	numbers []numberStyle // styles of these columns
+	keys    []textColumn  // columns of CSVOptions.Keys
 	watched *Watch
-	mu      sync.Mutex // of rep and keys while rows are read
+	mu      sync.Mutex // guards rep and keys while rows are read
 }
 
-// newTable panics on options that no file can have: a mistake of the caller.
+// newTable panics on options that no file can have: these are a mistake of the caller.
 func newTable(opt CSVOptions) *table {
 	switch {
 	case opt.DecimalComma && opt.DecimalPoint:
@@ -81,7 +82,7 @@ func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBl
 	}
 	var mu sync.Mutex
 	var first error
-	at := 0 // its block
+	at := 0 // block of first
 	failed := func(block int, err error) bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -93,7 +94,7 @@ func (t *table) stream(r io.Reader, workers int, visit func(worker int, b *CSVBl
 	type batch struct {
 		index int
 		chunk
-		rows []row // of the head
+		rows []row // rows of the head; nil for other chunks
 	}
 	queue := make(chan batch, workers)
 	var wait parallel.Group
@@ -139,7 +140,7 @@ func (t *table) rowsOf(c chunk) []row {
 	return rows
 }
 
-// addNumbers writes their numbers before rows, which follow those that have theirs.
+// addNumbers writes numbers before the cells of rows, from the number of the rows before them on.
 func (t *table) addNumbers(rows []row) {
 	for i := range rows {
 		t.count++

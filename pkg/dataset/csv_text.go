@@ -19,11 +19,11 @@ import (
 
 const (
 	headSize = 64 << 10 // bytes of a file that tell its encoding and its separator
-	longest  = 2 << 20  // bytes of a row
-	mark     = "\ufeff" // the byte order mark of UTF-8
+	longest  = 2 << 20  // bytes that a row has at most
+	mark     = "\ufeff" // byte order mark of UTF-8
 )
 
-// notTables are the first bytes of files that are mistaken for csv files, and what to do with them.
+// notTables list the first bytes of files that are mistaken for csv files, and what to do with them.
 var notTables = []struct{ begin, is string }{
 	{"PK\x03\x04", "this is a zip archive or a spreadsheet (xlsx, ods): unpack it, or save the sheet as csv"},
 	{"\xd0\xcf\x11\xe0", "this is an Excel file (xls): save the sheet as csv"},
@@ -56,7 +56,7 @@ func decoded(r io.Reader) (io.Reader, error) {
 	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0 {
 		return nil, errors.New(`lines end with \r alone: tr '\r' '\n' < FILE makes lines that end with \n`)
 	}
-	end := len(head) // of the last whole character
+	end := len(head) // where the last whole character ends
 	for end > 0 && len(head)-end < utf8.UTFMax && !utf8.FullRune(head[end-1:]) {
 		end--
 	}
@@ -74,14 +74,14 @@ func decoded(r io.Reader) (io.Reader, error) {
 // chunk is some whole rows of a text.
 type chunk struct {
 	text string
-	line int // the first, from 1
+	line int // number of the first line, from 1
 }
 
 // chunkReader divides a text into chunks, at line ends that no quotation marks enclose.
 type chunkReader struct {
 	text io.Reader
-	left []byte // of a row that has begun
-	line int    // of left
+	left []byte // text of a row that has begun
+	line int    // number of the line where left begins
 }
 
 // next returns a chunk of about the given size, or one row if that is longer; io.EOF if there is none.
@@ -106,7 +106,7 @@ func (c *chunkReader) next(size int) (chunk, error) {
 			}
 		}
 		end = bytes.LastIndexByte(buffer, '\n') + 1
-		for quotes := bytes.Count(buffer[:end], quote); quotes%2 == 1; { // it is between two: before the last of them
+		for quotes := bytes.Count(buffer[:end], quote); quotes%2 == 1; { // an end within quotation marks moves before them
 			before := bytes.LastIndexByte(buffer[:bytes.LastIndexByte(buffer[:end], '"')], '\n') + 1
 			quotes, end = quotes-bytes.Count(buffer[before:end], quote), before
 		}
@@ -134,11 +134,11 @@ func (c *chunkReader) next(size int) (chunk, error) {
 // row is a row of a file.
 type row struct {
 	cells []string
-	line  int         // from 1
-	wrong *CSVProblem // why it cannot be read; nil if it can
+	line  int         // number of its first line, from 1
+	wrong *CSVProblem // says why it cannot be read; nil if it can
 }
 
-// at returns the text of a cell, "" behind the last.
+// at returns the text of a cell, "" for one after the last.
 func (r row) at(column int) string {
 	if column >= len(r.cells) {
 		return ""
@@ -146,7 +146,7 @@ func (r row) at(column int) string {
 	return strings.TrimSpace(r.cells[column])
 }
 
-// used returns the number of cells; empty ones behind the first width do not count.
+// used returns the number of cells; empty ones after the first width do not count.
 func (r row) used(width int) int {
 	n := len(r.cells)
 	for n > width && strings.TrimSpace(r.cells[n-1]) == "" {
@@ -161,9 +161,9 @@ type rowReader struct {
 	rest    chunk
 	comma   string      // a blank stands for any run of blanks and tabs
 	comment string      // begins lines that are left out; "" for none
-	quoted  *csv.Reader // of this reader
-	ahead   string      // what quoted reads next
-	spare   []string    // for the cells of further rows
+	quoted  *csv.Reader // reads from this reader
+	ahead   string      // text that quoted reads next
+	spare   []string    // memory for the cells of further rows
 }
 
 // rows returns the rows of a chunk that are not blank.
@@ -221,7 +221,7 @@ func (r *rowReader) csv(comma rune) *csv.Reader {
 	return r.quoted
 }
 
-// Read gives encoding/csv a line, or a part of one.
+// Read gives encoding/csv a line or a part of one.
 func (r *rowReader) Read(p []byte) (n int, err error) {
 	if r.ahead == "" {
 		r.ahead = r.nextLine()

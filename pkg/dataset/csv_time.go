@@ -11,19 +11,19 @@ import (
 
 // timeFinder finds the format of x by its cells.
 type timeFinder struct {
-	numberFinder      // of the cells that are plain numbers
+	numberFinder      // takes the cells that are plain numbers
 	opt               CSVOptions
-	fits              uint   // the formats that all cells fit; cells that fit none of these are problems of their rows
-	example           string // the first cell, or the first date that may have the day or the month first
-	at                int    // its line
-	period            string // that the first cell names
+	fits              uint   // formats that all cells fit; a cell that fits none of these is a problem of its row
+	example           string // first cell, or first date that may have the day or the month first
+	at                int    // line of example
+	period            string // period that the first cell names
 	local             bool   // the first cell is a date that names no time zone
 	ambiguous, fiscal bool   // the example may have the day or the month first; all may be fiscal years: 2001/02, 2002/03
 	months            bool   // numbers are months by their form, or go from the last one of a year to the first of the next
-	last              date   // of the number before
+	last              date   // date of the number before
 	weeks             bool   // numbers go from the last week of a year to the first of the next: 202352, 202401
 	before            float64
-	sheet             bool // numbers may be the days that a spreadsheet counts: of 1954 to 2064
+	sheet             bool // numbers may be the days that a spreadsheet counts, from 1954 to 2064
 }
 
 var (
@@ -78,7 +78,7 @@ func (f *timeFinder) add(cell string, line int) {
 	}
 }
 
-// first is the first format that all cells fit.
+// first returns the first format that all cells fit.
 func (f *timeFinder) first() TimeFormat { return TimeFormats[bits.TrailingZeros(f.fits)] }
 
 // settled reports whether no further cell can change the format.
@@ -87,8 +87,8 @@ func (f *timeFinder) settled() bool {
 	return known && (f.proof != "" || f.fits&TimeNumber.bit() == 0 || dateForms[f.opt.Time].like != "")
 }
 
-// format returns the format of the column, "" if it has neither a date nor a number, and which dates its numbers stand for; or
-// why it is not known.
+// format returns the format of the column, "" if it has neither a date nor a number, and says which dates its numbers stand for;
+// or says why the format is not known.
 func (f *timeFinder) format() (format TimeFormat, numbers string, wrong *CSVProblem) {
 	if f.opt.Time != TimeAuto || f.example == "" {
 		return f.opt.Time, "", nil
@@ -144,11 +144,11 @@ func (t *table) readX(text string) (x float64, short bool, wrong *CSVProblem) {
 		}
 		if format == TimeNumber {
 			if t.opt.Backward {
-				x = 0 - x // not -0
+				x = 0 - x // 0 stays 0, not −0
 			}
 			return x, false, nil
 		}
-		if x /= unit; math.Abs(x) >= 1e11 { // the year 5138
+		if x /= unit; math.Abs(x) >= 1e11 { // this is the year 5138
 			return 0, false, t.wrongDate(text)
 		}
 		whole := math.Floor(x)

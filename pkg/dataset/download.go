@@ -23,11 +23,10 @@ import (
 const (
 	defaultMaxBytes = 256 << 20
 	defaultStall    = time.Minute
-	defaultWhole    = 5 * time.Minute // the largest recording, 40 MB, at 1 Mbit/s; a publisher that drips must not hold a reader up
+	defaultWhole    = 5 * time.Minute // a download of 40 MB, the largest, takes so long at 1 Mbit/s
 )
 
-// download fetches f.URL into dir under f.Name and returns the path. What it leaves behind on failure is what was there
-// before.
+// download fetches f.URL into dir under f.Name and returns the path. If it fails, the folder stays as it was.
 func download(ctx context.Context, f File, dir string, opt Options) (path string, err error) {
 	log := cmp.Or[io.Writer](opt.Log, os.Stderr)
 	progress := opt.Progress
@@ -96,9 +95,9 @@ func download(ctx context.Context, f File, dir string, opt Options) (path string
 		return "", err
 	}
 	progress(done, done)
-	if got := hex.EncodeToString(sum.Sum(nil)); f.seen != nil && !slices.Contains(f.seen, got) {
+	if got := hex.EncodeToString(sum.Sum(nil)); f.known != nil && !slices.Contains(f.known, got) {
 		fmt.Fprintf(log, "\n%s: sha256 %s is new: the publisher adds to the file. Seen before: %s\n",
-			path, got, strings.Join(f.seen, ", "))
+			path, got, strings.Join(f.known, ", "))
 	}
 	return path, nil
 }
@@ -110,7 +109,7 @@ func (f File) maxBytes() int64 {
 	return defaultMaxBytes
 }
 
-// request asks for f.URL and returns the body with its announced length, -1 if there is none.
+// request asks for f.URL and returns the body with its announced length, −1 if there is none.
 func request(ctx context.Context, f File, client *http.Client) (io.ReadCloser, int64, error) {
 	address, err := url.Parse(f.URL)
 	if err != nil {
@@ -123,7 +122,7 @@ func request(ctx context.Context, f File, client *http.Client) (io.ReadCloser, i
 	if err != nil {
 		return nil, 0, err
 	}
-	// Uncompressed, so that Content-Length is that of the file.
+	// The transfer is not compressed, so that Content-Length is the length of the file.
 	req.Header.Set("Accept-Encoding", "identity")
 	req.Header.Set("User-Agent", "gppl-dataset")
 	resp, err := httpsOnly(client).Do(req)
@@ -221,7 +220,7 @@ type progressLine struct {
 }
 
 func (p *progressLine) update(done, total int64) {
-	// A line more often than that is a burden to a notebook or a log.
+	// More lines than this would be a burden to a notebook or a log.
 	if finished := done == total; !finished && time.Since(p.last) < 500*time.Millisecond {
 		return
 	}
@@ -235,7 +234,7 @@ func (p *progressLine) update(done, total int64) {
 	fmt.Fprintf(p.w, "\r%-*s", p.width, text)
 }
 
-// end leaves the line, whatever came of the download.
+// end ends the line, whatever came of the download.
 func (p *progressLine) end() {
 	if p.drawn {
 		fmt.Fprintln(p.w)

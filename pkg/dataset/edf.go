@@ -32,34 +32,34 @@ type EDF struct {
 	Signals        []EDFSignal
 
 	r          io.ReaderAt
-	file       *os.File // nil unless OpenEDF opened it
+	file       *os.File // file that OpenEDF opened; nil after ReadEDF
 	headerSize int64    // bytes
 	recordSize int64    // bytes
-	gaps       bool     // EDF+D: the records do not follow one another in time
+	gaps       bool     // the records do not follow one another in time (EDF+D)
 }
 
 // EDFSignal is the description of one signal in the header.
 type EDFSignal struct {
-	Label       string // "EEG F3-Ref"
+	Label       string // name, such as "EEG F3-Ref"
 	Transducer  string
-	Dimension   string // physical unit: "uV"
+	Dimension   string // physical unit, such as "uV"
 	PhysicalMin float64
 	PhysicalMax float64
-	DigitalMin  int // the stored number that stands for PhysicalMin
+	DigitalMin  int // stored number that stands for PhysicalMin
 	DigitalMax  int
 	Prefilter   string
 
 	SamplesPerRecord int
-	Samples          int     // in the whole recording
+	Samples          int     // number of samples in the whole recording
 	Rate             float64 // Hz; 0 if the records have no duration
-	Annotations      bool    // an EDF+ signal that holds text, not samples
+	Annotations      bool    // this is an EDF+ signal that holds text, not samples
 
-	offset int64 // of its samples within a record, bytes
+	offset int64 // bytes of a record before its samples
 }
 
 const (
 	edfFixed     = 256 // bytes of header before the signals
-	edfPerSignal = 256 // bytes of header a signal
+	edfPerSignal = 256 // bytes of header for each signal
 )
 
 // OpenEDF opens an EDF file and reads its header. The caller must Close it.
@@ -274,8 +274,8 @@ func readEDF(r io.ReaderAt, size int64) (*EDF, error) {
 		return nil, fmt.Errorf("header: %w", err)
 	}
 
-	// From here on every count is backed by bytes that the file has. Compared by division: the product of the header's
-	// numbers may overflow.
+	// From here on every count is backed by bytes that the file has. Counts are compared by division, since the product of the
+	// header's numbers may overflow.
 	body := size - e.headerSize
 	var fit int64
 	if e.recordSize > 0 {
@@ -323,7 +323,7 @@ func (e *EDF) readSignals(header []byte, n int) error {
 	each(func(s *EDFSignal) { s.DigitalMax = h.int("digital maximum", 8) })
 	each(func(s *EDFSignal) { s.Prefilter = h.text(80) })
 	each(func(s *EDFSignal) {
-		h.lenient = false // annotations or not, the other signals are found by it
+		h.lenient = false // the other signals are found by it, whether this holds annotations or not
 		s.SamplesPerRecord = h.int("samples per record", 8)
 		if s.SamplesPerRecord < 0 {
 			h.fail("samples per record", "%d is negative", s.SamplesPerRecord)
@@ -337,7 +337,7 @@ func (e *EDF) readSignals(header []byte, n int) error {
 // edfFields takes fields of fixed width from a header, one after another, and keeps the first error.
 type edfFields struct {
 	rest    []byte
-	where   string // put before the name of a field in an error
+	where   string // stands before the name of a field in an error
 	lenient bool   // a number that cannot be read is 0, not an error
 	err     error
 }
@@ -345,7 +345,7 @@ type edfFields struct {
 func (h *edfFields) text(width int) string {
 	raw := h.rest[:width]
 	h.rest = h.rest[width:]
-	text := string(raw) // the format is ASCII; recorders that leave it write "µV"
+	text := string(raw) // the format is ASCII, but some recorders write "µV"
 	if !utf8.ValidString(text) {
 		text, _ = charmap.Windows1252.NewDecoder().String(text)
 	}
@@ -376,7 +376,8 @@ func (h *edfFields) fail(field, format string, args ...any) {
 	}
 }
 
-// edfTime reads dd.mm.yy and hh.mm.ss; the years run from 1985 to 2084. Anonymised files often hold no date: zero Time.
+// edfTime reads dd.mm.yy and hh.mm.ss; the years run from 1985 to 2084. It returns the zero Time without a date, as in many
+// anonymised files.
 func edfTime(date, clock string) time.Time {
 	t, err := time.Parse("02.01.06 15.04.05", date+" "+clock)
 	if err != nil {
@@ -388,7 +389,7 @@ func edfTime(date, clock string) time.Time {
 	return t
 }
 
-// readFullAt fills b from offset at; less than that is an error.
+// readFullAt fills b from offset at; fewer bytes are an error.
 func readFullAt(r io.ReaderAt, b []byte, at int64) error {
 	n, err := r.ReadAt(b, at)
 	if n == len(b) {

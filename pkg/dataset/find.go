@@ -23,16 +23,16 @@ const EnvOffline = "GPPL_OFFLINE"
 
 // File is a recording that can be looked for by its name, and downloaded if a publisher offers it.
 type File struct {
-	Name string // under which it is looked for and stored: a base name, or one in a subfolder, separated by a slash
-	URL  string // https address at the publisher; empty: it cannot be downloaded
+	Name string // base name, or a name in a subfolder with a slash, under which it is looked for and stored
+	URL  string // https address at the publisher; empty if it cannot be downloaded
 	// SHA256 is the hexadecimal checksum that a download must have; empty where the publisher's file changes, or where the
 	// checksum is not known.
 	SHA256 string
 	// MaxBytes is the largest download that is accepted; 0 means 256 MiB.
 	MaxBytes int64
 
-	// seen are checksums that a growing file has had; another is a message, not an error.
-	seen []string
+	// known are checksums that a growing file has had; another is a message, not an error.
+	known []string
 
 	// check reads a downloaded file before it is given its name, so that a notice served in its place is not stored.
 	check func(path string) error
@@ -43,7 +43,7 @@ type File struct {
 
 // Options says where recordings are looked for, and how they are downloaded. The zero value is the default.
 type Options struct {
-	// Path is the recording's own file; if it is set, nothing else is looked at.
+	// Path is the recording's own file. If it is set, no other place is searched.
 	Path string
 	// Offline forbids downloading.
 	Offline bool
@@ -137,7 +137,7 @@ func Find(ctx context.Context, f File, opt Options) (string, error) {
 type NotFoundError struct {
 	File  File
 	Tried []string // the places that were tried, in order, each with the reason why it failed
-	err   error    // of the download
+	err   error    // error of the download
 }
 
 func (e *NotFoundError) Error() string {
@@ -203,7 +203,7 @@ func dataFolders() ([]string, error) {
 	}
 }
 
-// downloadFolder chooses where a download goes; folders are those of dataFolders, and not empty.
+// downloadFolder chooses where a download goes; folders are the result of dataFolders, and not empty.
 func downloadFolder(folders []string, env string) string {
 	if i := slices.IndexFunc(folders, isFolder); i >= 0 {
 		return folders[i]

@@ -2,11 +2,11 @@ package dataset
 
 import "os"
 
-// StandardInput is the path of standard input wherever a csv file is read. It can be read once. A file that is called so is
-// "./-".
+// StandardInput is the path of standard input wherever a csv file is read. It can be read once. The path of a file with this name
+// is "./-".
 const StandardInput = "-"
 
-// Shown is how messages name a path: "standard input" for StandardInput, and others as they are.
+// Shown returns the name of a path in messages: "standard input" for StandardInput, and others as they are.
 func Shown(path string) string {
 	if path == StandardInput {
 		return "standard input"

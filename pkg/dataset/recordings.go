@@ -10,15 +10,15 @@ import (
 	"github.com/projected-likelihood/gppl/data"
 )
 
-// The recordings that are downloaded; data/README.md has their licences, units and columns.
+// These recordings are downloaded; data/README.md has their licences, units and columns.
 var (
 	// SunspotsFile is the monthly sunspot number of WDC-SILSO. The publisher's file grows every month, so a download may have any
-	// checksum; one that has not been seen is reported. Seen: that which ends in July 2025, as the paper's series does.
+	// checksum; an unknown one is reported. The known one ends in July 2025, as the paper's series does.
 	SunspotsFile = File{
 		Name:     "SN_m_tot_V2.0.csv",
 		URL:      "https://www.sidc.be/SILSO/DATA/SN_m_tot_V2.0.csv",
 		MaxBytes: 8 << 20,
-		seen:     []string{"1209879186ae84d9ebf1a8db7dce5b5fbe0b23a1d3b94a870bddfcdad7abe8d5"},
+		known:    []string{"1209879186ae84d9ebf1a8db7dce5b5fbe0b23a1d3b94a870bddfcdad7abe8d5"},
 		check:    checkSunspots,
 	}
 	// EEGFile is the recording of the paper's EEG experiment. Its checksum is not known here.
@@ -43,7 +43,8 @@ var (
 // eegSignal is the label of the signal that EEG and EEGBurst read.
 const eegSignal = "EEG F3-Ref"
 
-// The last month of the sunspots that the paper used, and how many there are up to it.
+// paperYear and paperMonth are the last month of the sunspots that the paper used, and paperMonths is the number of months up to
+// it.
 const paperYear, paperMonth, paperMonths = 2025, 7, 3319
 
 // CO2 returns the weekly mean concentration of CO2 at Mauna Loa, 1958 to 2001: 2225 weeks, x in decimal years, y in parts per
@@ -59,9 +60,9 @@ func CO2() Series {
 	return s
 }
 
-// SunspotsZurich returns the monthly mean relative sunspot number of Zürich and, from 1961, Tokyo, January 1749 to December
-// 1983: 2820 months, x in decimal years. It is embedded: no file and no network is needed. It is version 1 of the index, of which
-// [Sunspots] is version 2.0, computed anew: other numbers of the same Sun.
+// SunspotsZurich returns the monthly mean relative sunspot number of Zürich and, from 1961, Tokyo, January 1749 to December 1983:
+// 2820 months, x in decimal years. It is embedded: no file and no network is needed. It is version 1 of the index; [Sunspots] is
+// version 2.0, computed anew, with other numbers of the same Sun.
 func SunspotsZurich() Series {
 	s, err := ReadCSV(strings.NewReader(data.SunspotsZurich), CSVOptions{X: "decimal_year", Y: "sunspot_number"})
 	if err != nil {
@@ -73,11 +74,11 @@ func SunspotsZurich() Series {
 	return s
 }
 
-// Sunspots returns the monthly mean total sunspot number from January 1749, x in decimal years: the paper's 3319 rows, up to
-// July 2025, or with Options.All every row of the file. The file is looked for as [Find] says.
+// Sunspots returns the monthly mean total sunspot number from January 1749, x in decimal years: the paper's 3319 rows, up to July
+// 2025, or with Options.All every row of the file. The file is looked for as [Find] says.
 //
-// It is an error if a file, without Options.All, ends before July 2025. The publisher revises the last months, so those of a
-// file downloaded later than the paper's may differ from it.
+// It is an error if a file, without Options.All, ends before July 2025. The publisher revises the last months, so a file
+// downloaded later than the paper's may differ there.
 func Sunspots(ctx context.Context, opt Options) (Series, error) {
 	path, err := Find(ctx, SunspotsFile, opt)
 	if err != nil {
@@ -108,8 +109,8 @@ func upToPaper(months []silsoMonth) []silsoMonth {
 	return months[:n]
 }
 
-// checkSunspots rejects a file that lacks months which the publisher's has: one that was cut off at the end of a row, say.
-// Stored, it would stand in the way of the whole one.
+// checkSunspots rejects a file that lacks months which the publisher's has, such as one that was cut off at the end of a row. If
+// it were stored, it would stand in the way of the whole one.
 func checkSunspots(path string) error {
 	months, err := readSILSOFile(path)
 	if err != nil {
@@ -154,7 +155,7 @@ func eeg(ctx context.Context, f File, opt Options) (Series, error) {
 	if err != nil {
 		return Series{}, err
 	}
-	// Named by the file that was read, not the one asked for: a stand-in must not pass for the paper's recording.
+	// The name is from the file that was read, not the one asked for: a stand-in must not pass for the paper's recording.
 	base, note := filepath.Base(path), ""
 	if base != EEGFile.Name {
 		note = ", not the paper's recording"

@@ -11,13 +11,13 @@ import (
 // Series is a recorded function of one variable: observation i is Y[i] at X[i]. X and Y have equal length, are finite when a
 // reader of this package made them, and stand in the order of the file.
 type Series struct {
-	Name  string    // what was observed
-	X, Y  []float64 // length n
-	XName string    // as on an axis: "time"
-	XUnit string    // "year", "s"; "" if it has none
+	Name  string    // says what was observed
+	X, Y  []float64 // n values each
+	XName string    // name on an axis, such as "time"
+	XUnit string    // unit, such as "year" or "s"; "" for none
 	YName string
 	YUnit string
-	// Source is where the observations come from: a path, a URL, "embedded", or "" if the reader was given no name.
+	// Source says where the observations come from: a path, a URL, "embedded", or "" if the reader was given no name.
 	Source string
 }
 
@@ -108,8 +108,8 @@ func (s Series) Scaling() Scaling { return scalingOf(s.Y) }
 
 // Scaling is the affine map between an observed y and its standardised z: y = Mean + Scale·z.
 type Scaling struct {
-	Mean  float64 // unit of y
-	Scale float64 // unit of y, positive
+	Mean  float64 // in the unit of y
+	Scale float64 // in the unit of y, positive
 }
 
 // Standard maps an observed value to the standardised scale.
@@ -152,13 +152,13 @@ func scalingOf(y []float64) Scaling {
 	if len(y) == 0 {
 		return Scaling{Mean: 0, Scale: 1}
 	}
-	// Compared exactly: summing n equal numbers rounds, and the tiny "deviation" that leaves would be divided by.
+	// The comparison is exact: summing n equal numbers rounds, and the tiny "deviation" that leaves would be divided by.
 	lo, hi := slices.Min(y), slices.Max(y)
 	if lo == hi {
 		return Scaling{Mean: lo, Scale: 1}
 	}
 	n := float64(len(y))
-	// Sums and differences of y beyond this could overflow; a power of two scales it without rounding.
+	// Sums and differences of larger y could overflow; a power of two scales y without rounding.
 	const largest, shrink = 0x1p900, 0x1p-100
 	if max(-lo, hi) > largest {
 		small := make([]float64, len(y))
@@ -173,7 +173,7 @@ func scalingOf(y []float64) Scaling {
 		sum += v
 	}
 	mean := sum / n
-	// A second pass over the residuals, in units of the largest, so that no square of a tiny one vanishes. Their sum, zero but
+	// A second pass adds up the residuals in units of the largest, so that no square of a tiny one vanishes. Their sum, zero but
 	// for rounding, corrects both the mean and the sum of squares.
 	unit := max(hi-mean, mean-lo)
 	var ss, rest float64
@@ -184,7 +184,7 @@ func scalingOf(y []float64) Scaling {
 	}
 	scale := unit * math.Sqrt((ss-rest*rest/n)/(n-1))
 	if scale == 0 {
-		scale = 1 // y varies by less than the smallest number: constant
+		scale = 1 // y varies by less than the smallest number, and is taken as constant
 	}
 	return Scaling{Mean: mean + unit*rest/n, Scale: scale}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Synthetic is a Gaussian-process draw that is its own ground truth: the times, in ascending order, are uniform on [0, 1000), the
+// Synthetic is a Gaussian-process draw whose truth is known: the times, in ascending order, are uniform on [0, 1000), the
 // interval of the paper's synthetic experiments; the observations are a draw of the model at them, noise included.
 type Synthetic struct {
 	Model gppl.Model
@@ -18,9 +18,9 @@ type Synthetic struct {
 }
 
 // Draw returns the series and the noise-free function at the same times. The same value gives the same draw. Whatever
-// Model.Sample would choose, it is drawn by a dense factor, in O(N³) time and memory for N²/2 numbers: the stored results of the
-// paper's experiments are of these draws. For smooth models on dense times, jitter is added to the Gram matrix. It is returned,
-// is at most 1e-6 of the variance, and acts as noise of that variance in f. It panics if N < 1.
+// Model.Sample would choose, it is drawn by a dense factor, in O(N³) time and memory for N²/2 numbers, since the stored results
+// of the paper's experiments use these draws. For smooth models on dense times, jitter is added to the Gram matrix. It is
+// returned, is at most 1e-6 of the variance, and acts as noise of that variance in f. It panics if N < 1.
 func (s Synthetic) Draw() (series Series, f []float64, jitter float64, err error) {
 	if s.N < 1 {
 		panic(fmt.Sprintf("dataset: Synthetic: N = %d; want N ≥ 1", s.N))
