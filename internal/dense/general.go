@@ -81,12 +81,7 @@ func Square(g, a blas64.General, unread int) {
 	})
 }
 
-// Product returns op(a)·b, as Mul.
-func Product(ta blas.Transpose, a, b blas64.General) blas64.General {
-	return ProductWithin(context.Background(), ta, a, b)
-}
-
-// ProductWithin is Product until ctx ends (parallel.Within).
+// ProductWithin returns op(a)·b, as Mul, until ctx ends (parallel.Within).
 func ProductWithin(ctx context.Context, ta blas.Transpose, a, b blas64.General) blas64.General {
 	rows := a.Rows
 	if ta == blas.Trans {

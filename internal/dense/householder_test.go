@@ -107,12 +107,12 @@ func TestPieces(t *testing.T) {
 	a, b := drawn(terms, 70, 1), drawn(terms, few, 2)
 	want := New(a.Cols, b.Cols)
 	Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, want)
-	if got := Product(blas.Trans, a, b); !slices.Equal(got.Data, want.Data) {
+	if got := ProductWithin(t.Context(), blas.Trans, a, b); !slices.Equal(got.Data, want.Data) {
 		t.Errorf("op(a)·b is off by %.3g", mat.Norm(difference(got, want), math.Inf(1)))
 	}
 	c := drawn(70, terms, 3)
 	Gemm(blas.NoTrans, blas.NoTrans, 1, c, b, 0, want)
-	if got := Product(blas.NoTrans, c, b); !slices.Equal(got.Data, want.Data) {
+	if got := ProductWithin(t.Context(), blas.NoTrans, c, b); !slices.Equal(got.Data, want.Data) {
 		t.Errorf("a·b is off by %.3g", mat.Norm(difference(got, want), math.Inf(1)))
 	}
 }

@@ -125,7 +125,7 @@ func TestProducts(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(uint64(n), 2))
 		a, l := random(n, uint64(n))
 		b := general(70, n, rnd)
-		btb := Product(blas.Trans, b, b)
+		btb := ProductWithin(t.Context(), blas.Trans, b, b)
 		var want mat.Dense
 		want.Mul(asDense(b).T(), asDense(b))
 		if !mat.EqualApprox(asDense(btb), &want, 1e-10) {
@@ -192,7 +192,7 @@ func TestSquare(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
 	for _, c := range []int{1, 64, 65, 200} {
 		a := general(90, c, rnd)
-		want := Product(blas.Trans, a, a)
+		want := ProductWithin(t.Context(), blas.Trans, a, a)
 		for _, unread := range []int{0, 1, c / 2, c} {
 			g := New(c, c)
 			Square(g, a, unread)
@@ -217,7 +217,7 @@ func TestSquare(t *testing.T) {
 					}
 				}
 			}
-			if got := Combine(general(90, 130, rnd), a, r); !mat.EqualApprox(asDense(got), asDense(Product(blas.NoTrans, a, r)), 1e-12) {
+			if got := Combine(general(90, 130, rnd), a, r); !mat.EqualApprox(asDense(got), asDense(ProductWithin(t.Context(), blas.NoTrans, a, r)), 1e-12) {
 				t.Errorf("c = %d: a·r is wrong", c)
 			}
 		}

@@ -93,15 +93,6 @@ func Open(text []byte) ([]byte, error) {
 	return append(bytes.Clone(object), '}'), nil
 }
 
-// Unmarshal opens an object and reads it into v by Strict.
-func Unmarshal(text []byte, v any) error {
-	object, err := Open(text)
-	if err != nil {
-		return err
-	}
-	return Strict(object, v)
-}
-
 // Strict reads exactly one JSON value into v, which must have a field for each of its members.
 func Strict(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))

@@ -21,8 +21,12 @@ func TestEveryByte(t *testing.T) {
 	cells := 0
 	for _, text := range [][]byte{append(Seal(plain), '\n'), append(Seal(indented), '\n')} {
 		read := func(text []byte) ([]byte, error) {
+			opened, err := Open(text)
+			if err != nil {
+				return nil, err
+			}
 			var o object
-			if err := Unmarshal(text, &o); err != nil {
+			if err := Strict(opened, &o); err != nil {
 				return nil, err
 			}
 			return json.Marshal(o)

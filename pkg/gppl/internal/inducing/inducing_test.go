@@ -74,8 +74,8 @@ func (p *problem) bound(t *testing.T, kuu, kxu blas64.General) (w *Bound, phi bl
 	dense.Copy(phi, kxu)
 	w.Luu.SolveLTRight(phi)
 	blas64.Scal(1/math.Sqrt(noise), dense.Vec(phi.Data))
-	dense.Copy(w.PhiPhi, dense.Product(blas.Trans, phi, phi))
-	dense.Copy(w.C, dense.Product(blas.Trans, phi, dense.AsColumn(p.y)))
+	dense.Copy(w.PhiPhi, dense.ProductWithin(t.Context(), blas.Trans, phi, phi))
+	dense.Copy(w.C, dense.ProductWithin(t.Context(), blas.Trans, phi, dense.AsColumn(p.y)))
 	return w, phi
 }
 

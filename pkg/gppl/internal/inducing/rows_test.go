@@ -22,7 +22,7 @@ func TestRows(t *testing.T) {
 		scale[i], known[i] = 0.5+rnd.Float64(), 0.1*rnd.Float64()
 	}
 	kuu, kxu, y := covariance(p.z, p.z), covariance(p.x, p.z), dense.AsColumn(p.y)
-	yy := dense.Product(blas.Trans, y, y)
+	yy := dense.ProductWithin(t.Context(), blas.Trans, y, y)
 	const v = 1.7
 	for kind, rows := range map[string]observed.Noise{"even": observed.NewNoise(nil, nil), "relative": observed.NewNoise(scale, nil),
 		"known": observed.NewNoise(nil, known), "both": observed.NewNoise(scale, known)} {
@@ -35,8 +35,8 @@ func TestRows(t *testing.T) {
 			w.Luu.SolveLTRight(phi)
 			r.Divide(dense.Rows(phi, 0, 20), 0, sigma2)
 			r.Divide(dense.Rows(phi, 20, n-20), 20, sigma2)
-			dense.Copy(w.PhiPhi, dense.Product(blas.Trans, phi, phi))
-			dense.Copy(w.C, dense.Product(blas.Trans, phi, r.Columns))
+			dense.Copy(w.PhiPhi, dense.ProductWithin(t.Context(), blas.Trans, phi, phi))
+			dense.Copy(w.C, dense.ProductWithin(t.Context(), blas.Trans, phi, r.Columns))
 			w.Unit, w.R.Data[0] = r.Unit, 1
 			if err := w.Factorise(r.Squares); err != nil {
 				t.Fatal(err)

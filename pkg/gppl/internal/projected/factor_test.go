@@ -1,6 +1,7 @@
 package projected
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -22,7 +23,9 @@ func random(rnd *rand.Rand, rows, cols int) blas64.General {
 }
 
 // square returns AᵀA.
-func square(a blas64.General) blas64.General { return dense.Product(blas.Trans, a, a) }
+func square(a blas64.General) blas64.General {
+	return dense.ProductWithin(context.Background(), blas.Trans, a, a)
+}
 
 // TestFactor compares the value of a likelihood with its formula, by another factorisation, and derivatives in σ², in S₀ and in
 // k(0) with differences of the value, with and without uneven noise and a residual.

@@ -41,7 +41,7 @@ func TestSparse(t *testing.T) {
 		if s == nil || s.Dense != 2 {
 			t.Fatalf("priors %v: %+v, want two full columns", priors, s)
 		}
-		q, filled := dense.Product(blas.NoTrans, s.Columns, s.Mix), 0
+		q, filled := dense.ProductWithin(t.Context(), blas.NoTrans, s.Columns, s.Mix), 0
 		for i := range q.Rows {
 			for j := range q.Cols {
 				if off := math.Abs(q.Data[i*q.Stride+j] - b.Q.At(i, j)); off > 1e-14*math.Sqrt(columnNorm(b.Q, j)+1) {
