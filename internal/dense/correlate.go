@@ -17,15 +17,15 @@ const (
 //
 //	dst_i = Σ_j long_(i+j)·x_j,
 //
-// and returns work, in which it works. dst has at most one entry more than long, and may be one of the others. This takes at most
-// 2·len(dst)·len(x) operations. With AVX it takes half to three quarters of the time of inner products one by one
-// (BenchmarkCorrelate), and gives the same bits.
+// and returns its working memory, work or a larger slice. dst has at most one entry more than long, and may share memory with x
+// or long. This takes at most 2·len(dst)·len(x) operations. With AVX it takes half to three quarters of the time of inner
+// products one by one (BenchmarkCorrelate), and gives the same bits.
 func Correlate(dst, long, x, work []float64) []float64 {
 	n, m := len(x), len(long)
 	if len(dst) > m+1 {
 		panic(fmt.Sprintf("dense: dst has %d entries, long %d", len(dst), m))
 	}
-	// Zeros before x and behind both, for whole strands and for windows that begin later.
+	// The zeros before x and after both serve whole strands, and windows that begin later.
 	const behind = windows + strands
 	work = Resize(work, strands+n+behind+m+behind)
 	clear(work[:strands])
@@ -45,7 +45,7 @@ func Correlate(dst, long, x, work []float64) []float64 {
 }
 
 // slideEach sets sums to the products of k entries of x, from the fifth on, with the first windows of long. k is a multiple of
-// strands, and what x has beyond meets zeros.
+// strands, and further entries of x meet zeros.
 func slideEach(sums *[windows]float64, k int, long, x []float64) {
 	for s := range sums {
 		sums[s] = floats.Dot(long[s:][:k], x[strands:][:k])

@@ -5,8 +5,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// pieces sets c = alpha·op(a)·op(b) + beta·c by blas64.Gemm, in pieces of the
-// result that are too small for gonum to spawn goroutines for.
+// pieces sets c = alpha·op(a)·op(b) + beta·c by blas64.Gemm, in pieces of the result that are too small for gonum to spawn
+// goroutines for.
 func pieces(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	const maxCols = 3 * Tile
 	for i := 0; i < c.Rows; i += Tile {

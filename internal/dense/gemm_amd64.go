@@ -25,11 +25,11 @@ const (
 	dotCols = 2
 )
 
-// packed is the working memory of Gemm: Tile rows of alpha·op(a), panel by panel and in each column by column, a panel of b,
-// row by row, and one of c.
+// packed is the working memory of Gemm: Tile rows of alpha·op(a), panel by panel and in each column by column, a panel of b, row
+// by row, and one of c.
 type packed struct {
 	a [Tile * depth]float64
-	z [Tile / panelRows][2]int // between which columns a panel of a is not zero
+	z [Tile / panelRows][2]int // range of columns in which a panel of a is not zero
 	b [depth * panelCols]float64
 	c [panelRows * panelCols]float64
 }
@@ -43,21 +43,25 @@ var packs = sync.Pool{New: func() any { return new(packed) }}
 //go:noescape
 func addProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
 
-// dots sets to to the products of 4 rows of a, lda apart, and 2 rows of b, ldb apart, of k entries each. It needs AVX. It adds up
-// as gonum does: every fourth product in a lane, those left over in the first.
+// dots sets to to the products of 4 rows of a, lda apart, and 2 rows of b, ldb apart, with k entries each. It needs AVX. It adds
+// up as gonum does: every fourth product in a lane, and the remaining ones in the first.
+//
+// //go:noescape
 //
 //go:noescape
 func dots(k int, a *float64, lda int, b *float64, ldb int, to *[dotRows * dotCols]float64)
 
-// reflect is Reflect of n entries. It needs AVX.
+// reflect does as Reflect with n entries. It needs AVX.
+//
+// //go:noescape
 //
 //go:noescape
 func reflect(n int, k float64, a, b, x, y *float64)
 
 // Gemm sets c = alpha·op(a)·op(b) + beta·c like blas64.Gemm, serially: for use where the processors are busy already. It takes
 // 2·m·n·k operations, in vectors of four on processors with AVX and with the result in registers: twice as fast as gonum, or more
-// (BenchmarkGemm). It skips leading and trailing columns of zeros of four rows of op(a). The result is that of gonum to the last
-// bit, so that nothing depends on the processor.
+// (BenchmarkGemm). It skips leading and trailing columns of zeros of four rows of op(a). The result agrees with gonum's to the
+// last bit, so that nothing depends on the processor.
 func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	k, kb := a.Cols, b.Rows
 	if ta != blas.NoTrans {
@@ -100,7 +104,7 @@ func addDots(alpha float64, a, b, c blas64.General) {
 		for j := 0; j < c.Cols; j += dotCols {
 			cols, ldb := min(dotCols, c.Cols-j), b.Stride
 			if cols < dotCols {
-				ldb = 0 // the last row twice
+				ldb = 0 // the last row is multiplied twice
 			}
 			if rows == dotRows {
 				dots(a.Cols, &a.Data[i*a.Stride], a.Stride, &b.Data[j*b.Stride], ldb, &sums)
@@ -118,8 +122,8 @@ func addDots(alpha float64, a, b, c blas64.General) {
 	}
 }
 
-// slide is slideEach. The kernel multiplies four windows, and the four after them by x four places later: these products meet the
-// zeros before x first.
+// slide does as slideEach. The kernel multiplies four windows, and the next four windows by x four places later: these products
+// meet the zeros before x first.
 func slide(sums *[windows]float64, k int, long, x []float64) {
 	if !cpu.X86.HasAVX {
 		slideEach(sums, k, long, x)
@@ -143,7 +147,7 @@ func Reflect(a, b []float64, k float64, x, y []float64) {
 	reflectEach(a, b, k, x, y)
 }
 
-// addProducts adds alpha·op(a)·b to c, a panel of which stays in registers for depth products of each entry.
+// addProducts adds alpha·op(a)·b to c. A panel of c stays in registers while depth products are added to each of its entries.
 func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int) {
 	p := packs.Get().(*packed)
 	for i := 0; i < c.Rows; i += Tile {
@@ -186,7 +190,7 @@ func (p *packed) packA(ta blas.Transpose, alpha float64, a blas64.General, i, ro
 	}
 }
 
-// packPanel is packA for one panel.
+// packPanel does as packA for one panel.
 func packPanel(to []float64, ta blas.Transpose, alpha float64, a blas64.General, i, rows, l, deep int) {
 	if rows < panelRows {
 		clear(to)
@@ -206,7 +210,8 @@ func packPanel(to []float64, ta blas.Transpose, alpha float64, a blas64.General,
 	}
 }
 
-// nonZeroColumns returns between which columns a panel of a is not zero: covariances of distant observations underflow to zero.
+// nonZeroColumns returns the range of columns in which a panel of a is not zero: covariances of distant observations underflow to
+// zero.
 func nonZeroColumns(panel []float64) (between [2]int) {
 	isZero := func(t int) bool {
 		c := (*[panelRows]float64)(panel[t*panelRows:])
@@ -230,7 +235,7 @@ func (p *packed) packB(b blas64.General, l, deep, j, cols int) {
 	}
 }
 
-// addToEdge is addProduct for a panel of c of fewer rows or columns.
+// addToEdge does as addProduct for a panel of c with fewer rows or columns.
 func (p *packed) addToEdge(k int, a, b *float64, ldb int, c []float64, ldc, rows, cols int) {
 	for r := range rows {
 		copy(p.c[r*panelCols:], c[r*ldc:][:cols])

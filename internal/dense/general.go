@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Products of matrices, of which some have few columns and many rows, and what follows from them.
+// The functions below compute products of matrices, some with few columns and many rows, and what follows from them.
 
 // Copy copies src into dst, of the same size.
 func Copy(dst, src blas64.General) {
@@ -25,7 +25,8 @@ func Copy(dst, src blas64.General) {
 	}
 }
 
-// deepest is a multiple of the terms of a sum that Gemm takes at a time, so that pieces of so many have the same digits.
+// deepest is a multiple of the number of terms of a sum that Gemm takes at a time, so that pieces of so many have the same
+// digits.
 const deepest = 4096
 
 // Mul sets c to op(a)·b, a block of its rows at a time on all processors, until ctx ends (parallel.Within). Long sums are
@@ -54,15 +55,15 @@ func Mul(ctx context.Context, c blas64.General, ta blas.Transpose, a, b blas64.G
 	})
 }
 
-// Square sets g to aᵀa on all processors. Of the products of the last unread columns with one another it sets none but those that
-// share a tile with others.
+// Square sets g to aᵀa on all processors. It leaves out the products of the last unread columns with one another, except in tiles
+// that also have other products.
 func Square(g, a blas64.General, unread int) {
 	if a.Cols == 1 {
 		g.Data[0] = blas64.Dot(Column(a, 0), Column(a, 0))
 		return
 	}
 	parallel.For(Blocks(a.Cols), func(i int) {
-		i = Blocks(a.Cols) - 1 - i // the longest first
+		i = Blocks(a.Cols) - 1 - i // the longest block comes first
 		from, end := i*Tile, i*Tile+Width(a.Cols, i)
 		read := end
 		if from >= a.Cols-unread {
@@ -81,7 +82,7 @@ func Square(g, a blas64.General, unread int) {
 	})
 }
 
-// ProductWithin returns op(a)·b, as Mul, until ctx ends (parallel.Within).
+// ProductWithin returns op(a)·b, computed as by Mul, until ctx ends (parallel.Within).
 func ProductWithin(ctx context.Context, ta blas.Transpose, a, b blas64.General) blas64.General {
 	rows := a.Rows
 	if ta == blas.Trans {
@@ -92,8 +93,8 @@ func ProductWithin(ctx context.Context, ta blas.Transpose, a, b blas64.General) 
 	return c
 }
 
-// Combine returns a·r, in the memory of dst where it does. Where r is zero above or below, as a triangular one is, it takes less
-// time.
+// Combine returns a·r, in the memory of dst if that suffices. Where r is zero above or below, as a triangular one is, it takes
+// less time.
 func Combine(dst, a, r blas64.General) blas64.General {
 	dst = Reshape(dst, a.Rows, r.Cols)
 	if a.Cols == 1 && r.Cols == 1 {
@@ -115,7 +116,7 @@ func Combine(dst, a, r blas64.General) blas64.General {
 	return dst
 }
 
-// nonZero returns between which rows a is not zero.
+// nonZero returns the range of rows in which a is not zero.
 func nonZero(a blas64.General) (from, to int) {
 	zero := func(i int) bool {
 		for _, v := range Row(a, i).Data {
@@ -135,7 +136,7 @@ func nonZero(a blas64.General) (from, to int) {
 	return from, to
 }
 
-// CombineRows returns rᵀ·a, the combinations of the rows of a, in the memory of dst where it does.
+// CombineRows returns rᵀ·a, the combinations of the rows of a, in the memory of dst if that suffices.
 func CombineRows(dst, a, r blas64.General) blas64.General {
 	dst = Reshape(dst, r.Cols, a.Cols)
 	clear(dst.Data)
@@ -147,7 +148,7 @@ func CombineRows(dst, a, r blas64.General) blas64.General {
 	return dst
 }
 
-// ManyColumns is from how many columns on matrix products are worth their memory.
+// ManyColumns is the number of columns from which matrix products are worth their memory.
 const ManyColumns = 16
 
 // Form returns tr(RᵀGR).
@@ -170,8 +171,8 @@ func Form(g, r blas64.General) (form float64) {
 	return form
 }
 
-// Spread returns Σ_ij |W_ij|·√(e_i·e_j), W = RRᵀ: twice what ½tr(RᵀGR) errs by if the entries g_ij err, each by itself, by up to
-// √(e_i·e_j).
+// Spread returns Σ_ij |W_ij|·√(e_i·e_j), W = RRᵀ. This is twice the error of ½tr(RᵀGR) if the entries g_ij err, each by itself,
+// by up to √(e_i·e_j).
 func Spread(e blas64.Vector, r blas64.General) (sum float64) {
 	for i := range r.Rows {
 		for j := range i + 1 {
@@ -194,8 +195,8 @@ func SubtractOuter(w, a, b blas64.General) {
 	Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
 }
 
-// LowRankForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh), for A of low rank plus σ²I that features represent: b is C on the
-// features, h the solution for it.
+// LowRankForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh), where A is of low rank plus σ²I and represented by features: b is the
+// product of the features with C, and h the solution for it.
 func LowRankForms(g, cc, b, h blas64.General, noise float64) {
 	for i := range g.Rows {
 		for j := range i + 1 {
@@ -281,7 +282,7 @@ func HalfProducts(m []blas64.General) *mat.SymDense {
 	return h
 }
 
-// Lengths returns those of the columns of a.
+// Lengths returns the lengths of the columns of a.
 func Lengths(a blas64.General) (all []float64) {
 	for j := range a.Cols {
 		all = append(all, blas64.Nrm2(Column(a, j)))
@@ -306,7 +307,7 @@ func LargestOnDiagonal(a []float64, k int) (v float64) {
 }
 
 // LeastEigenvalue returns a lower bound on the eigenvalues of the positive definite k×k matrix a, row by row, 1/‖a⁻¹‖₁, and an
-// estimate of its condition number; 1 and 1 for nil, which stands for I. k³/3 flops, until ctx ends (parallel.Apart).
+// estimate of its condition number; 1 and 1 for nil, which stands for I. It takes k³/3 flops, until ctx ends (parallel.Apart).
 func LeastEigenvalue(ctx context.Context, a []float64, k int) (least, cond float64) {
 	if a == nil {
 		return 1, 1

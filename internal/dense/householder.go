@@ -11,21 +11,21 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// The QR factorisation by Householder's reflections of gonum's Dgeqrf and Dorgqr, in the same blocks and with the same digits,
-// but with looks at a context: for millions of rows one of their calls takes minutes.
+// This is the QR factorisation by Householder's reflections of gonum's Dgeqrf and Dorgqr, in the same blocks and with the same
+// digits, but with looks at a context: for millions of rows one of their calls takes minutes.
 
-// reflections is a block of columns of a at a time.
+// reflections works on a block of columns of a at a time.
 type reflections struct {
 	ctx  context.Context
 	impl gonum.Implementation
-	a    blas64.General // n×k, n ≥ k
+	a    blas64.General // n×k with n ≥ k
 	tau  []float64
-	work []float64 // k
-	t    []float64 // of a block: the triangle of its product
-	size int       // of a block
+	work []float64 // k numbers
+	t    []float64 // triangle of the product of a block
+	size int       // number of columns of a block
 }
 
-// pieceFlops is how many operations pass between two looks: some tenths of a second at worst.
+// pieceFlops is the number of operations between two looks: some tenths of a second at worst.
 const pieceFlops = 3e8
 
 func newReflections(ctx context.Context, a blas64.General, tau []float64) *reflections {
@@ -35,7 +35,7 @@ func newReflections(ctx context.Context, a blas64.General, tau []float64) *refle
 	return r
 }
 
-// crossing is the number of last columns that are not taken in blocks.
+// crossing returns the number of last columns that are not taken in blocks.
 func (r *reflections) crossing(routine string) int {
 	return max(0, r.impl.Ilaenv(3, routine, " ", r.a.Rows, r.a.Cols, r.a.Cols, -1))
 }
@@ -53,7 +53,7 @@ func (r *reflections) factorise() {
 	r.eliminate(i, k-i)
 }
 
-// eliminate is Dgeqr2 of the count columns from i on, below row i.
+// eliminate does as Dgeqr2 with the count columns from i on, below row i.
 func (r *reflections) eliminate(i, count int) {
 	a, lda, n := r.a.Data, r.a.Stride, r.a.Rows
 	for j := i; j < i+count; j++ {
@@ -113,7 +113,7 @@ func (r *reflections) form() {
 	}
 }
 
-// generate is Dorg2r of the count columns from i on, below row i.
+// generate does as Dorg2r with the count columns from i on, below row i.
 func (r *reflections) generate(i, count int) {
 	a, lda, n := r.a.Data, r.a.Stride, r.a.Rows
 	for j := i + count - 1; j >= i; j-- {

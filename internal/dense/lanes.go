@@ -8,11 +8,11 @@ import (
 
 // Lane is the working memory of one of parallel.Lanes shares of the tiles of a matrix, which add up gradients.
 type Lane struct {
-	R, W []float64 // a tile of distances or of what follows from them, and one of weights
+	R, W []float64 // a tile of distances, or of values that follow from them, and a tile of weights
 	Grad []float64
 }
 
-// Lanes share the tiles of a matrix. What they add up does not depend on the number of processors.
+// Lanes share the tiles of a matrix. Their sums do not depend on the number of processors.
 type Lanes []Lane
 
 // NewLanes returns the lanes that have work on a symmetric n×n matrix.
@@ -23,7 +23,7 @@ func NewLanes(n int) Lanes {
 	return ls
 }
 
-// Reserve makes room for tiles of the given number of entries.
+// Reserve makes memory for tiles of the given number of entries.
 func (ls Lanes) Reserve(entries int) {
 	for i := range ls {
 		ls[i].R, ls[i].W = Resize(ls[i].R, entries), Resize(ls[i].W, entries)

@@ -21,14 +21,14 @@ import (
 // narrower). The tiles on the diagonal are stored whole.
 type Lower struct {
 	n        int
-	tiles    []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), …
-	negative int              // of CholeskySigned
+	tiles    []blas64.General // tiles row by row: (0,0), (1,0), (1,1), (2,0), …
+	negative int              // first block whose diagonal in J is −1 (CholeskySigned)
 
 	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a parallel.Stop.
 	Ctx context.Context
 
-	// The loops that run in parallel, made once so that calls need not allocate,
-	// and what they run on.
+	// The first four are the loops that run in parallel, made once so that calls need not allocate; the other fields are what
+	// they run on.
 	panel, trailing, invert, squares func(int)
 	column                           int
 	sign                             float64
@@ -65,7 +65,7 @@ func (l *Lower) At(i, j int) blas64.General { return l.tiles[i*(i+1)/2+j] }
 func (l *Lower) SetEntry(i, j int, v float64) {
 	t := l.At(i/Tile, j/Tile)
 	t.Data[i%Tile*t.Stride+j%Tile] = v
-	if i/Tile == j/Tile { // stored whole
+	if i/Tile == j/Tile { // tiles on the diagonal are stored whole
 		t.Data[j%Tile*t.Stride+i%Tile] = v
 	}
 }
@@ -87,7 +87,7 @@ func (l *Lower) Within(ctx context.Context) *Lower {
 func (l *Lower) EachTile(f func(i, j int, tile blas64.General)) {
 	nb := Blocks(l.n)
 	parallel.Within(l.Ctx, nb, func(k int) {
-		i := nb - 1 - k // longest row first
+		i := nb - 1 - k // the longest row comes first
 		for j := range i + 1 {
 			parallel.Look(l.Ctx)
 			f(i, j, l.At(i, j))
@@ -128,10 +128,9 @@ func (e NotPositive) Error() string {
 // flops. On a NotPositive error the contents are lost.
 func (l *Lower) Cholesky() error { return l.CholeskySigned(Blocks(l.n)) }
 
-// CholeskySigned replaces a symmetric matrix by its factor L, A = LJLᵀ, where J
-// is 1 on the diagonal in the blocks before negative and −1 from there on. There
-// is such a factor, without pivoting, if the leading part is positive definite
-// and what is left after eliminating it negative definite (Vanderbei 1995).
+// CholeskySigned replaces a symmetric matrix by its factor L, A = LJLᵀ, where J is 1 on the diagonal in the blocks before
+// negative and −1 from there on. There is such a factor, without pivoting, if the leading part is positive definite and the rest
+// after eliminating it negative definite (Vanderbei 1995).
 func (l *Lower) CholeskySigned(negative int) error {
 	nb := Blocks(l.n)
 	l.negative = negative
@@ -153,7 +152,7 @@ func (l *Lower) CholeskySigned(negative int) error {
 }
 
 // CholeskyWithJitter factorises the matrix that fill writes. If that fails it adds jitter to the diagonal, from 1e-12 of scale
-// upwards by tens to 1e-6 of scale, and returns what it took.
+// upwards by tens to 1e-6 of scale, and returns the jitter.
 func (l *Lower) CholeskyWithJitter(scale float64, fill func()) (jitter float64, err error) {
 	fill()
 	if err = l.Cholesky(); err == nil {
@@ -169,16 +168,16 @@ func (l *Lower) CholeskyWithJitter(scale float64, fill func()) (jitter float64, 
 	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
 }
 
-// solvePanel makes factors of the tiles below the diagonal one. It is gonum's Trsm because draws from nearly singular
+// solvePanel makes factors of the tiles below the diagonal one. It uses gonum's Trsm because draws from nearly singular
 // covariances, such as the paper's simulated data, change with the rounding of L.
 func (l *Lower) solvePanel(k int) {
 	j := l.column
 	blas64.Trsm(blas.Right, blas.Trans, l.sign, lowerTriangle(l.At(j, j)), l.At(j+1+k, j))
 }
 
-// updateRow eliminates a column of tiles from one row of those to its right.
+// updateRow eliminates a column of tiles from a row of the tiles to its right.
 func (l *Lower) updateRow(k int) {
-	j, i := l.column, Blocks(l.n)-1-k // longest row first
+	j, i := l.column, Blocks(l.n)-1-k // the longest row comes first
 	for c := j + 1; c <= i; c++ {
 		Gemm(blas.NoTrans, blas.Trans, -l.sign, l.At(i, j), l.At(c, j), 1, l.At(i, c))
 	}
@@ -209,8 +208,8 @@ func (l *Lower) LogDet() float64 {
 	return 2 * s
 }
 
-// MinDiagonal returns the smallest entry on the diagonal: of a Cholesky factor, a
-// bound from above on the root of the smallest eigenvalue of A.
+// MinDiagonal returns the smallest entry on the diagonal. For a Cholesky factor it bounds the root of the smallest eigenvalue of
+// A from above.
 func (l *Lower) MinDiagonal() float64 {
 	least := math.Inf(1)
 	l.EachDiagonal(func(_ int, v *float64) { least = min(least, *v) })
@@ -261,13 +260,12 @@ func (l *Lower) SubtractProduct(a, b blas64.General) {
 	})
 }
 
-// Whiten replaces the symmetric matrix w by L⁻¹wL⁻ᵀ, in 4/3·n³ flops: of the second solve only the lower triangle is
-// computed.
+// Whiten replaces the symmetric matrix w by L⁻¹wL⁻ᵀ, in 4/3·n³ flops. The second solve computes only the lower triangle.
 func (l *Lower) Whiten(w blas64.General) {
 	n, nb := l.n, Blocks(l.n)
 	parallel.Within(l.Ctx, nb, func(s int) { l.SolveL(columnBlock(w, s)) })
 	parallel.Within(l.Ctx, nb, func(c int) {
-		s := nb - 1 - c // longest row first
+		s := nb - 1 - c // the longest row comes first
 		row := RowBlock(w, s)
 		for t := range s + 1 {
 			parallel.Look(l.Ctx)
@@ -455,7 +453,8 @@ func (m *Lower) Inverse(dst blas64.General) {
 	}
 }
 
-// RowSquares calls visit for each row of L with Σ_j L_ij², which is A_ii, and L_ii², what the rows before leave of it.
+// RowSquares calls visit for each row of L with Σ_j L_ij², which is A_ii, and L_ii², the part of A_ii that earlier rows do not
+// explain.
 func (l *Lower) RowSquares(visit func(row int, all, left float64)) {
 	for i := range Blocks(l.n) {
 		for a := range l.At(i, i).Rows {

@@ -29,25 +29,26 @@ func Normalise(ctx context.Context, w blas64.General) (logs float64) {
 	return logs
 }
 
-// QR is what is known of the R of W = QR, W n×k.
+// QR describes the R of W = QR, W n×k.
 type QR struct {
 	Dependent []int   // columns that are numerically dependent on the earlier ones
-	Rows      int     // n
+	Rows      int     // number of rows n
 	LogDet    float64 // log|det R|
 	Cond      float64 // an estimate of the condition of W, whose columns should have one length
-	Leading   int     // as many leading columns are sound
+	Leading   int     // number of leading columns that are sound
 }
 
-// Unsound is how far rounding may turn directions, in radians.
+// Unsound is the angle by which rounding may turn directions, in radians.
 const Unsound = 1e-2
 
-// Turned is about how far rounding turns the columns of Q: each is computed as for a W that is off by the rounding of its
-// entries, which the condition of those before it amplifies (Higham 2002, theorem 19.4 and section 20.7).
+// Turned returns about the angle by which rounding turns the columns of Q, in radians. Each is computed as for a W that is off by
+// the rounding of its entries, which the condition of the columns before it amplifies (Higham 2002, theorem 19.4 and section
+// 20.7).
 func (f *QR) Turned() float64 { return turned(f.Rows, f.Cond) }
 
 func turned(rows int, cond float64) float64 { return math.Sqrt(float64(rows)) * 0x1p-52 * cond }
 
-// Sound reports whether the span is that of W rather than of its rounding.
+// Sound reports whether the span belongs to W rather than to its rounding.
 func (f *QR) Sound() bool { return f.Dependent == nil && f.Turned() <= Unsound }
 
 // Orthonormalise replaces the columns of q, n×k, by an orthonormal basis of their span, column j of it in the span of columns
@@ -67,7 +68,7 @@ func Orthonormalise(ctx context.Context, q blas64.General) *QR {
 		f.LogDet += math.Log(diagonal)
 	}
 	scratch, counts := make([]float64, 3*k), make([]int, k)
-	condition := func(k int) float64 { // of the leading columns
+	condition := func(k int) float64 { // returns the condition of the first k columns
 		if k == 0 {
 			return 1
 		}
@@ -96,8 +97,8 @@ func OrthonormalBasis(ctx context.Context, w blas64.General) (blas64.General, *Q
 	return q, f
 }
 
-// Complement returns an orthonormal basis of what the columns of w add to the orthonormal columns of q, without those of w
-// that depend on the ones before them, in O(n·k·(k + columns of q)), until ctx ends (parallel.Look). It overwrites w.
+// Complement returns an orthonormal basis of what the columns of w add to the orthonormal columns of q. It drops columns of w
+// that depend on earlier ones. It takes O(n·k·(k + columns of q)), until ctx ends (parallel.Look), and overwrites w.
 func Complement(ctx context.Context, w, q blas64.General) blas64.General {
 	Normalise(ctx, w)
 	deflate(ctx, w, q)
@@ -105,8 +106,8 @@ func Complement(ctx context.Context, w, q blas64.General) blas64.General {
 		w = dropDependent(ctx, w)
 		Orthonormalise(ctx, w)
 	}
-	// Rounding has left something of q, and of the columns in one another: twice
-	// is enough (Giraud, Langou, Rozložník and van den Eshof 2005).
+	// Rounding has left something of q, and of the columns in one another. Doing it twice suffices (Giraud, Langou, Rozložník and
+	// van den Eshof 2005).
 	deflate(ctx, w, q)
 	if !choleskyQR(ctx, w) {
 		Orthonormalise(ctx, w)
@@ -114,9 +115,8 @@ func Complement(ctx context.Context, w, q blas64.General) blas64.General {
 	return w
 }
 
-// choleskyQR orthonormalises w by the Cholesky factor of wᵀw: w ← wL⁻ᵀ, to about
-// the rounding times the square of its condition, in 2n·k² flops that run in
-// parallel. It leaves w alone and reports false if that condition is bad.
+// choleskyQR orthonormalises w by the Cholesky factor of wᵀw: w ← wL⁻ᵀ, to about the rounding times the square of its condition,
+// in 2n·k² flops that run in parallel. It leaves w alone and reports false if that condition is bad.
 func choleskyQR(ctx context.Context, w blas64.General) bool {
 	if w.Cols == 0 {
 		return true
@@ -130,7 +130,7 @@ func choleskyQR(ctx context.Context, w blas64.General) bool {
 	parallel.Within(ctx, parallel.Lanes, func(c int) {
 		part[c] = New(k, k)
 		if s := strip(c); s.Rows > 0 {
-			for i := range Blocks(k) { // the lower triangle
+			for i := range Blocks(k) { // only the lower triangle is computed
 				parallel.Look(ctx)
 				g, b := RowBlock(part[c], i), s
 				g.Cols = i*Tile + g.Rows
@@ -156,9 +156,8 @@ func choleskyQR(ctx context.Context, w blas64.General) bool {
 	return true
 }
 
-// independent is the smallest length that orthogonalisation may leave of a unit column
-// for it to count as independent of those before. A dropped column carries at most the
-// square of this of its signal.
+// independent is the smallest length that orthogonalisation may leave of a unit column for it to count as independent of the
+// columns before it. A dropped column carries at most the square of this of its signal.
 const independent = 1e-7
 
 // dropDependent returns w without the columns that depend on those before them.
@@ -196,7 +195,7 @@ func deflate(ctx context.Context, w, q blas64.General) {
 	}
 }
 
-// Repel replaces the columns of w (n×k), of length one, by what repelling each other pairwise makes of them,
+// Repel replaces the columns of w (n×k), of length one, by columns that have repelled one another pairwise,
 //
 //	W ← normalise(W − rate·W·offdiag(WᵀW)),
 //
@@ -211,8 +210,7 @@ func Repel(ctx context.Context, w *mat.Dense, steps int, rate float64) {
 		factor.Set(i, i, 1)
 	}
 	for range steps {
-		// step = I − rate·offdiag(G), then its columns scaled so that W·step
-		// has columns of length one.
+		// step is I − rate·offdiag(G), with its columns scaled so that the columns of W·step have length one.
 		step.Scale(-rate, &gram)
 		for j := range k {
 			step.Set(j, j, 1)

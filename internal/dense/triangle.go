@@ -13,11 +13,11 @@ import (
 //	⎛T₁₁  0 ⎞⎛X₁⎞   ⎛B₁⎞
 //	⎝T₂₁ T₂₂⎠⎝X₂⎠ = ⎝B₂⎠:   T₁₁X₁ = B₁,   T₂₂X₂ = B₂ − T₂₁X₁,
 //
-// so that most of the work is Gemm. From the right, bᵀ is solved for, from the left.
+// so that most of the work is Gemm. From the right, bᵀ is solved for from the left.
 func Trsm(side blas.Side, trans blas.Transpose, alpha float64, t blas64.Triangular, b blas64.General) {
-	const few = 8 // columns or rows, fewer than Gemm computes at a time
+	const least = 8 // number of columns or rows that Gemm computes at a time
 	switch {
-	case t.N <= smallTriangle || b.Rows*b.Cols < few*t.N:
+	case t.N <= smallTriangle || b.Rows*b.Cols < least*t.N:
 		blas64.Trsm(side, trans, alpha, t, b)
 	case side == blas.Right:
 		trsmRight(trans, alpha, t, b)
@@ -26,7 +26,7 @@ func Trsm(side blas.Side, trans blas.Transpose, alpha float64, t blas64.Triangul
 	}
 }
 
-// trsmLeft is Trsm from the left.
+// trsmLeft does as Trsm from the left.
 func trsmLeft(trans blas.Transpose, alpha float64, t blas64.Triangular, b blas64.General) {
 	n, h := t.N, t.N/2
 	if n <= smallTriangle {
@@ -47,10 +47,10 @@ func trsmLeft(trans blas.Transpose, alpha float64, t blas64.Triangular, b blas64
 	trsmLeft(trans, 1, second, y)
 }
 
-// transposes is the memory for the transposes of Trsm.
+// transposes holds the memory for the transposes of Trsm.
 var transposes = sync.Pool{New: func() any { return new([Tile * Tile]float64) }}
 
-// trsmRight is Trsm from the right, for as many rows of b at a time as there is memory for.
+// trsmRight does as Trsm from the right, for as many rows of b at a time as the memory holds.
 func trsmRight(trans blas.Transpose, alpha float64, t blas64.Triangular, b blas64.General) {
 	if t.N > Tile {
 		blas64.Trsm(blas.Right, trans, alpha, t, b)

@@ -9,7 +9,7 @@ import (
 // A Name is a file as it was given: by a flag, or as an argument if the flag is "".
 type Name struct {
 	Flag, Path string
-	File       *os.File // as it was opened before, such as standard input; nil for the file at the path
+	File       *os.File // file that was opened before, such as standard input; nil for the file at the path
 }
 
 func (n Name) String() string {
@@ -19,11 +19,11 @@ func (n Name) String() string {
 	return "--" + n.Flag + " " + n.Path
 }
 
-// ConflictError is that an output would overwrite an input or another output.
+// ConflictError says that an output would overwrite an input or another output.
 type ConflictError struct {
 	Output, Other Name
 	Input         bool // Other is an input
-	Only          bool // and there is no other input
+	Only          bool // Other is the only input
 }
 
 func (e *ConflictError) Error() string {
@@ -43,7 +43,7 @@ func (e *ConflictError) Error() string {
 // written. Empty paths are left out. Devices and pipes may be named several times. An output may also be an open file, such as
 // standard output: Write then adds to it.
 func Apart(inputs, outputs []Name) error {
-	seen := map[key][]seenFile{}
+	known := map[key][]namedFile{}
 	count := 0
 	for _, n := range inputs {
 		if n.Path == "" {
@@ -51,7 +51,7 @@ func Apart(inputs, outputs []Name) error {
 		}
 		count++
 		if p, ok := placeOf(n); ok {
-			seen[p.key()] = append(seen[p.key()], seenFile{n, p, true})
+			known[p.key()] = append(known[p.key()], namedFile{n, p, true})
 		}
 	}
 	for _, n := range outputs {
@@ -59,13 +59,13 @@ func Apart(inputs, outputs []Name) error {
 		if n.Path == "" || !ok {
 			continue
 		}
-		for _, other := range seen[p.key()] {
+		for _, other := range known[p.key()] {
 			if p.same(other.place) && (other.input || n.File == nil) {
 				return &ConflictError{n, other.name, other.input, count == 1}
 			}
 		}
 		if n.File == nil {
-			seen[p.key()] = append(seen[p.key()], seenFile{n, p, false})
+			known[p.key()] = append(known[p.key()], namedFile{n, p, false})
 		}
 	}
 	return nil
@@ -74,35 +74,35 @@ func Apart(inputs, outputs []Name) error {
 // Distinct returns an error if two of the paths are the same file, by whatever name or link: its contents would count twice.
 // Paths that lead to no regular file are left out.
 func Distinct(paths []string) error {
-	seen := map[key][]seenFile{}
+	known := map[key][]namedFile{}
 	for _, path := range paths {
 		p, ok := placeOf(Name{Path: path})
 		if !ok || p.file == nil {
 			continue
 		}
-		for _, other := range seen[p.key()] {
+		for _, other := range known[p.key()] {
 			if p.same(other.place) {
 				return fmt.Errorf("%s is a file that is named already, as %s, and would count twice", path, other.name)
 			}
 		}
-		seen[p.key()] = append(seen[p.key()], seenFile{Name{Path: path}, p, true})
+		known[p.key()] = append(known[p.key()], namedFile{Name{Path: path}, p, true})
 	}
 	return nil
 }
 
-type seenFile struct {
+type namedFile struct {
 	name  Name
 	place place
 	input bool
 }
 
-// place is a file, or where one will be.
+// place is a file, or the place where one will be.
 type place struct {
 	file fs.FileInfo // nil if there is none
-	path string      // of one that is not there, without links
+	path string      // path without links of a file that does not exist
 }
 
-// placeOf returns where a name leads. It is false for what is no regular file, and where the path leads nowhere.
+// placeOf returns where a name leads. It returns false for anything but a regular file, and if the path leads nowhere.
 func placeOf(n Name) (place, bool) {
 	var info fs.FileInfo
 	var err error

@@ -1,5 +1,5 @@
-// Package files is where files are made, locked and told apart, so that what a command or a store writes is there as a whole or
-// not at all, and nothing that it reads is overwritten.
+// Package files makes files, locks them and tells them apart, so that the output of a command or a store is there as a whole or
+// not at all, and overwrites no file that is read.
 package files
 
 import (
@@ -16,9 +16,9 @@ import (
 )
 
 // Write writes a file by way of a temporary one beside it, which then takes its name. Whatever write returns, after a full disk
-// or a loss of power there is what was there before, or the whole file. It keeps the mode of the file that it replaces, and
-// replaces none that the process may not write; a new file has the mode that the umask says. A link stays a link, and a device or
-// a pipe is written to, not replaced: it waits for the reader of a pipe no longer than ctx lasts. A process that is killed leaves
+// or a loss of power the old file is there, or the whole new one. It keeps the mode of the file that it replaces, and replaces
+// none that the process may not write; a new file has the mode that the umask says. A link stays a link. A device or a pipe is
+// written to, not replaced, and Write waits for the reader of a pipe no longer than ctx lasts. A process that is killed leaves
 // its temporary file: a dot, the name, and digits. The error names the path.
 func Write(ctx context.Context, path string, write func(io.Writer) error) error {
 	if err := writeFile(ctx, path, write); err != nil {
@@ -27,7 +27,7 @@ func Write(ctx context.Context, path string, write func(io.Writer) error) error 
 	return nil
 }
 
-// WriteBytes is Write of what is at hand.
+// WriteBytes does as Write with the given bytes.
 func WriteBytes(ctx context.Context, path string, text []byte) error {
 	return Write(ctx, path, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -47,7 +47,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	case !old.Mode().IsRegular():
 		return writeTo(ctx, func() (io.WriteCloser, error) { return os.OpenFile(path, os.O_WRONLY, 0) }, write)
 	default:
-		for _, standard := range []*os.File{os.Stdout, os.Stderr} { // what the shell has opened: no file may replace it
+		for _, standard := range []*os.File{os.Stdout, os.Stderr} { // no file may replace one that the shell has opened
 			if info, err := standard.Stat(); err == nil && os.SameFile(info, old) {
 				return writeTo(ctx, func() (io.WriteCloser, error) { return unclosed{standard}, nil }, write)
 			}
@@ -77,7 +77,7 @@ func mayWrite(path string) error {
 }
 
 // Check returns why Write could not write a file, before there is anything to write: the file or its folder must not be written,
-// or there is no folder. It is nil for what is no regular file.
+// or there is no folder. It is nil for anything but a regular file.
 func Check(path string) error {
 	if old, err := os.Stat(path); err == nil {
 		if !old.Mode().IsRegular() {
@@ -98,7 +98,7 @@ func Check(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// writeTo writes to what is no regular file. It does not wait for it once ctx has ended.
+// writeTo writes to a device or a pipe. It does not wait for it once ctx has ended.
 func writeTo(ctx context.Context, open func() (io.WriteCloser, error), write func(io.Writer) error) error {
 	var text bytes.Buffer
 	if err := write(&text); err != nil {
@@ -106,7 +106,7 @@ func writeTo(ctx context.Context, open func() (io.WriteCloser, error), write fun
 	}
 	done := make(chan error, 1)
 	go func() {
-		f, err := open() // waits for a reader if it is a pipe
+		f, err := open() // this waits for a reader if it is a pipe
 		if err == nil {
 			_, err = f.Write(text.Bytes())
 			err = errors.Join(err, f.Close())
@@ -132,7 +132,7 @@ func syncFolder(folder string) error {
 	}
 	d, err := os.Open(folder)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil // it may be written and not read
+		return nil // the folder may be written and not read
 	}
 	if err != nil {
 		return err
@@ -144,9 +144,9 @@ func syncFolder(folder string) error {
 	return errors.Join(err, d.Close())
 }
 
-// resolved returns the path without links of a file that may not exist. A link to what does not exist is followed too.
+// resolved returns the path without links of a file that may not exist. A link to a missing file is followed too.
 func resolved(path string) (string, error) {
-	const mostLinks = 255 // as Linux and path/filepath have it
+	const mostLinks = 255 // Linux and path/filepath allow as many
 	for range mostLinks {
 		target, err := filepath.EvalSymlinks(path)
 		if err == nil {
@@ -155,7 +155,7 @@ func resolved(path string) (string, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		// Not filepath.Dir, which takes link/.. for the folder that has the link.
+		// This is not filepath.Dir, which takes link/.. for the folder that has the link.
 		folder, name := filepath.Split(path)
 		if folder == "" {
 			folder = "." + string(filepath.Separator)
@@ -169,7 +169,7 @@ func resolved(path string) (string, error) {
 			}
 			continue
 		}
-		if folder == path { // "", and the root
+		if folder == path { // path is "" or the root
 			return "", err
 		}
 		above, err := resolved(trimmed(folder))

@@ -42,7 +42,7 @@ func release(f *os.File, name string) error {
 		return errors.Join(os.Remove(name), f.Close())
 	}
 	err := f.Close()
-	os.Remove(name) // fails if another process waits for it, and uses it then
+	os.Remove(name) // this fails if another process waits for it, and uses it then
 	return err
 }
 

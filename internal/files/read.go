@@ -7,16 +7,17 @@ import (
 	"os"
 )
 
-// LargeError is that a file has more bytes than may be read.
+// LargeError says that a file has more bytes than may be read.
 type LargeError struct {
 	Path  string
-	Bytes int64 // that it has, at least
+	Bytes int64 // least number of bytes that it has
 }
 
 func (e *LargeError) Error() string { return fmt.Sprintf("%s has %d bytes or more", e.Path, e.Bytes) }
 
-// ReadWithin returns what a file holds, or a [*LargeError] if that is more than most bytes. A file without a size, such as a pipe
-// or an endless device, is read up to most; one that does not begin with the given text is read no further than its length.
+// ReadWithin returns the contents of a file, or a [*LargeError] if these have more than most bytes. A file without a size, such
+// as a pipe or an endless device, is read up to most. Of a file that does not begin with begins, no more is read than the length
+// of that.
 func ReadWithin(path, begins string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// replace writes the file at target, which was old, or nil if there was none.
+// replace writes the file at target; old describes the file there before, and is nil if there was none.
 func replace(target string, old fs.FileInfo, write func(io.Writer) error) error {
 	f, err := renameio.NewPendingFile(target, renameio.WithTempDir(filepath.Dir(target)), renameio.WithPermissions(0o666),
 		renameio.WithExistingPermissions())
 	if err != nil {
 		return err
 	}
-	defer f.Cleanup() // nothing once it has its name
+	defer f.Cleanup() // this does nothing once the file has its name
 	if err := write(f.File); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ func lock(f *os.File) error {
 			continue
 		case err == nil:
 			return nil
-		case err == syscall.ENOLCK: // so says a network file system without locks
+		case err == syscall.ENOLCK: // a network file system without locks says so
 			err = syscall.ENOTSUP
 		}
 		return &fs.PathError{Op: "lock", Path: f.Name(), Err: err}

@@ -5,9 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// CollectFor has the runtime collect garbage less often while a series of n observations is worked on, if it is short: its heap
-// is of a few megabytes, which would otherwise be collected many times a second (GOGC=100 shows what that takes). It is for
-// programs that own their process; what GOGC says stays, and so does a limit of memory.
+// CollectFor makes the runtime collect garbage less often while a short series of n observations is worked on: its heap has a few
+// megabytes, and would otherwise be collected many times a second (GOGC=100 shows what that takes). It is for programs that own
+// their process; what GOGC says stays, and so does a limit of memory.
 func CollectFor(n int) {
 	const (
 		short         = 1000

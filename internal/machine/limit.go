@@ -13,11 +13,12 @@ import (
 // Least is less than a program takes by itself, in bytes.
 const Least = 10e6
 
-// available is what there was when it was first asked: the limit that is told to the runtime afterwards does not halve it again.
+// available returns what Memory returned first: the limit that the runtime gets afterwards does not halve it again.
 var available = sync.OnceValues(Memory)
 
-// Limit returns how many bytes a program may take: a size such as 500MB, or as much of it as there is; for "", half of what is
-// shared with other processes and all that the limits of this one leave. It is an error if the size is none or less than Least.
+// Limit returns how many bytes a program may take. With a size such as 500MB it is the size, or all the memory there is if that
+// is less. With "" it is half of the memory shared with other processes, and at most what the limits of this process leave. It is
+// an error if the size is none or less than Least.
 func Limit(size string) (float64, error) {
 	shared, own := available()
 	if size == "" {
@@ -33,11 +34,11 @@ func Limit(size string) (float64, error) {
 	return min(limit, shared, own), nil // the runtime cannot recover from memory that is not there
 }
 
-// KeepTo has the runtime collect garbage more often when its memory would exceed the limit. The heap may overshoot what the
-// runtime is told by some 6 % before garbage is found.
+// KeepTo makes the runtime collect garbage more often when its memory would exceed the limit. The heap may overshoot the
+// runtime's limit by some 6 % before garbage is found.
 func KeepTo(limit float64) {
-	const told = 0.93
-	debug.SetMemoryLimit(int64(min(told*limit, math.MaxInt64/2)))
+	const share = 0.93
+	debug.SetMemoryLimit(int64(min(share*limit, math.MaxInt64/2)))
 }
 
 // parseBytes reads a size such as 500MB, 2 GiB or 1e9.

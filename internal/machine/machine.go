@@ -1,4 +1,4 @@
-// Package machine names what there is to compute with: processors, memory, and the signals that end a command.
+// Package machine describes what there is to compute with: processors, memory, and the signals that end a command.
 package machine
 
 import (
@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// CPU is the processor's model, or its architecture where that is not told.
+// CPU returns the processor's model, or its architecture if the system does not tell.
 var CPU = sync.OnceValue(func() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {

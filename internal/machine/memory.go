@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// unknownMemory is what Memory supposes where nothing tells.
+// unknownMemory is what Memory supposes if the system does not tell, in bytes.
 const unknownMemory = 4 << 30
 
 // dense is the share of an address space that data can fill: a large array needs a gap as long as itself, and freed memory lies
 // between memory in use. With all of it, gppl ran out of memory at 50 MB with 88 MB in use, where 200 MB had been left to it.
 const dense = 0.5
 
-// Memory returns how many bytes this process may still take. Shared is what it shares with other processes: the least of what the
-// machine has available and what the control groups of the process leave. Own is what its own limits leave, of address space
-// (ulimit -v) and of the runtime (GOMEMLIMIT); +Inf without limits. It reads files of Linux; without them, shared is 4 GB.
+// Memory returns how many bytes this process may still take. shared is what it shares with other processes: the memory that the
+// machine has available, or that the control groups of the process leave if that is less. own is what its own limits leave, of
+// address space (ulimit -v) and of the runtime (GOMEMLIMIT); +Inf without limits. It reads files of Linux; without them, shared
+// is 4 GB.
 func Memory() (shared, own float64) {
 	shared, own = memory(os.DirFS("/"))
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
@@ -28,7 +29,7 @@ func Memory() (shared, own float64) {
 	return shared, own
 }
 
-// memory is Memory by the files of a system. Cached files that are not in use do not count as taken in a group.
+// memory does as Memory by the files of a system. Cached files that are not in use do not count as taken in a group.
 func memory(root fs.FS) (shared, own float64) {
 	shared, own = math.Inf(1), math.Inf(1)
 	if free, ok := field(root, "proc/meminfo", "MemAvailable:"); ok {
@@ -39,7 +40,7 @@ func memory(root fs.FS) (shared, own float64) {
 		own = dense * max(0, most-1024*taken)
 	}
 	const groups = "sys/fs/cgroup"
-	text, _ := fs.ReadFile(root, "proc/self/cgroup") // 0::/a/b
+	text, _ := fs.ReadFile(root, "proc/self/cgroup") // has a line such as 0::/a/b
 	_, name, _ := strings.Cut(string(text), "0::")
 	name, _, _ = strings.Cut(name, "\n")
 	for dir := path.Join(groups, path.Clean("/"+name)); strings.HasPrefix(dir, groups); dir = path.Dir(dir) {

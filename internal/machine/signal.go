@@ -18,7 +18,7 @@ func (s Signal) Error() string {
 	return s.String()
 }
 
-// Code is the exit code that shells give a program ended by the signal; 1 if the system does not number signals.
+// Code returns the exit code that shells give a program ended by the signal; 1 if the system does not number signals.
 func (s Signal) Code() int {
 	if number, ok := s.Signal.(syscall.Signal); ok {
 		return 128 + int(number)

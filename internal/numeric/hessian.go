@@ -8,7 +8,7 @@ type Gradient func(grad, u []float64) (value float64, err error)
 // GradientStep is the step of differences of gradients in the raw parameters of a training, most of which are logs.
 const GradientStep = 1e-4
 
-// Hessian returns the second derivatives at u of the function that f is the gradient of, by central differences of the gradient,
+// Hessian returns the second derivatives at u of the function with gradient f, by central differences of the gradient,
 //
 //	h_ab = ½(D_a f_b + D_b f_a), D_a f = (f(u + s·e_a) − f(u − s·e_a)) / 2s for the step s,
 //

@@ -12,7 +12,7 @@ func NormalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) 
 // Numerical Recipes, rtsafe). A mixture of similar Gaussians takes six to eight evaluations, very different ones more.
 func Quantile(p, lo, hi float64, distribution func(v float64) (below, density float64)) float64 {
 	v, step := lo+0.5*(hi-lo), hi-lo
-	const reached = 1e-9 // a tiny step away from another level is one within a part of tiny deviation: bisect
+	const reached = 1e-9 // a tiny step farther from the level is within a part of tiny deviation, and bisection follows
 	for tolerance := max(0x1p-40*step, 0x1p-52*max(math.Abs(lo), math.Abs(hi))); step > tolerance; {
 		below, density := distribution(v)
 		if below < p {

@@ -12,7 +12,7 @@ func SortedQuantile(values []float64, p float64) float64 {
 		return math.NaN()
 	}
 	i, share := math.Modf(p * float64(len(values)-1))
-	if share == 0 { // what is beside it may be infinite
+	if share == 0 { // the next value may be infinite
 		return values[int(i)]
 	}
 	return (1-share)*values[int(i)] + share*values[int(i)+1]
@@ -23,8 +23,8 @@ func Median(values []float64) float64 {
 	return SortedQuantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
-// UpperMedian returns the median of values in any order, of an even number the upper of the two in the middle. It panics if there
-// are none.
+// UpperMedian returns the median of values in any order; if their number is even, the upper of the two in the middle. It panics
+// if there are none.
 func UpperMedian(values []float64) float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)

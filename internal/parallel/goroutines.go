@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 )
 
-// A Panic is what another goroutine panicked with. It is an error whatever the value is, so that
-// errors.As and errors.Is find a value that is an error.
+// A Panic holds what another goroutine panicked with. It is an error whatever the value is, so that errors.As and errors.Is find
+// a value that is an error.
 type Panic struct {
 	Value any
-	Stack []byte // of the goroutine that panicked
+	Stack []byte // stack of the goroutine that panicked
 }
 
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
@@ -23,16 +23,16 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// First keeps how the first of several calls ended that did not return: by a panic, or by
-// runtime.Goexit, as testing.T.FailNow does. The zero value is ready.
+// First keeps how the first of several calls ended that did not return: by a panic, or by runtime.Goexit, as testing.T.FailNow
+// does. The zero value is ready.
 type First struct {
 	mu     sync.Mutex
-	value  any // what to raise
+	value  any // panic to raise
 	exited bool
 }
 
-// Keep is to be deferred by a call that sets *returned at its end. It recovers from a panic; after
-// runtime.Goexit the goroutine ends all the same.
+// Keep is deferred by a call that sets *returned at its end. It recovers from a panic; after runtime.Goexit the goroutine ends
+// all the same.
 func (f *First) Keep(returned *bool) {
 	if *returned {
 		return
@@ -48,8 +48,7 @@ func (f *First) Keep(returned *bool) {
 	}
 }
 
-// Wrap is to be deferred where there is nobody to wait for: it panics with a Panic if the function that
-// defers it panics, as First would.
+// Wrap is deferred where nobody waits: it panics with a Panic if the function that defers it panics, as First would.
 func Wrap() {
 	if value := wrap(recover()); value != nil {
 		panic(value)
@@ -65,13 +64,13 @@ func wrap(value any) any {
 	return &Panic{value, debug.Stack()}
 }
 
-// Stop is a panic that is carried as it is: control flow within a package, which recovers from it (Stopped).
+// Stop is a panic that is carried unchanged: control flow within a package, which recovers from it (Stopped).
 type Stop struct{ Err error }
 
 func (s Stop) Error() string { return s.Err.Error() }
 
-// Stopped is to be deferred where computations begin that may panic with a Stop: it sets *err to the error of the
-// Stop. Other panics go on.
+// Stopped is deferred where computations begin that may panic with a Stop: it sets *err to the error of the Stop. Other panics go
+// on.
 func Stopped(err *error) {
 	switch value := recover().(type) {
 	case nil:

@@ -1,5 +1,5 @@
-// Package parallel is where goroutines start and end: loops spread over the processors, and goroutines whose panics reach the
-// one that waits for them.
+// Package parallel starts and ends goroutines: loops spread over the processors, and goroutines whose panics reach the one that
+// waits for them.
 package parallel
 
 import (
@@ -20,8 +20,8 @@ import (
 // calls that had begun have ended; no further one begins.
 func For(n int, f func(i int)) { Within(context.Background(), n, f) }
 
-// Within is For that looks at ctx before every call of f, and panics with a Stop
-// once ctx has ended (see Look). A nil context never ends.
+// Within does as For, and looks at ctx before every call of f: it panics with a Stop once ctx has ended (see Look). A nil context
+// never ends.
 func Within(ctx context.Context, n int, f func(i int)) {
 	helpers := min(n, runtime.GOMAXPROCS(0)) - 1
 	if helpers <= 0 {
@@ -31,7 +31,7 @@ func Within(ctx context.Context, n int, f func(i int)) {
 	begin(ctx, n, f, helpers).join()
 }
 
-// Aside is a loop beside its owner's work: one at a time. The zero value is none. It is not safe for concurrent use.
+// Aside is a loop that runs beside its owner's work, one at a time. The zero value has none. It is not safe for concurrent use.
 type Aside struct{ l *loop }
 
 // Start begins Within on the other processors, as far as they are free, once the loop before has ended.
@@ -40,7 +40,7 @@ func (a *Aside) Start(ctx context.Context, n int, f func(i int)) {
 	a.l = begin(ctx, n, f, min(n, runtime.GOMAXPROCS(0)-1))
 }
 
-// Wait takes part in what is left of the loop, and returns once it has ended. It panics as Within does.
+// Wait takes part in the rest of the loop, and returns once it has ended. It panics as Within does.
 func (a *Aside) Wait() {
 	if l := a.l; l != nil {
 		a.l = nil
@@ -48,7 +48,7 @@ func (a *Aside) Wait() {
 	}
 }
 
-// begin gives a loop to so many helpers, or as many as are free.
+// begin gives a loop to the given number of helpers, or to as many as are free.
 func begin(ctx context.Context, n int, f func(i int), helpers int) *loop {
 	l := loops.Get().(*loop)
 	l.ctx, l.n, l.f = ctx, int64(n), f
@@ -69,9 +69,8 @@ func (l *loop) join() {
 	l.run()
 }
 
-// Look panics with a Stop whose error wraps ctx's if ctx has ended. Loops and recursions look
-// every few milliseconds of work; where a computation begins, Stopped makes an error of it. A look takes some
-// nanoseconds.
+// Look panics with a Stop whose error wraps ctx's if ctx has ended. Loops and recursions look every few milliseconds of work;
+// where a computation begins, Stopped makes an error of it. A look takes some nanoseconds.
 func Look(ctx context.Context) {
 	if ctx == nil {
 		return
@@ -124,7 +123,7 @@ func (l *loop) end(returned *bool) {
 	}
 }
 
-// finish waits for the helpers and raises what was kept.
+// finish waits for the helpers and raises the panic that was kept.
 func (l *loop) finish() {
 	l.helping.Wait()
 	l.ctx, l.f = nil, nil
@@ -135,7 +134,7 @@ func (l *loop) finish() {
 // worker is a goroutine that waits for loops to help with.
 type worker struct {
 	idle atomic.Bool
-	work chan *loop // holds one, so that giving work to an idle worker never waits
+	work chan *loop // holds one loop, so that giving work to an idle worker never waits
 }
 
 // help takes part in l. If a call of it ends the goroutine, by runtime.Goexit, another one takes its place.
@@ -145,7 +144,7 @@ func (w *worker) help(l *loop) {
 		if !returned {
 			go w.serve()
 		}
-		// Idle first: who waits for the loop may have more work at once.
+		// It is idle first: whoever waits for the loop may have more work at once.
 		w.idle.Store(true)
 		l.helping.Done()
 	}()
@@ -159,7 +158,7 @@ func (w *worker) serve() {
 	}
 }
 
-// crew are workers, started once, one fewer than there are processors.
+// crew returns workers, started once, one fewer than there are processors.
 var crew = sync.OnceValue(func() []*worker {
 	ws := make([]*worker, runtime.NumCPU()-1)
 	for i := range ws {
@@ -170,12 +169,12 @@ var crew = sync.OnceValue(func() []*worker {
 	return ws
 })
 
-// Share returns the part of count things, from … to−1, that is the given one of several as equal as they can be.
+// Share returns the part-th of parts shares of count things, from … to−1. The shares are as equal as they can be.
 func Share(count, parts, part int) (from, to int) {
 	return count * part / parts, count * (part + 1) / parts
 }
 
-// Parts calls f for parts from … to−1 of n things, of the given size, in parallel, until ctx ends, and returns an error that
+// Parts calls f for ranges from … to−1 of n things, of the given size, in parallel, until ctx ends, and returns an error that
 // wraps its error; f may Look at it.
 func Parts(ctx context.Context, n, size int, f func(from, to int)) (err error) {
 	defer Stopped(&err)

@@ -6,15 +6,15 @@ import "sync"
 // depend on the number of processors, so that results are the same to the last bit.
 const Lanes = 16
 
-// Pool keeps values that were used for others to use, so that what works on many goroutines allocates as often as it has run
-// at once. Unlike a sync.Pool it keeps them across garbage collections: a factor may hold gigabytes, and to make it again
-// costs more than it saves. The zero value is empty.
+// Pool keeps used values for others to use, so that work on many goroutines allocates as often as it has run at once. Unlike a
+// sync.Pool it keeps them across garbage collections: a factor may hold gigabytes, and to make it again costs more than it saves.
+// The zero value is empty.
 type Pool[T any] struct {
 	mu   sync.Mutex
 	free []*T
 }
 
-// Get returns one that is free, or a new zero value.
+// Get returns a value that is free, or a new zero value.
 func (p *Pool[T]) Get() *T {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -27,8 +27,8 @@ func (p *Pool[T]) Get() *T {
 	return v
 }
 
-// Put gives one back; its memory may be used again. It is not to be deferred: what a panic, of a kernel or because a context
-// has ended, leaves half done must not come back.
+// Put gives a value back; its memory may be used again. It is not to be deferred: a value that a panic leaves half done, of a
+// kernel or because a context has ended, must not come back.
 func (p *Pool[T]) Put(v *T) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/files"
 )
 
-// The checksum is the last member of the object: the CRC-64 (ECMA) of all that precedes the comma in front of it, without blanks
-// between tokens, in 16 hexadecimal digits. Sums have the same.
+// The checksum is the last member of the object: the CRC-64 (ECMA) of the bytes before its comma, without blanks between tokens,
+// in 16 hexadecimal digits. Files of sums have the same.
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
 const (
@@ -76,8 +76,8 @@ func (s *Writer) Close() error {
 	return err
 }
 
-// Open returns the object without its checksum, and an error if that is not the checksum of the rest. Text without a checksum,
-// such as an older file, is returned as it is; so is what is no JSON, for its reader to refuse.
+// Open returns the object without its checksum, or an error if the checksum does not fit the rest. Text without a checksum, such
+// as an older file, is returned as it is, and so is text that is no JSON, for its reader to refuse.
 func Open(text []byte) ([]byte, error) {
 	var plain bytes.Buffer
 	if json.Compact(&plain, text) != nil {
@@ -106,7 +106,7 @@ func Strict(b []byte, v any) error {
 	return nil
 }
 
-// Header is what an object says of its form.
+// Header says which form an object has.
 type Header struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`

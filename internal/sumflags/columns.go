@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// Check returns an error if what --time, --decimal-comma and --decimal-point say does not exist or exclude each other.
+// Check returns an error if the value of --time does not exist, or if --decimal-comma and --decimal-point are both set.
 func Check(o series.ReadOptions) error {
 	if o.DecimalComma && o.DecimalPoint {
 		return errors.New("--decimal-comma and --decimal-point: numbers have one of the two")
@@ -30,7 +30,7 @@ func Check(o series.ReadOptions) error {
 	return fmt.Errorf("--time %q: it is %s or %s", o.Time, strings.Join(known[:last], ", "), known[last])
 }
 
-// goneFormats are the values of --time of the release before, and what replaced them.
+// goneFormats maps the values of --time of the release before to what replaced them.
 var goneFormats = map[dataset.TimeFormat]string{
 	"yyyymmdd": "--time iso reads it", "yyyymmddhh": "--time iso reads it", "yyyymmddhhmm": "--time iso reads it",
 	"yyyymmddhhmmss": "--time iso reads it", "yyyymm": "--time month reads it", "mm.yyyy": "--time month reads it",
@@ -41,7 +41,7 @@ var goneFormats = map[dataset.TimeFormat]string{
 	"unix-ns": "divide by 1000, and --time unix-us reads them",
 }
 
-// Comma returns the separator that --comma says, 0 for "".
+// Comma returns the separator of --comma, 0 for "".
 func Comma(text string) (rune, error) {
 	switch text {
 	case "":

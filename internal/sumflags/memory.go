@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// copies is how many times the bytes of a file of sums are in memory at once: the sums so far, the next ones, their bytes, and
-// those that are written.
+// copies is the number of times that the bytes of a file of sums are in memory at once: the sums so far, the next ones, their
+// bytes, and the sums that are written.
 const copies = 4
 
 // Read reads a file of sums that fits a limit of memory.
@@ -32,15 +32,15 @@ func Read(path string, limit float64) (*sums.Sums, error) {
 }
 
 // Workers returns how many workers, at most most, may add up rows at the same time under a limit of memory, each in sums of its
-// own and with beside further bytes; and how many bytes are then left for each. It is a *gppl.MemoryError if there is no room for
-// one.
+// own and with beside further bytes; and how many bytes are then left for each. It is a *gppl.MemoryError if the limit is too low
+// for one.
 func Workers(h sums.Header, most int, beside, limit float64) (n int, left float64, err error) {
 	plan, err := h.Plan()
 	if err != nil {
 		return 0, 0, err
 	}
 	each := float64(plan.Bytes) + beside
-	program := machine.Least + float64(plan.Bytes) // with the bytes that are written
+	program := machine.Least + float64(plan.Bytes) // this includes the bytes that are written
 	if program+each > limit {
 		return 0, 0, &gppl.MemoryError{What: fmt.Sprintf("sums of %d frequencies", h.Highest), Needed: program + each, Limit: limit}
 	}

@@ -1,4 +1,4 @@
-// Package sumflags has what gppl and gppl-beam share: what their flags mean for the header of sums.Sums, for columns and
+// Package sumflags holds what gppl and gppl-beam share: what their flags mean for the header of sums.Sums, for columns and
 // memory, and which flag stands for a setting.
 package sumflags
 
@@ -17,9 +17,9 @@ import (
 // Names are the flags that determine a header, beside --like.
 var Names = []string{"from", "to", "lengthscale", "longest", "centre", "largest"}
 
-// Range is what the flags of the header say.
+// Range holds what the flags of the header say.
 type Range struct {
-	Like                                  string // the file that the header is of, "" if it is planned
+	Like                                  string // file with the header; "" if the header is planned
 	From, To                              string // "" if not given
 	Lengthscale, Longest, Centre, Largest float64
 	Given                                 func(name string) bool
@@ -84,11 +84,11 @@ func (r Range) Header(read func() (*sums.Sums, error), look func() (sums.Range, 
 
 // check returns an error, in terms of the flags, if the range is not valid.
 func (r Range) check(p sums.Range) error {
-	end := func(flag, given, seen string, x float64) string { // an end of the range as it was given, or as it was seen
+	end := func(flag, given, place string, x float64) string { // writes an end of the range as it was given or found
 		if given != "" {
 			return fmt.Sprintf("--%s %s", flag, given)
 		}
-		return fmt.Sprintf("%s, the %s x of the files", Place(sums.Header{Dates: p.Dates, Local: p.Local}, x), seen)
+		return fmt.Sprintf("%s, the %s x of the files", Place(sums.Header{Dates: p.Dates, Local: p.Local}, x), place)
 	}
 	switch {
 	case !(p.Lo < p.Hi):

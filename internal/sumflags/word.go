@@ -7,7 +7,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// settingFlags are the flags of gppl and gppl-beam, by the field of the options that messages of the packages name.
+// settingFlags maps fields of options, which messages of the packages name, to flags of gppl and gppl-beam.
 var settingFlags = map[string]string{
 	"X": "--x", "Y": "--y", "Comma": "--comma", "DecimalComma": "--decimal-comma", "DecimalPoint": "--decimal-point",
 	"NoHeader": "--no-header", "Missing": "--missing", "Time": "--time", "Future": "--future", "Log": "--log", "By": "--by",

@@ -9,8 +9,8 @@ import (
 
 var number = regexp.MustCompile(`\d+(\.\d+)?`)
 
-// Alike reports whether two texts are the same except for their numbers, and each pair of numbers differs by at most half of the
-// last digit of a plus a share of it.
+// Alike reports whether two texts differ only in their numbers, and each number of b differs from the number in a by at most half
+// of the last digit of that plus a share of it.
 func Alike(a, b string, share float64) bool {
 	if number.ReplaceAllString(a, "#") != number.ReplaceAllString(b, "#") {
 		return false

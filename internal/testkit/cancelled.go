@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// A Call is one that a context ends.
+// A Call is a call that a context ends.
 type Call struct {
 	Name string
 	Run  func(ctx context.Context) error
 }
 
-// Looked is a context that counts how often it is looked at, and ends at the given look, never if that is 0.
+// Looked is a context that counts how often it is looked at, and ends at the given look; never if that is 0.
 type Looked struct {
 	context.Context
 	Looks atomic.Int64
@@ -73,7 +73,7 @@ func TestCancelled(t *testing.T, calls []Call) {
 			if err := c.Run(ended); !errors.Is(err, context.Canceled) {
 				t.Errorf("a context that has ended: error %v", err)
 			}
-			for range 100 { // those that end take a moment
+			for range 100 { // ending goroutines take a moment
 				if runtime.NumGoroutine() <= before {
 					break
 				}

@@ -7,7 +7,7 @@ import (
 	"unicode/utf16"
 )
 
-// UTF16 returns a text in UTF-16. A mark of the byte order, U+FEFF, is in it if it is in the text.
+// UTF16 returns a text in UTF-16. It has a mark of the byte order, U+FEFF, if the text has it.
 func UTF16(text string, order binary.AppendByteOrder) string {
 	var b []byte
 	for _, u := range utf16.Encode([]rune(text)) {

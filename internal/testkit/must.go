@@ -16,7 +16,7 @@ func Must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
-// Must2 is Must for two values.
+// Must2 does as Must with two values.
 func Must2[T, U any](v T, w U, err error) func(testing.TB) (T, U) {
 	return func(tb testing.TB) (T, U) {
 		tb.Helper()
@@ -33,7 +33,7 @@ func JSON(tb testing.TB, v any) []byte {
 	return Must(json.Marshal(v))(tb)
 }
 
-// SameJSON ends the test unless what is written again is what was written first.
+// SameJSON ends the test unless again, written as JSON, equals first.
 func SameJSON(tb testing.TB, first []byte, again any) {
 	tb.Helper()
 	if second := JSON(tb, again); string(second) != string(first) {

@@ -10,7 +10,7 @@ const (
 	// RankedDraws is the number of draws among which a truth has its rank: RankedDraws + 1 ranks are divided evenly among the bins.
 	RankedDraws = 59
 	bins        = 6
-	// level is that of the test of each quantity.
+	// level is the level of the test of each quantity.
 	level = 1e-3
 )
 
@@ -34,8 +34,8 @@ func (r Ranks) Add(quantity string, truth float64, drawn []float64) {
 	r[quantity][rank*bins/(RankedDraws+1)]++
 }
 
-// Uniform returns the probability, by χ², of counts as uneven as those of a quantity if its ranks are uniform, and whether it is
-// at least 0.001.
+// Uniform returns the probability, by χ², of counts at least as uneven as the quantity's if its ranks are uniform, and whether it
+// is at least 0.001.
 func (r Ranks) Uniform(quantity string) (p float64, ok bool) {
 	var chi, total float64
 	for _, v := range r[quantity] {

@@ -1,4 +1,4 @@
-// Package testkit has what tests of several packages share: how much a test may take, calls that they take for granted, texts
+// Package testkit holds what tests of several packages share: how much a test may take, calls that they take for granted, texts
 // that are alike but for the digits of numbers, ranks of a simulation-based calibration, a bound on what a reader allocates, and
 // how calls end with their context.
 package testkit
@@ -18,7 +18,7 @@ const variable = "GPPL_LONG"
 // Quick reports whether a test should be content with some of its cases.
 func Quick() bool { return testing.Short() || os.Getenv(variable) == "" }
 
-// Size returns what a test should take at the size of this run: the number of its cases, or of what a case has.
+// Size returns the number of cases, or the size of a case, that a test should take in this run.
 func Size(quick, more, all int) int {
 	switch {
 	case Quick():

@@ -2,7 +2,7 @@ package text
 
 import "strings"
 
-// head is as much of a name as is compared.
+// head returns the part of a name that is compared.
 func head(name string) string {
 	const most = 64
 	return name[:min(len(name), most)]
@@ -31,8 +31,8 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Nearest returns the name that contains spec or, if none does, takes the fewest changes to make of it, whatever their case:
-// the first of several; "" of none.
+// Nearest returns the name that contains spec or, if none does, the one that the smallest number of changes makes of it, whatever
+// their case. Of several it returns the first; of none "".
 func Nearest(spec string, names []string) (nearest string) {
 	spec = strings.ToLower(spec)
 	least := -1

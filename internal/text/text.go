@@ -26,10 +26,10 @@ func Number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// Does is a verb as n things have it: counts of one, count of more.
+// Does returns the form of a verb for n things: counts for one, count for more.
 func Does(n int, verb string) string { return Choose(n, verb+"s", verb) }
 
-// Rounded is v rounded to a number of significant digits, or v if that is beyond the range of float64.
+// Rounded returns v rounded to a number of significant digits, or v if that is beyond the range of float64.
 func Rounded(v float64, digits int) float64 {
 	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
 	if err != nil {
@@ -38,7 +38,7 @@ func Rounded(v float64, digits int) float64 {
 	return r
 }
 
-// P writes the p-value of a test: p = 0.039, and p < 0.001 for all that is less, since no tail of a distribution is known better.
+// P writes the p-value of a test: p = 0.039, and p < 0.001 for any smaller one, since no tail of a distribution is known better.
 func P(p float64) string {
 	if p < 0.001 {
 		return "p < 0.001"

@@ -7,13 +7,13 @@ import (
 
 const (
 	number = `[−-]?\d(?:[\d.,]*\d)?(?:e[-+]?\d+)?`
-	// unit stands behind a number, and says nothing at the beginning of a line.
+	// unit matches a unit after a number, which says nothing at the beginning of a line.
 	unit = ` (?:[%‰×]|°C?|(?:nats?|[nµm]?s|min|h|[kMGT]?B|[kM]?Hz|sd)\b)`
-	// name is short: what is kept whole must fit on the line of a phone.
+	// name matches a short name, since the text that is kept whole must fit on the line of a phone.
 	name = `[\pL\d_.]{1,12} (?:=|<|&lt;|≈) `
 )
 
-// parts are numbers with their units, dates and flags: what a browser or a figure would break at spaces and hyphens.
+// parts matches numbers with their units, dates and flags, which a browser or a figure would break at spaces and hyphens.
 // scripts/report/whole.py does the same for the prose of notebooks.
 var parts = regexp.MustCompile(`(^|[\s(])(--[a-z][a-z-]*)|(` + strings.Join([]string{
 	name + number + `(?: ± ` + number + `)?(?:` + unit + `)?`,
@@ -29,10 +29,10 @@ func UnbrokenHTML(escaped string) string {
 	return parts.ReplaceAllString(escaped, `$1<span style="white-space:nowrap">$2$3</span>`)
 }
 
-// UnbrokenFields splits a plain text at its spaces, as strings.Fields does, but not at those within 95 %, p = 1e-05 and 7.4 ±
+// UnbrokenFields splits a plain text at its spaces, as strings.Fields does, except at spaces within 95 %, p = 1e-05 and 7.4 ±
 // 0.8.
 func UnbrokenFields(text string) []string {
-	const kept = "\x00" // stands for a space that is no place to break, and is in no text
+	const kept = "\x00" // stands for a space that is no place to break, and occurs in no text
 	fields := strings.Fields(parts.ReplaceAllStringFunc(text, func(s string) string {
 		inner := strings.TrimLeft(s, " \t\n(")
 		return s[:len(s)-len(inner)] + strings.ReplaceAll(inner, " ", kept)

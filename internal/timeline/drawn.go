@@ -18,8 +18,8 @@ const (
 	smooth = 500
 )
 
-// Even returns the median distance between neighbours of ascending x, copies left out, and whether most distances are about as
-// long: the distance between their quartiles is below a fifth of it. It is 0 if all x are equal.
+// Even returns the median distance between neighbours of ascending x, without copies, and whether most distances are about as
+// long: the distance between their quartiles is below a fifth of the median. The median is 0 if all x are equal.
 func Even(x []float64) (step float64, even bool) {
 	var steps []float64
 	for i := 1; i < len(x); i++ {
@@ -37,7 +37,7 @@ func Even(x []float64) (step float64, even bool) {
 
 // Absent returns the steps that are missing between two neighbours, at most about MostDrawn of them, evenly chosen.
 func Absent(from, to, step float64) (at []float64) {
-	const off = 0.1 // of a step: the neighbours then are a whole number of steps apart
+	const off = 0.1 // share of a step up to which neighbours count as a whole number of steps apart
 	count := math.Round((to - from) / step)
 	exact := math.Abs((to-from)/step-count) < off
 	every := math.Max(1, math.Ceil(count/MostDrawn))
@@ -51,8 +51,7 @@ func Absent(from, to, step float64) (at []float64) {
 	return at
 }
 
-// Smooth returns ascending x with further places where neighbours are far apart, evenly between them: at least 500 over the
-// range.
+// Smooth returns ascending x with further places, evenly spaced, where neighbours are far apart: at least 500 over the range.
 func Smooth(x []float64) (filled []float64) {
 	if len(x) < 2 {
 		return x
@@ -69,9 +68,9 @@ func Smooth(x []float64) (filled []float64) {
 	return filled
 }
 
-// Extremes returns the indices of the instants of a long series that a figure keeps, ascending: in each of 480 equal parts of
-// the range the first, and those at which one of the values is the least or the largest. Values that are NaN are skipped. Of
-// at most MostDrawn instants it keeps all.
+// Extremes returns the indices of the instants of a long series that a figure keeps, ascending: in each of 480 equal parts of the
+// range the first, and the instants at which one of the values is the least or the largest. Values that are NaN are skipped. If
+// there are at most MostDrawn instants it keeps all.
 func Extremes(x []float64, values ...[]float64) (at []int) {
 	n := len(x)
 	if n <= MostDrawn {
@@ -109,8 +108,8 @@ func Extremes(x []float64, values ...[]float64) (at []int) {
 	return slices.Compact(at)
 }
 
-// Instants returns the instants of x, ascending, from one place to another, each once, with the first y there; between two
-// neighbours come the instants that absent returns of them, with NaN for y.
+// Instants returns the instants of x, ascending, from one place to another, each once, with the first y there. Between two
+// neighbours come the instants that absent returns for them, with NaN for y.
 func Instants(x, y []float64, from, to float64, absent func(from, to float64) []float64) (instants, values []float64) {
 	for i := sort.SearchFloat64s(x, from); i < len(x) && x[i] <= to; i++ {
 		if last := len(instants) - 1; last >= 0 {
@@ -126,9 +125,9 @@ func Instants(x, y []float64, from, to float64, absent func(from, to float64) []
 	return instants, values
 }
 
-// Drawn returns the places at which a figure draws a line from one place to another of a series: all instants of an even
-// series, those that are missing among them, and of another one its instants with more between them. Of a long series they are
-// those with the extremes of y (Extremes). A series with a calendar knows better where it is never observed (series.Drawn).
+// Drawn returns the places at which a figure draws a line from one place to another of a series: all instants of an even series
+// and the instants that it lacks, and the instants of another series with more between them. A long series keeps the places with
+// the extremes of y (Extremes). A series with a calendar knows better where it is never observed (series.Drawn).
 func Drawn(x, y []float64, from, to float64) (at []float64) {
 	step, even := Even(x)
 	instants, values := Instants(x, y, from, to, func(before, after float64) []float64 {

@@ -5,17 +5,17 @@ import "math"
 // Regular is a series on a constant step: t_i = t_0 + Place[i]·Step, but for rounding, with places that are missing.
 type Regular struct {
 	Step    float64
-	N       int     // places, the missing ones among them
-	Place   []int   // of each observation, in ascending order
+	N       int     // number of places, with the missing ones
+	Place   []int   // place of each observation, ascending
 	Missing []int   // places without an observation
-	Off     float64 // the largest distance between an input and its place
+	Off     float64 // largest distance between an input and its place
 }
 
 const (
-	// missingShare is the share of places that RegularOf lets be missing: what they cost grows with their number times n.
+	// missingShare is the share of places that RegularOf lets be missing: their cost grows with their number times n.
 	missingShare = 0.1
-	// offGrid is how far from its place an input may be, relative to the step, for the series to be called regular at all. What it
-	// costs in nats is another question, which depends on the kernel.
+	// offGrid is the largest distance of an input from its place, relative to the step, for the series to be called regular at
+	// all. What this distance costs in nats depends on the kernel.
 	offGrid = 0.02
 )
 
@@ -23,8 +23,8 @@ const (
 // inputs coincide.
 func RegularOf(t []float64) (g Regular, ok bool) { return RegularWithin(t, missingShare, offGrid) }
 
-// RegularWithin is RegularOf with another share of missing places, relative to the observations, and another distance of an input
-// from its place, relative to the step, up to 0.2.
+// RegularWithin does as RegularOf with another share of missing places, relative to the observations, and another distance of an
+// input from its place, relative to the step, up to 0.2.
 func RegularWithin(t []float64, missing, off float64) (g Regular, ok bool) {
 	if len(t) < 2 {
 		return g, false
@@ -33,7 +33,8 @@ func RegularWithin(t []float64, missing, off float64) (g Regular, ok bool) {
 	for i := 1; i < len(t); i++ {
 		least = min(least, t[i]-t[i-1])
 	}
-	// The smallest gap suffers most from what inputs are off: gaps of one step know better, and the whole range best.
+	// The smallest gap suffers most from the distances of inputs from their places: gaps of one step know better, and the whole
+	// range best.
 	var sum, count float64
 	for i := 1; i < len(t); i++ {
 		if gap := t[i] - t[i-1]; gap < 1.5*least {

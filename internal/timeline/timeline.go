@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Order returns the indices that sort t, equal times in the order that they have: t[order[i]] ascends. It is nil if t is already
+// Order returns the indices that sort t, so that t[order[i]] ascends; equal times keep their order. It is nil if t is already
 // sorted.
 func Order(t []float64) []int {
 	if slices.IsSorted(t) {
@@ -16,13 +16,13 @@ func Order(t []float64) []int {
 	return Ascending(t)
 }
 
-// Ascending is Order, the indices in their own order if t is sorted already.
+// Ascending does as Order, and returns 0, 1, … if t is sorted already.
 func Ascending(t []float64) []int {
 	type place struct {
 		t  float64
 		at int
 	}
-	places := make([]place, len(t)) // beside their times: sorting indices alone looks them up anew at each comparison
+	places := make([]place, len(t)) // they have their times, since sorting indices alone looks these up anew at each comparison
 	for i, v := range t {
 		places[i] = place{v, i}
 	}
@@ -34,7 +34,7 @@ func Ascending(t []float64) []int {
 	return order
 }
 
-// Steps returns 0, 1, …, n − 1: the times of a series that has none.
+// Steps returns 0, 1, …, n − 1, which serve as the times of a series without times.
 func Steps(n int) []float64 {
 	t := make([]float64, n)
 	for i := range t {
@@ -64,8 +64,8 @@ func Pick[T any](values []T, at []int) []T {
 	return picked
 }
 
-// Coverage returns the length of the range of the sorted times t, at least one, gaps of more
-// than twenty times the median spacing counted as that.
+// Coverage returns the length of the range of the sorted times t, at least one, where a gap of more than twenty times the median
+// spacing counts as twenty times that.
 func Coverage(t []float64) float64 {
 	span := t[len(t)-1] - t[0]
 	gaps := make([]float64, 0, len(t))
