@@ -153,7 +153,7 @@ func (s *summer) run(ctx context.Context) (*sums.Sums, error) {
 		s.parts = append(s.parts, part)
 	}
 	s.began = time.Now()
-	if megabytes := int(s.total >> 20); megabytes > 0 || slices.Contains(s.files, dataset.StandardInput) { // less than a MB is read at once
+	if megabytes := int(s.total >> 20); megabytes > 0 || slices.Contains(s.files, dataset.StandardInput) {
 		s.bar = progress(s.command, "MB", megabytes)
 	}
 	for _, file := range s.files {

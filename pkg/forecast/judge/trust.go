@@ -84,9 +84,9 @@ type BacktestOptions struct {
 const (
 	// reusedAll is what forecasts of the past knew if nothing was learnt anew.
 	reusedAll = "structure and parameters"
-	// negligible is the ratio of error to spread of y below which an error counts as none. Where the yardstick has none, as in a series
-	// that repeats itself exactly, an error of exactly times that counts as none for the forecast: training to the last digit
-	// takes forever.
+	// negligible is the ratio of error to spread of y below which an error counts as none. Where the yardstick has none, as in a
+	// series that repeats itself exactly, an error of exactly times that counts as none for the forecast: training to the last
+	// digit takes forever.
 	negligible, exactly = 1e-6, 1000
 	// mostKnown is the largest number of observations that a forecast of the past knows.
 	mostKnown = 200_000
