@@ -11,7 +11,7 @@ import (
 // Again says how to repeat a job that ended because a worker was lost. It is for runners such as prism, which do not repeat the
 // work of a lost worker. The lost job wrote nothing, and the repeated one gives the same bits.
 type Again struct {
-	Attempts int // in all; less than 2 means one
+	Attempts int // the largest number of runs, the first included; less than 2 means one
 	// Lost is called for every lost worker before the job is sent again.
 	Lost func(attempt int, err error)
 	// Wait waits before the next attempt, for the workers to be replaced. nil waits for 2 s after the first attempt, and twice as

@@ -136,8 +136,8 @@ func columnNames(s *schema.Schema) (names []string) {
 	return names
 }
 
-// of converts v. It rounds a timestamp as the csv reader does, so that the sums have equal bytes.
-func (n parquetColumn) of(v int64) float64 {
+// number converts v to float64. It rounds a timestamp as the csv reader does, so that the sums have equal bytes.
+func (n parquetColumn) number(v int64) float64 {
 	switch {
 	case n.day:
 		return 86400 * float64(v)
@@ -151,7 +151,7 @@ func (n parquetColumn) of(v int64) float64 {
 	return float64(v)
 }
 
-// parquetFile is an open file with its two columns, and those of texts that may tell series apart.
+// parquetFile is an open file, its columns x and y, and the columns of text that may tell series apart.
 type parquetFile struct {
 	*file.Reader
 	x, y    parquetColumn
@@ -162,7 +162,7 @@ type parquetFile struct {
 // all are the columns that are read: x, y and the keys.
 func (s parquetFile) all() []parquetColumn { return append([]parquetColumn{s.x, s.y}, s.keys...) }
 
-// dates reports whether the type of x is one of dates.
+// dates reports whether x is a column of dates or timestamps.
 func (s parquetFile) dates() bool { return s.x.timestamp || s.x.day }
 
 // damaged, when deferred, turns a panic into an error: arrow panics on some corrupted files.
@@ -316,13 +316,13 @@ func (c *column) read(dst []float64) error {
 	case *file.Int64ColumnChunkReader:
 		return readInto(c, dst, r.ReadBatch, c.of, math.NaN())
 	case *file.Int32ColumnChunkReader:
-		return readInto(c, dst, r.ReadBatch, func(v int32) float64 { return c.of(int64(v)) }, math.NaN())
+		return readInto(c, dst, r.ReadBatch, func(v int32) float64 { return c.number(int64(v)) }, math.NaN())
 	}
 	return fmt.Errorf("column %q cannot be read", c.name)
 }
 
-// readInto sets dst to the next rows: values converted by of, and none where there is no value.
-func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, []int16) (int64, int, error), of func(T) V,
+// readInto sets dst to the next rows: convert(v) for a value v, and none where there is no value.
+func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, []int16) (int64, int, error), convert func(T) V,
 	none V) error {
 	values, _ := c.values.([]T)
 	if values == nil {
@@ -355,7 +355,7 @@ func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, 
 	return nil
 }
 
-// largePage adds to an error what to do about a page that is larger than Options.PageBytes.
+// largePage adds advice to an error about a page that is larger than Options.PageBytes; other errors remain as they are.
 func largePage(err error) error {
 	if strings.Contains(err.Error(), "exceeds configured limit") { // arrow has no type for this error
 		return fmt.Errorf("%w bytes: --memory raises the limit of a page, and pages of 1 MB need little", err)

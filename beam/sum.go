@@ -70,9 +70,9 @@ func decodePart(b []byte) (*part, error) {
 
 func sumsOf(p *part) *sums.Sums { return p.sums }
 
-// Options say how files are read.
+// Options are the header of the sums and the way in which files are read.
 type Options struct {
-	Header sums.Header // of the sums, without weights
+	Header sums.Header // without weights
 	// Columns names the columns X and Y; by default they are the first and the second. In a Parquet file "a.b" is a field of a
 	// group.
 	Columns series.ReadOptions
@@ -91,8 +91,8 @@ const (
 	RowsBad     = "bad rows"
 )
 
-// keys is the number of partial results that are made independently: enough for a runner to share them among its workers, and few
-// enough that adding them takes little time.
+// keys is the number of partial results that are made independently. A runner can share 16 among its workers, and adding them
+// takes little time.
 const keys = 16
 
 // Sum returns a collection of one *sums.Sums: the sums of all files that match the patterns, on any registered file system. A

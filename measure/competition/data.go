@@ -20,16 +20,17 @@ type Series struct {
 
 // Group is the series of one competition and frequency.
 type Group struct {
-	Name   string
-	Season int // of MASE and of seasonal naive, as in the competition
-	// Periods are those that a user of the calendar would give, in steps.
+	Name string
+	// Season is the number of steps of the season in MASE and in the seasonal naive forecast, as in the competition.
+	Season int
+	// Periods are the periods, in steps, that a user who knows the calendar would give.
 	Periods []float64
-	// Sample is how many series of each half the stored results are of; 0 means all.
+	// Sample is the number of series of each half in the stored results; 0 means all.
 	Sample int
 	Series []Series
 }
 
-// Names returns those of the groups.
+// Names returns the names of the groups.
 func Names() (names []string) {
 	for _, g := range groups {
 		names = append(names, g.name)
@@ -37,9 +38,9 @@ func Names() (names []string) {
 	return names
 }
 
-// The groups: in a table such as that of the R package Mcomp, the series with a period; in M4, the files of a frequency. The
-// season of the weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period. Nothing is developed on the
-// groups held apart.
+// groups lists the groups. In a table with the columns of the R package Mcomp, a group is the series with a period; in M4 it is
+// the files of a frequency. The season of the weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period.
+// Nothing is developed on the groups with apart.
 var groups = []struct {
 	name, table, period, m4 string
 	season                  int
@@ -58,7 +59,7 @@ var groups = []struct {
 	{"tourism-monthly", "tourism.csv", "MONTHLY", "", 12, []float64{12}, 60, true},
 }
 
-// Developed returns the names of the groups of which the even series are for development.
+// Developed returns the names of the groups whose even series are for development.
 func Developed() (names []string) {
 	for _, g := range groups {
 		if !g.apart {
@@ -68,8 +69,8 @@ func Developed() (names []string) {
 	return names
 }
 
-// Load reads the groups of the given names from a folder with m3.csv, the four files of M4 and tourism.csv (of
-// scripts/tourism.py).
+// Load reads the groups of the given names from a folder with m3.csv, the four files of M4, and tourism.csv, which
+// scripts/tourism.py writes.
 func Load(folder string, names []string) (out []Group, err error) {
 	for _, name := range names {
 		i := slices.Index(Names(), name)

@@ -21,16 +21,16 @@ import (
 // The files of a folder of records.
 const (
 	summaryFile   = "results.json"   // []Summary
-	wholeFile     = "whole.json"     // []Summary, of all series of the groups
+	wholeFile     = "whole.json"     // []Summary, each over all series of a group
 	rivalFile     = "rivals.json"    // []Rival
 	publishedFile = "published.json" // []Published
-	detailFile    = "series.jsonl"   // a Detail in each line
+	detailFile    = "series.jsonl"   // each line holds a Detail
 )
 
-// Poor is the coverage of 95 % bands below which a forecast should have been warned of.
+// Poor is the coverage of 95 % bands below which a forecast counts as failed: the verdict should have warned.
 const Poor = 0.7
 
-// Scores are those of one forecast of a series, or means over many. CRPS and widths are over the scale of MASE.
+// Scores are the scores of one forecast, or their means over many. CRPS and widths are divided by the scale of MASE.
 type Scores struct {
 	MASE    float64 `json:"mase"`
 	SMAPE   float64 `json:"smape"`
@@ -50,19 +50,19 @@ type Summary struct {
 	Failed int    `json:"failed"`
 	Own    Scores `json:"gppl"`
 	Naive  Scores `json:"seasonal_naive"`
-	// WQL and NaiveWQL are weighted quantile losses: Σ of the mean of 2·pinball at 0.1, 0.2, …, 0.9 over Σ|y|, over all steps of all
-	// series.
+	// WQL and NaiveWQL are weighted quantile losses: Σ q / Σ |y| over all steps of all series, where q is the mean of 2·pinball at
+	// the levels 0.1, 0.2, …, 0.9.
 	WQL      float64     `json:"wql,omitempty"`
 	NaiveWQL float64     `json:"seasonal_naive_wql,omitempty"`
 	Words    []wordCount `json:"words"`
-	// Low are the forecasts whose 95 % bands held less than Poor of the test part.
+	// Low is the number of forecasts whose 95 % bands held less than Poor of the test part.
 	Low            int     `json:"coverage_below_70"`
-	Seconds        float64 `json:"seconds"`         // of the clock
-	MedianSeconds  float64 `json:"seconds_median"`  // of a series
-	LongestSeconds float64 `json:"seconds_longest"` // of a series
+	Seconds        float64 `json:"seconds"`         // wall-clock time of the whole group
+	MedianSeconds  float64 `json:"seconds_median"`  // median over the series
+	LongestSeconds float64 `json:"seconds_longest"` // the longest time of a series
 }
 
-// Rival is the result of a model of others on a group.
+// Rival is the result on a group of a model that is not ours.
 type Rival struct {
 	Group          string  `json:"group"`
 	Model          string  `json:"model"`
@@ -80,8 +80,8 @@ type Rival struct {
 type Published struct {
 	Group  string  `json:"group"`
 	Model  string  `json:"model"`
-	Kind   string  `json:"kind"`   // zero-shot or pretrained, as its publisher says, or statistical
-	Leaked bool    `json:"leaked"` // trained on these series, as its publisher says
+	Kind   string  `json:"kind"`   // "zero-shot" or "pretrained", as its publisher says, or "statistical"
+	Leaked bool    `json:"leaked"` // the publisher says that the model was trained on these series
 	MASE   float64 `json:"mase"`
 	WQL    float64 `json:"wql"`
 	Source string  `json:"source"` // repository, commit and file
@@ -103,7 +103,7 @@ type Detail struct {
 	CRPS    float64 `json:"crps"`
 	Cover95 float64 `json:"coverage_95"`
 	Naive   float64 `json:"naive_mase"`
-	// Of the backtest, as in judge.Trust.
+	// Word and the fields below describe the backtest, as judge.Trust does.
 	Word     string   `json:"word,omitempty"`
 	Against  string   `json:"against,omitempty"`
 	Separate float64  `json:"separate_tests"`
@@ -116,10 +116,11 @@ type Detail struct {
 	Reasons  []string `json:"reasons,omitempty"`
 }
 
-// failed reports whether a forecast was worse than seasonal naive, or its 95 % bands held less than Poor.
+// failed reports whether a forecast was worse than seasonal naive, or its 95 % bands held less than the share Poor of the test
+// part.
 func (d Detail) failed() bool { return d.Cover95 < Poor || d.MASE > d.Naive }
 
-// wordCount is how often the verdict said a word, and how many of these forecasts failed.
+// wordCount is the number of forecasts about which the verdict said a word, and the number of these that failed.
 type wordCount struct {
 	Word   string `json:"word"`
 	Said   int    `json:"said"`
@@ -153,7 +154,7 @@ func Words(all []Detail, words ...string) (counts []wordCount) {
 	return counts
 }
 
-// Record is what is stored.
+// Record is the contents of a folder of records.
 type Record struct {
 	Groups    []Summary
 	Rivals    []Rival
@@ -162,7 +163,7 @@ type Record struct {
 	Published []Published
 }
 
-// Models returns the names of the models of others, in the order of their results.
+// Models returns the names of the rivals, in the order of their results.
 func (r *Record) Models() (names []string) {
 	for _, one := range r.Rivals {
 		if !slices.Contains(names, one.Model) {
@@ -172,7 +173,7 @@ func (r *Record) Models() (names []string) {
 	return names
 }
 
-// Rival returns the result of a model of others on a group, and whether there is one.
+// Rival returns the result of a rival on a group, and whether there is one.
 func (r *Record) Rival(group, model string) (Rival, bool) {
 	i := slices.IndexFunc(r.Rivals, func(one Rival) bool { return one.Group == group && one.Model == model })
 	if i < 0 {
@@ -186,11 +187,11 @@ type Standing struct {
 	Group        string
 	Series       int
 	Own, Naive   float64
-	Models       int // that did not see the test parts; 0 if the series are not the publisher's
-	Better       int // of the models
+	Models       int // number of models not trained on the test parts; 0 if the series are not the publisher's
+	Better       int // number of these models with a better score
 	Median, Best float64
 	BestModel    string
-	Note         string // why nothing is compared
+	Note         string // says why nothing is compared
 }
 
 // sameNaive is the relative difference allowed between two MASE of seasonal naive for the same series: gluonts treats constant
@@ -268,7 +269,7 @@ func Read(folder string) (*Record, error) {
 	return r, err
 }
 
-// readDetails reads what WriteDetails wrote.
+// readDetails reads the file that WriteDetails wrote.
 func readDetails(path string) (all []Detail, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -285,7 +286,7 @@ func readDetails(path string) (all []Detail, err error) {
 	}
 }
 
-// WriteJSON writes v to a file, whole or not at all.
+// WriteJSON writes v to a file, completely or not at all.
 func WriteJSON(path string, v any) error {
 	return files.Write(context.Background(), path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -294,7 +295,7 @@ func WriteJSON(path string, v any) error {
 	})
 }
 
-// WriteDetails writes one line each.
+// WriteDetails writes a line for each Detail.
 func WriteDetails(path string, all []Detail) error {
 	return files.Write(context.Background(), path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
@@ -307,7 +308,7 @@ func WriteDetails(path string, all []Detail) error {
 	})
 }
 
-// Digits rounds to four decimals, what a record keeps; of what is not finite it is −1.
+// Digits rounds to four decimals, which a record keeps; it returns −1 if v is not finite.
 func Digits(v float64) float64 {
 	if !numeric.IsFinite(v) {
 		return -1
@@ -316,7 +317,7 @@ func Digits(v float64) float64 {
 }
 
 // StoreResults puts the results of some groups in their places in a folder of records, both in the summary and for each series.
-// What the folder has of other groups stays.
+// The results of other groups in the folder stay.
 func StoreResults(folder string, groups []Summary, series []Detail) error {
 	var old Record
 	if _, err := os.Stat(filepath.Join(folder, summaryFile)); err == nil {
@@ -358,7 +359,7 @@ func byGroup(a, b string) int {
 	return slices.Index(names, a) - slices.Index(names, b)
 }
 
-// put stores v in an ordered list in a file, in place of what it equals by the order. There may be no such file yet.
+// put stores v in the ordered list of a file, in place of an element that compare finds equal. The file need not exist.
 func put[T any](path string, v T, order func(a, b T) int) error {
 	var all []T
 	text, err := os.ReadFile(path)

@@ -3,7 +3,7 @@
 //
 //	go run ./measure/counts -export          # the series, a JSON object a line
 //	go run ./measure/counts -fit "0 or 1"    # seconds to a trained model and its log score
-//	go run ./measure/counts -rule 20         # what modelling counts as counts gains on 20 simulated series of each kind
+//	go run ./measure/counts -rule 20         # gain of modelling counts as counts, on 20 simulated series of each distribution
 package main
 
 import (
@@ -31,7 +31,7 @@ type exported struct {
 
 // answer is the result of training.
 type answer struct {
-	Seconds, First float64 // median of runs, and of the first one
+	Seconds, First float64 // median of all runs, and the first run
 	Score          float64 // mean log probability of the held-out counts
 	Status         string
 	Params         map[string]float64

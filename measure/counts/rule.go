@@ -17,11 +17,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// The numbers of observations to learn from and to hold out.
+// learnt and heldOut are the numbers of observations to learn from and to hold out.
 const learnt, heldOut = 80, 20
 
-// kinds draw a count with a given mean.
-var kinds = []struct {
+// distributions draw a count with a given mean.
+var distributions = []struct {
 	name string
 	draw func(mean float64, rnd *rand.Rand) float64
 }{
@@ -48,7 +48,7 @@ func compareRule(ctx context.Context, each int) error {
 	defer os.RemoveAll(dir)
 	fmt.Print("| counts | level | recognised | log score, counts − normal | CRPS, counts ÷ normal " +
 		"|\n| --- | --: | --: | --: | --: |\n")
-	for k, kind := range kinds {
+	for k, kind := range distributions {
 		for _, level := range []float64{0.3, 1, 3, 10, 30} {
 			rnd := rand.New(rand.NewPCG(uint64(k), uint64(100*level)))
 			var logs, crps [2][]float64

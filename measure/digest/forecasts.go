@@ -97,7 +97,7 @@ func m3(folder string) (runs []fit, err error) {
 		return nil, err
 	}
 	for _, g := range groups {
-		for i := 0; i < 2*series; i += 2 { // index 0 is series 1, of the reporting half
+		for i := 0; i < 2*series; i += 2 { // index 0 is series 1, which is in the reporting half
 			s := g.Series[i]
 			text := "t,y\n"
 			for t, y := range s.Train {
@@ -117,7 +117,7 @@ func m3(folder string) (runs []fit, err error) {
 	return runs, nil
 }
 
-// run returns the numbers of an answer in JSON. What a call refuses is a line.
+// run returns the numbers of an answer in JSON. An error of the call is a line too.
 func (f fit) run(ctx context.Context, program string) (lines []string, err error) {
 	c := exec.CommandContext(ctx, program, append(append([]string{"fit"}, f.args...), "--json", "--quiet")...)
 	c.Dir = f.folder
@@ -137,8 +137,8 @@ func (f fit) run(ctx context.Context, program string) (lines []string, err error
 	return numbers(f.name, answer, nil), nil
 }
 
-// left are the members that a change of form may move: times, counts of evaluations, and sentences.
-var left = []string{"seconds", "evaluations", "notes", "verdict", "sha256", "model"}
+// unhashed are the members that a change of form may move: times, counts of evaluations, and sentences.
+var unhashed = []string{"seconds", "evaluations", "notes", "verdict", "sha256", "model"}
 
 // numbers appends a line for each number and word of v, in the order of the members' names.
 func numbers(path string, v any, lines []string) []string {
@@ -150,7 +150,7 @@ func numbers(path string, v any, lines []string) []string {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			if !slices.Contains(left, name) {
+			if !slices.Contains(unhashed, name) {
 				lines = numbers(path+"."+name, v[name], lines)
 			}
 		}

@@ -1,12 +1,12 @@
 // Command digest prints one line for each kind of number that a change of form must not move: the likelihoods of the library, the
-// forecasts of gppl fit, and the stored results of the paper. A commit that takes away or moves code quotes the lines of both
-// sides:
+// forecasts of gppl fit, and the stored results of the paper. A commit that takes away or moves code quotes the lines from before
+// and after it:
 //
 //	GPPL_DATA=… go run ./measure/digest                        # three lines: the kind, how many, a hash
 //	GPPL_DATA=… go run ./measure/digest -details digest.txt    # and every number, to compare by diff
 //	go run ./measure/digest -only library
 //
-// The hashes depend on the processor, as the last digits do: both sides are run on one machine.
+// The hashes depend on the processor, as the last digits do: run both commits on one machine.
 package main
 
 import (

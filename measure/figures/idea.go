@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// The figure shows a draw of SE with so many observations, and so many projections of them.
-const observations, seen = 300, 30
+// The figure shows a draw of SE with this number of observations, and this number of their projections.
+const observations, k = 300, 30
 
 // drawIdea saves a figure of what the projected likelihood does: a series, its projections, and the likelihoods of both.
 func drawIdea(path string) error {
@@ -38,7 +38,7 @@ func idea() (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	omega, err := gppl.NewProjection(ctx, gppl.Sphere{}, data.X, seen, 1)
+	omega, err := gppl.NewProjection(ctx, gppl.Sphere{}, data.X, k, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func idea() (*viz.Figure, error) {
 		return nil, err
 	}
 	ofSeries.Name, ofProjections.Name = fmt.Sprintf("of all %d observations (ML)", observations),
-		fmt.Sprintf("of %d projections (PL)", seen)
+		fmt.Sprintf("of %d projections (PL)", k)
 	series, err := viz.Curves(viz.CurvesOptions{
 		Frame:  viz.Frame{Title: fmt.Sprintf("1. A series of %d observations, y", observations), XLabel: "time", YLabel: "y"},
 		Curves: []viz.Curve{{X: x, Y: y, Dots: true, NoLine: true, Slot: viz.Orange}},
@@ -68,7 +68,7 @@ func idea() (*viz.Figure, error) {
 		return nil, err
 	}
 	numbers, err := viz.Curves(viz.CurvesOptions{
-		Frame:  viz.Frame{Title: fmt.Sprintf("2. Its %d projections, z = Ωᵀy", seen), XLabel: "number of the projection", YLabel: "z"},
+		Frame:  viz.Frame{Title: fmt.Sprintf("2. Its %d projections, z = Ωᵀy", k), XLabel: "number of the projection", YLabel: "z"},
 		Curves: []viz.Curve{{Y: omega.Project(y), Dots: true, NoLine: true, Slot: viz.Blue}},
 	})
 	if err != nil {
@@ -86,12 +86,12 @@ func idea() (*viz.Figure, error) {
 	return viz.Grid(1, 3, viz.GridOptions{Frame: viz.Frame{Width: 1040, Height: 320}}, series, numbers, likelihoods)
 }
 
-// profile is the log likelihood against the lengthscale, the other parameters being the true ones, below its maximum.
+// profile returns the log likelihood less its maximum, against the lengthscale; the other parameters are the true ones.
 func profile(ctx context.Context, loss gppl.Loss) (viz.Curve, error) {
 	var c viz.Curve
 	theta := gppl.Values(loss.Params())
 	for step := range 61 {
-		theta[1] = 8 * math.Exp2(float64(step-30)/15) // from a quarter of the true one to four times it
+		theta[1] = 8 * math.Exp2(float64(step-30)/15) // from ¼ to 4 × the true lengthscale
 		value, err := loss.ValueGrad(ctx, nil, theta)
 		if err != nil {
 			return c, err

@@ -33,14 +33,15 @@ const (
 	until       = 1996 // the year in which the forecast begins
 )
 
-// The terms of the kernel: the yearly cycle, what lasts for months, and a slow term in place of a trend.
+// The kernel has three terms: the yearly cycle, deviations that last for months, and a slow term in place of a trend.
 var (
 	cycle  = gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
 	months = gppl.Matern32{Variance: 0.01, Lengthscale: 1}
 	slow   = gppl.SE{Variance: 4, Lengthscale: 30}
 )
 
-// draw saves the figure of the forecast with a quadratic trend, and prints its scores and those with a mean of zero.
+// draw saves the figure of the forecast with a quadratic trend. It prints the scores of this forecast and of one with a mean of
+// zero.
 func draw(path string) error {
 	split, err := show.SplitAt(dataset.CO2(), until, 1)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command forecasting compares the automatic policy of package forecast, which gppl fit uses, with seasonal naive. The series are
-// those of the competitions M3 and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020) and of the
-// tourism competition (Athanasopoulos et al. 2011):
+// Command forecasting compares the automatic policy of package forecast, which gppl fit uses, with seasonal naive. The series
+// come from the competitions M3 and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020) and from
+// the tourism competition (Athanasopoulos et al. 2011):
 //
 //	GPPL_DATA=… go run ./measure/forecasting -sample -store measure/forecasting    # the results of docs/forecasts.md
 //	GPPL_DATA=… go run ./measure/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
@@ -140,18 +140,18 @@ func printWords(all []competition.Detail, words ...string) {
 }
 
 const (
-	// short is the number of observations below which no verdict advises against a forecast. wouldWarn and wouldNot are words for
-	// what the rules would say there.
+	// short is the number of observations below which no verdict advises against a forecast. wouldWarn and wouldNot say what the
+	// rules would say there.
 	short               = 150
 	wouldWarn, wouldNot = "do not use, if the series were not short", "nothing against it, short"
-	// high and far are ratios of the past error to that of the best naive forecast. A verdict may still be "use" above them if
-	// chance explains the error.
+	// high and far are ratios of the past error to the error of the best naive forecast. A verdict may still be "use" above them
+	// if chance explains the error.
 	high, far               = 1.15, 1.5
 	useLow, useHigh, useFar = "use, at most 1.15 times the naive error in the past", "use, 1.15 to 1.5 times",
 		"use, more than 1.5 times"
 )
 
-// inShort is what the rules would say about a short series; "" for a longer one.
+// inShort returns what the rules would say about a short series; "" for a longer one.
 func inShort(d competition.Detail) string {
 	switch {
 	case d.N >= short || d.Word == "":
@@ -162,7 +162,7 @@ func inShort(d competition.Detail) string {
 	return wouldNot
 }
 
-// byPast compares the past error of a forecast that can be used with that of a naive one; "" for other forecasts.
+// byPast says in words how the past error of a forecast that can be used compares with the naive error; "" for other forecasts.
 func byPast(d competition.Detail) string {
 	switch {
 	case d.Word != string(judge.Use):
@@ -175,7 +175,7 @@ func byPast(d competition.Detail) string {
 	return useLow
 }
 
-// reworded replaces the word of each series, and leaves out those for which the new one is "".
+// reworded replaces the word of each series, and leaves out a series whose new word is "".
 func reworded(all []competition.Detail, word func(competition.Detail) string) (some []competition.Detail) {
 	for _, d := range all {
 		if d.Word = word(d); d.Word != "" {
@@ -221,12 +221,12 @@ func meetRivals(folder, names string, which selection, exportTo, forecasts, out 
 	return competition.StoreRival(out, result)
 }
 
-// selection says which series of a group are judged.
+// selection chooses the series of a group that are judged.
 type selection struct {
-	half   string // dev, test or all
-	limit  int    // at most this many, chosen at random; 0 means all
-	sample bool   // as many as in the stored results, instead of limit
-	seed   uint64 // of the choice
+	half   string // "dev", "test" or "all"
+	limit  int    // largest number of series, which are chosen at random; 0 means all
+	sample bool   // limit is the number of series in the stored results
+	seed   uint64 // seed of the random choice
 }
 
 // choose keeps the series of the selection in their order.
@@ -268,7 +268,7 @@ func (s selection) choose(g *competition.Group) error {
 	return nil
 }
 
-// judge forecasts the series of a group, several at a time.
+// judged forecasts the series of a group, atOnce at a time, and returns the scores.
 func judged(ctx context.Context, g competition.Group, options forecast.Options, atOnce int, backtest,
 	verbose bool) (competition.Summary, []competition.Detail) {
 	began := time.Now()

@@ -21,7 +21,7 @@ type exportedSeries struct {
 	Test  []float64 `json:"test"`
 }
 
-// export writes a group to a file.
+// export writes a group to a file for scripts/rivals.py.
 func export(path string, g competition.Group) error {
 	out := exported{Season: g.Season}
 	for _, s := range g.Series {
@@ -42,7 +42,7 @@ type rivalForecast struct {
 	Seconds float64                 `json:"seconds"`
 	Error   string                  `json:"error"`
 	Mean    []float64               `json:"mean"`
-	Ends    map[string][2][]float64 `json:"ends"` // of central intervals, by their level in per cent
+	Ends    map[string][2][]float64 `json:"ends"` // lower and upper ends of central intervals, by their level in per cent
 }
 
 // quantile returns the quantile at level p: an end of the interval whose level is |2p − 1|, or the mean for p = ½.

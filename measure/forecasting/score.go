@@ -27,7 +27,7 @@ type outcome struct {
 	model      string
 	n          int
 	own, naive competition.Scores
-	loss       [2]float64 // of own and naive, for WQL
+	loss       [2]float64 // numerators of WQL: own forecast, naive forecast
 	size       float64    // Σ|y|
 	trust      *judge.Trust
 	seconds    float64
@@ -50,7 +50,7 @@ func (o outcome) String() string {
 		o.own.Cover95, word, o.seconds, o.model, past)
 }
 
-// words are the words of a verdict.
+// words are all words of verdicts.
 var words = []string{string(judge.Use), string(judge.Untested), string(judge.DoNotUse)}
 
 // levels are the levels of the quantiles from which the CRPS is computed.
@@ -92,7 +92,7 @@ func quantileLoss(quantile func(p float64) []float64, test []float64) (sum float
 	return sum
 }
 
-// seriesOf returns the training part of a series, in steps.
+// seriesOf returns the training part of a series; x counts steps.
 func seriesOf(s competition.Series) (*series.Series, error) {
 	return series.NewSeries(series.Axis{Name: "step"}, timeline.Steps(len(s.Train)), s.Train)
 }
@@ -115,7 +115,7 @@ func one(ctx context.Context, g competition.Group, s competition.Series, options
 		if err != nil {
 			return err
 		}
-		machine.CollectFor(len(data.X)) // as the shell does
+		machine.CollectFor(len(data.X)) // gppl fit does the same
 		a, err := forecast.Fit(ctx, data, options)
 		if err != nil {
 			return err
@@ -183,7 +183,7 @@ func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 	return s
 }
 
-// medianAndLongest returns 0 if there are none.
+// medianAndLongest returns the median and the largest of some times, 0 if there are none.
 func medianAndLongest(seconds []float64) (median, longest float64) {
 	if len(seconds) == 0 {
 		return 0, 0
@@ -203,7 +203,7 @@ func average(all []competition.Scores) (m competition.Scores) {
 	return m
 }
 
-// finiteMean is the mean of the finite values, 0 if there are none.
+// finiteMean returns the mean of the finite values, 0 if there are none.
 func finiteMean(v []float64) float64 {
 	var sum, n float64
 	for _, x := range numeric.OnlyFinite(v) {

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// wanderLeast is the number of observations, training and test part together, from which on a series counts as long.
+	// wanderLeast is the least number of observations, training and test part together, of a series that counts as long.
 	wanderLeast = 1000
-	// wanderHorizon and wanderOrigins are the number of steps and of origins in the past for the test of long series.
+	// wanderHorizon is the number of steps, and wanderOrigins the number of origins in the past, in the test of a long series.
 	wanderHorizon, wanderOrigins = 100, 4
 	// wanderWalks is the number of simulated walks.
 	wanderWalks = 12
@@ -88,7 +88,7 @@ func columns(path string) (g competition.Group, err error) {
 	return g, nil
 }
 
-// walks are random walks of 1000 to 4000 steps; every other one is of the logarithm, and one in three has a drift.
+// walks returns random walks of 1000 to 4000 steps; every other one is a walk of the logarithm, and one in three has a drift.
 func walks() competition.Group {
 	rng := rand.New(rand.NewPCG(28, 0))
 	g := competition.Group{Name: "walks", Season: 1}
@@ -109,7 +109,7 @@ func walks() competition.Group {
 	return g
 }
 
-// reportWander prints how the errors compare with those of repeating the last value.
+// reportWander prints how the errors compare with the errors of repeating the last value.
 func reportWander(w io.Writer, all []competition.Detail) {
 	var logs, cover, n, worst, half float64
 	var far []string
@@ -135,7 +135,7 @@ func reportWander(w io.Writer, all []competition.Detail) {
 }
 
 // reportKnown compares repeating the last value with a forecast that knows the drift of a simulated walk, which is the best
-// possible. The drift over the horizon is counted in standard deviations of the walk there.
+// possible one. The drift over the horizon is counted in standard deviations of the walk at its end.
 func reportKnown(w io.Writer) {
 	const count = 4000
 	for _, drift := range []float64{0.25, 0.5, 1, 2} {

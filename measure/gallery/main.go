@@ -76,8 +76,8 @@ func write(ctx context.Context, folder string) error {
 
 // maker runs commands in its own folder, with gppl built once.
 type maker struct {
-	folder   string            // with the files, and gppl
-	examples map[string]string // the Go of each page
+	folder   string            // holds the files and gppl
+	examples map[string]string // the Go code of each page
 }
 
 func newMaker(ctx context.Context, gallery string) (made *maker, err error) {
@@ -116,7 +116,7 @@ var (
 	drawing = regexp.MustCompile(`--forecast (\d+) --figure "?([\w{}-]+)\.svg"?$`)
 )
 
-// page returns a page with the present output of its command and the Go of its example, and its figures.
+// page returns a page with the present output of its command, its figures, and the Go code of its example.
 func (m *maker) page(ctx context.Context, path string) (text string, figures map[string]*viz.Figure, err error) {
 	before, err := os.ReadFile(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func (m *maker) page(ctx context.Context, path string) (text string, figures map
 	text = string(before)
 	at := command.FindStringSubmatchIndex(text)
 	if at == nil {
-		return text, nil, nil // a page without a command, such as the list of pages
+		return text, nil, nil // the page has no command, such as the list of pages
 	}
 	drawn := drawing.FindStringSubmatch(text[at[2]:at[3]])
 	if drawn == nil {
@@ -204,7 +204,7 @@ func (m *maker) run(ctx context.Context, line string, more ...string) (string, e
 	if strings.HasPrefix(out.String(), "name,") {
 		return columns(out.String(), "name", "model", "use", "coverage_95", "relative_error")
 	}
-	first, _, _ := strings.Cut(out.String(), "\n\n") // the sentences
+	first, _, _ := strings.Cut(out.String(), "\n\n") // the sentences come before the first empty line
 	return "```\n" + fold(first) + "…\n```\n", nil
 }
 

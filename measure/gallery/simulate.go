@@ -23,7 +23,7 @@ func (t *table) row(format string, cells ...any) { fmt.Fprintf(t, format+"\n", c
 func days(from string, n int) []time.Time {
 	first, err := time.Parse(time.DateOnly, from)
 	if err != nil {
-		panic(err) // from is a constant
+		panic(err) // this cannot happen, since every from is a constant
 	}
 	dates := make([]time.Time, n)
 	for i := range dates {
@@ -50,7 +50,7 @@ var closed = map[string]float64{
 	"2025-05-26": 0.6, "2025-08-25": 0.6,
 }
 
-// sales are the daily sales of a shop over fourteen months: a weekly pattern, slow growth, and holidays.
+// sales returns the daily sales of a shop over fourteen months: a weekly pattern, slow growth, and holidays.
 func sales() string {
 	rnd, t := seeded(1), newTable("date,sold")
 	week := []float64{0.75, 0.85, 0.9, 0.95, 1, 1.25, 1.45} // Sunday first
@@ -64,7 +64,7 @@ func sales() string {
 	return t.String()
 }
 
-// sensor is the temperature of a river about every hour for ten days, with two failures of the logger.
+// sensor returns the temperature of a river about every hour for ten days, with two failures of the logger.
 func sensor() string {
 	rnd, t := seeded(2), newTable("time,water_C")
 	slow := 0.0
@@ -81,7 +81,7 @@ func sensor() string {
 	return t.String()
 }
 
-// wave is an oscillation of variance 1 with a period and a quality, whose amplitude and phase wander, at steps of 1/rate.
+// wave returns an oscillation of variance 1 with a period and a quality, whose amplitude and phase wander, at steps of 1/rate.
 type wave struct{ re, im, cos, sin, keep float64 }
 
 func newWave(rnd *rand.Rand, rate, period, quality float64) *wave {
@@ -95,7 +95,7 @@ func (w *wave) next(rnd *rand.Rand) float64 {
 	return w.re
 }
 
-// star is the brightness of a spotted star that rotates once in 12.6 days, observed at night with error bars.
+// star returns the brightness of a spotted star that rotates once in 12.6 days, observed at night with error bars.
 func star() string {
 	rnd, t := seeded(3), newTable("day,flux_ppt,error_ppt")
 	const rate, period = 50, 12.6
@@ -103,7 +103,7 @@ func star() string {
 	next := 0.0
 	for i := range 120 * rate {
 		day, flux := float64(i)/rate, 4*once.next(rnd)+2*twice.next(rnd)
-		if day < next || math.Mod(day, 27) > 21 { // not observed: moonlight
+		if day < next || math.Mod(day, 27) > 21 { // there is no observation in moonlight
 			continue
 		}
 		next = day + 0.35 + 0.5*rnd.Float64()

@@ -8,10 +8,11 @@
 // ten nats without a warning of doubt. -sample 20 takes 20 of the 150 pairs, drawn by the seed. -store FILE keeps each outcome,
 // so that a run can be continued.
 //
-// It prints how many nats auto.Fit ends above the best restart, for each pair. ? marks results that auto.Fit calls doubtful, !
-// those that lose more than a nat and are called converged. The reference trains the exact likelihood from log-uniform starts in
-// a wide box, which uses only the range, the spacing and the power of the series, and from the model that drew the series if it
-// has the kernel. Everything is computed again from seeds, except what -store has. It exits with 1 if any pair is marked !.
+// It prints how many nats auto.Fit ends above the best restart, for each pair. ? marks results that auto.Fit calls doubtful, and
+// ! marks results that lose more than a nat and are called converged. The reference trains the exact likelihood from log-uniform
+// starts in a wide box, which uses only the range, the spacing and the power of the series, and from the model that drew the
+// series if it has the kernel. Everything is computed again from seeds, except what -store has. It exits with 1 if any pair is
+// marked !.
 package main
 
 import (
@@ -84,7 +85,7 @@ type pair struct {
 	family       gppl.Kernel
 	of           kind
 	seed         uint64
-	named        bool // trained as a named kernel of the command
+	named        bool // train it as gppl fit does for a named kernel
 }
 
 func (p pair) String() string { return p.kind + " × " + p.kernel }
@@ -101,7 +102,7 @@ func families(seasonal bool) (names []string, kernels []gppl.Kernel) {
 			gppl.Add(gppl.SE{}, gppl.Periodic{})}
 }
 
-// allPairs lists them by kind.
+// allPairs returns all pairs, by kind.
 func allPairs(seed uint64, named bool) (pairs []pair) {
 	names, kernels := families(named)
 	for i, k := range kinds() {
@@ -123,18 +124,18 @@ func quarter(pairs []pair) (some []pair) {
 	return some
 }
 
-// An outcome is what both found.
+// An outcome compares the optimum found with the best restart.
 type outcome struct {
 	Err      string `json:",omitempty"`
 	Status   gppl.Status
-	Text     string  // the whole result in words
-	Exact    float64 // the exact NLL at the optimum found
-	Best     float64 // the best exact NLL of the restarts
+	Text     string  // all of the result in words
+	Exact    float64 // exact NLL at the optimum found
+	Best     float64 // least exact NLL of the restarts
 	BestAt   string
-	Agree    int // restarts that ended within 0.1 nats of the best
-	Lost     float64
-	Silent   bool
-	Doubtful bool
+	Agree    int     // number of restarts that ended within 0.1 nats of the best
+	Lost     float64 // Exact − Best, in nats
+	Silent   bool    // a loss above the limit, without a warning
+	Doubtful bool    // the status warns of the result
 }
 
 func (o outcome) String() string {
@@ -144,7 +145,7 @@ func (o outcome) String() string {
 	return fmt.Sprintf("lost %.2f nats, %s", o.Lost, o.Status)
 }
 
-// compare trains in both ways.
+// compare trains as the library does, and from many random starts.
 func (p pair) compare(restarts int) (o outcome) {
 	d, err := p.of.series(p.seed)
 	if err != nil {

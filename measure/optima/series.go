@@ -22,13 +22,13 @@ type drawing struct {
 	truth gppl.Model
 }
 
-// The range of x and the number of observations of all kinds.
+// span is the range of x, and points the number of observations, of every kind.
 const (
 	span   = 100.0
 	points = 150
 )
 
-// kinds are the series on which auto.Fit is tested: draws from the kernels, and many that none of them drew.
+// kinds returns the kinds of series on which auto.Fit is tested: draws from the kernels, and many that no kernel drew.
 func kinds() []kind {
 	return []kind{
 		{"SE, short", process(uneven, gppl.SE{Variance: 1, Lengthscale: 1.5}, 0.1)},
@@ -99,7 +99,7 @@ func kinds() []kind {
 	}
 }
 
-// series draws the kind from a seed and subtracts the mean.
+// series draws a series from a seed and subtracts its mean.
 func (k kind) series(seed uint64) (gppl.Data, error) {
 	x, y := k.draw(rand.New(rand.NewPCG(seed, 11)))
 	var mean float64
@@ -110,7 +110,7 @@ func (k kind) series(seed uint64) (gppl.Data, error) {
 	return gppl.NewData(gppl.Scalars(x), y)
 }
 
-// even, uneven, gap, clustered and duplicated place the times.
+// even, uneven, gap, clustered and duplicated return the places x.
 func even(*rand.Rand) []float64 {
 	x := make([]float64, points)
 	for i := range x {
@@ -145,7 +145,7 @@ func sorted(at func(i int) float64) []float64 {
 	return x
 }
 
-// observed observes a function of x, which includes the noise.
+// observed returns a drawing of y = f(x), where f adds the noise.
 func observed(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) drawing {
 	return drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)
@@ -157,7 +157,7 @@ func observed(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand
 	}}
 }
 
-// process draws from a Gaussian process with the given kernel and noise variance.
+// process returns a drawing from a Gaussian process with the given kernel and noise variance.
 func process(times func(*rand.Rand) []float64, k gppl.Kernel, noise float64) drawing {
 	return drawing{truth: gppl.Model{Kernel: k, Noise: noise}, draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)

@@ -17,7 +17,7 @@ type store struct {
 	path string // "": nothing is stored
 	have map[string]outcome
 	lock sync.Mutex
-	err  error // the first error of writing
+	err  error // first error of writing
 }
 
 type line struct {

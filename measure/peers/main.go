@@ -26,7 +26,7 @@ import (
 
 // request is a series and a model of it.
 type request struct {
-	Kernel string // of kernels
+	Kernel string // a name in kernels
 	X, Y   []float64
 	Theta  []float64 // its parameters and the noise variance
 }
@@ -36,16 +36,16 @@ var kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Matern32": gppl.Matern32{
 // answer is the result of an evaluation.
 type answer struct {
 	Value   float64
-	Grad    []float64 // in the logs
-	Seconds float64   // median
-	First   float64   // seconds of the first evaluation, set-up included
+	Grad    []float64 // with respect to log Theta
+	Seconds float64   // median time of an evaluation
+	First   float64   // time of the first evaluation in seconds, set-up included
 	Engine  string
 	Bound   float64 // largest error of Value, in nats
 }
 
 const (
 	leastRuns = 5
-	longest   = 2 * time.Second // of all runs beyond the minimum number
+	longest   = 2 * time.Second // no more runs begin after this time, except the first leastRuns
 )
 
 func main() {

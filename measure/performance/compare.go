@@ -25,15 +25,14 @@ type row struct {
 	ratio          float64 // dense time over this
 	held           float64 // bytes that the loss holds after an evaluation
 	bound          float64 // the engine's error bound, in nats
-	denseBound     float64 // that of the dense engine
-	value, grad    float64 // difference from the dense engine's
+	denseBound     float64 // the dense engine's error bound, in nats
+	value, grad    float64 // difference from the dense engine's value, and distance from its gradient
 }
 
-// promises is the largest value that the bounds allow.
+// promises returns the largest value that the bounds allow.
 func (r row) promises() float64 { return r.bound + r.denseBound }
 
-// optima are the kernels at the optimum of the exact NLL of the sunspots; the last two, which the paper does not have, are near
-// it.
+// optima are models at the optimum of the exact NLL of the sunspots; the last two, which the paper does not have, are near it.
 var optima = []struct {
 	name  string
 	model gppl.Model

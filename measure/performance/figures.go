@@ -44,7 +44,7 @@ func panel(s sweep, xlabel string) (*viz.Figure, error) {
 	for _, p := range s.auto {
 		auto = append(auto, plotter.XY{X: p.x, Y: 1e3 * p.seconds})
 	}
-	// The dots lie below those of the engines and are there for the legend; the broad line shows the choice.
+	// The dots of the engines cover these dots, which are for the legend; the broad line shows the choice.
 	dots := viz.Curve{Name: "automatic choice", Dots: true, NoLine: true, Slot: autoSlot}
 	for _, p := range auto {
 		dots.X, dots.Y = append(dots.X, p.X), append(dots.Y, p.Y)

@@ -31,14 +31,14 @@ func main() {
 	}
 }
 
-// plan says how much is measured.
+// plan has the sizes of the measurements.
 type plan struct {
 	quick          bool
 	sizes          []float64 // n of the sweep against n
 	lengthscales   []float64 // l of the sweep against l
-	denseAt        []float64 // the l at which the dense engine is timed: its time does not depend on l
-	n              int       // of the sweep against l
-	rows           int       // n of the table
+	denseAt        []float64 // the few l at which the dense engine is timed, since its time does not depend on l
+	n              int       // number of observations in the sweep against l
+	rows           int       // number of observations in the table
 	limit          float64   // largest predicted seconds of an evaluation
 	settle, repeat time.Duration
 }
@@ -60,7 +60,7 @@ func planFor(quick bool) plan {
 
 func run(out string, quick bool) error {
 	start := time.Now()
-	if err := os.MkdirAll(out, 0o755); err != nil { // fail now rather than after all measurements
+	if err := os.MkdirAll(out, 0o755); err != nil { // a wrong folder fails now rather than after all measurements
 		return err
 	}
 	p := planFor(quick)
@@ -107,5 +107,5 @@ func run(out string, quick bool) error {
 	return nil
 }
 
-// progress reports to standard error.
+// progress prints a line to standard error.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

@@ -30,18 +30,18 @@ type maker func(engine string) (loss, error)
 type point struct {
 	engine    string
 	x         float64 // n or l
-	seconds   float64 // median, of one value and gradient
+	seconds   float64 // median time of one value and gradient
 	predicted float64
 	exact     bool // the engine keeps the tolerance
 	value     float64
-	grad      []float64 // in the logs of the parameters
+	grad      []float64 // with respect to the logs of the parameters
 }
 
 // sweep holds the measurements along one axis.
 type sweep struct {
 	title   string
-	auto    []point // the automatic choice, after as many evaluations as in training
-	engines []point // each engine that supports the kernel in time
+	auto    []point // the automatic choice, once it has settled
+	engines []point // each engine that supports the kernel within plan.limit
 }
 
 // find returns the measurement of an engine at x.
@@ -147,8 +147,8 @@ func settle(l loss, p plan) error {
 	return nil
 }
 
-// measure times the automatic choice at x and each engine that supports the kernel within the limit, but the dense engine only if
-// dense.
+// measure times the automatic choice at x, and each engine that supports the kernel and is predicted to take at most p.limit. The
+// dense engine is timed only if dense.
 func (s *sweep) measure(x float64, p plan, dense bool, build maker) error {
 	auto, err := build("")
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *sweep) measure(x float64, p plan, dense bool, build maker) error {
 	return nil
 }
 
-// The case of the benchmarks: irregular, unsorted times on [0, 1000].
+// The benchmarks have irregular, unsorted times on [0, span], k projections, and a model with lengthscale l0.
 const (
 	span  = 1000.0
 	k     = 100

@@ -23,9 +23,9 @@ import (
 // commands runs the program on csv files of several lengths.
 type commands struct {
 	even   bool
-	wait   time.Duration // after which a command is ended
-	folder string        // of the files; "" for a temporary one
-	args   []string      // more arguments of gppl fit
+	wait   time.Duration // a command that takes longer is ended
+	folder string        // holds the files; "" means a temporary folder
+	args   []string      // further arguments of gppl fit
 }
 
 // everyKernel lists the values of gppl fit --kernel that are measured: all names, and some sums and products.

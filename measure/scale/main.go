@@ -191,7 +191,7 @@ func (s simulation) collect(
 	return parts[0], time.Duration(spent.Load()), nil
 }
 
-// fitSums starts from parameters that are wrong by a factor of three.
+// fitSums trains a model on sums, from parameters that are wrong by a factor of three, and prints the result.
 func fitSums(ctx context.Context, s *sums.Sums) (*gppl.Result, error) {
 	start := truth.WithParams([]float64{3, 1.6, 0.3})
 	began := time.Now()

@@ -10,11 +10,12 @@ import (
 // signalGrid is one draw of the Gaussian process on a fine grid. Between its points it is a polynomial through the nearest ones.
 type signalGrid struct {
 	span, step float64
-	value      []float64 // the first at −taps/2 steps
+	value      []float64 // value[i] is f at (i + 1 − taps/2) steps
 }
 
 const (
-	// perLengthscale grid points, and a polynomial through taps of them, keep the error below 1e-9.
+	// perLengthscale is the number of grid points in a lengthscale, taps the number that a polynomial passes through. They keep the
+	// error of interpolation below 1e-9.
 	perLengthscale = 24
 	taps           = 12
 )
@@ -67,7 +68,7 @@ func (f *signalGrid) interpolate(t float64) float64 {
 	return sum / total
 }
 
-// binomial are (−1)^j·(taps−1 choose j).
+// binomial[j] = (−1)^j·(taps−1 choose j).
 var binomial = func() (w [taps]float64) {
 	w[0] = 1
 	for j := 1; j < taps; j++ {
@@ -76,8 +77,8 @@ var binomial = func() (w [taps]float64) {
 	return w
 }()
 
-// observe sets t and y to the observations of chunk c out of n in all: one at a random place in each of n equal parts of the
-// range.
+// observe sets t and y to the observations of chunk c. The range has n equal parts, and each part has one observation at a random
+// place.
 func (f *signalGrid) observe(t, y []float64, c, n int, noise float64, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, uint64(c)+2))
 	sigma := math.Sqrt(noise)

@@ -33,8 +33,8 @@ func numbers(n int, step float64) (series.Axis, []float64) {
 	return series.Axis{Name: "t"}, x
 }
 
-// of makes a series of all but the last ahead values.
-func of(kind, name string, axis series.Axis, x, y []float64, ahead int, basis func(x float64) []float64) drawn {
+// hold makes a series of all but the last ahead values, which are held out.
+func hold(kind, name string, axis series.Axis, x, y []float64, ahead int, basis func(x float64) []float64) drawn {
 	n := len(x) - ahead
 	s, err := series.NewSeries(axis, x[:n:n], y[:n:n])
 	if err != nil {
@@ -43,7 +43,7 @@ func of(kind, name string, axis series.Axis, x, y []float64, ahead int, basis fu
 	return drawn{kind: kind, name: name, s: s, x: x[n:], y: y[n:], basis: basis}
 }
 
-// phases is the basis of the means of a season of some steps.
+// phases returns the basis of a season of period steps: one function for each step of it.
 func phases(x0, step float64, period int) func(x float64) []float64 {
 	return func(x float64) []float64 {
 		row := make([]float64, period)
@@ -54,7 +54,7 @@ func phases(x0, step float64, period int) func(x float64) []float64 {
 
 // structured returns 60 series with structure.
 func structured(seed uint64) (all []drawn) {
-	for i := range 15 { // a rota in dates, of days or of hours
+	for i := range 15 { // a season of days or hours, in dates
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		period, hours := []int{4, 9, 10, 11, 13, 16, 18, 25}[i%8], 24.0
 		if i%5 == 4 {
@@ -67,7 +67,7 @@ func structured(seed uint64) (all []drawn) {
 		axis, x := dated(n, hours)
 		y := rota(r, n, period, 5, 100)
 		name := fmt.Sprintf("season of %d, steps of %g h, %d rows", period, hours, n)
-		all = append(all, of("season, dated", name, axis, x, y, period*2, phases(x[0], x[1]-x[0], period)))
+		all = append(all, hold("season, dated", name, axis, x, y, period*2, phases(x[0], x[1]-x[0], period)))
 	}
 	for i := range 15 { // a rough season of numbers
 		r := rand.New(rand.NewPCG(seed, 100+uint64(i)))
@@ -75,7 +75,7 @@ func structured(seed uint64) (all []drawn) {
 		n := period*(5+r.IntN(6)) + period
 		axis, x := numbers(n, step)
 		y := rota(r, n, period, 5, 3)
-		all = append(all, of("season, rough", fmt.Sprintf("rough season of %d, %d rows", period, n), axis, x, y, period,
+		all = append(all, hold("season, rough", fmt.Sprintf("rough season of %d, %d rows", period, n), axis, x, y, period,
 			phases(0, step, period)))
 	}
 	for i := range 18 { // one or two changes of level
@@ -96,7 +96,7 @@ func structured(seed uint64) (all []drawn) {
 				y[k] += 0.8 * size
 			}
 		}
-		all = append(all, of("change of level", fmt.Sprintf("change by %g noises at %d of %d", size, at, n), axis, x, y, ahead,
+		all = append(all, hold("change of level", fmt.Sprintf("change by %g noises at %d of %d", size, at, n), axis, x, y, ahead,
 			func(x float64) []float64 {
 				if x >= change {
 					return []float64{1, 1}
@@ -104,7 +104,7 @@ func structured(seed uint64) (all []drawn) {
 				return []float64{1, 0}
 			}))
 	}
-	for i := range 12 { // long and smooth
+	for i := range 12 { // long and smooth seasons
 		r := rand.New(rand.NewPCG(seed, 300+uint64(i)))
 		n, period := []int{1500, 3000, 5000}[i%3], []float64{250, 333.3, 500, 450}[i%4]
 		axis, x := numbers(n+int(period), 1)
@@ -112,7 +112,7 @@ func structured(seed uint64) (all []drawn) {
 		for k := range y {
 			y[k] = 2*math.Sin(2*math.Pi*x[k]/period+phase) + 0.3*r.NormFloat64()
 		}
-		all = append(all, of("season, long and smooth", fmt.Sprintf("sine of %g in %d rows", period, n), axis, x, y, int(period),
+		all = append(all, hold("season, long and smooth", fmt.Sprintf("sine of %g in %d rows", period, n), axis, x, y, int(period),
 			func(x float64) []float64 {
 				sin, cos := math.Sincos(2 * math.Pi * x / period)
 				return []float64{1, sin, cos}
@@ -121,7 +121,8 @@ func structured(seed uint64) (all []drawn) {
 	return all
 }
 
-// rota is a rough season about a level, at a signal to noise of 5 to 1.
+// rota returns a rough season about a level, with noise of variance 1. signal is the ratio of the standard deviations of season
+// and noise.
 func rota(r *rand.Rand, n, period int, signal, level float64) []float64 {
 	shape := make([]float64, period)
 	var mean, square float64
@@ -187,7 +188,7 @@ func plain(seed uint64) (all []drawn) {
 		if i%3 == 0 {
 			axis, x = dated(n, 24)
 		}
-		all = append(all, of(name, fmt.Sprintf("%s, %d rows", name, n), axis, x, y, 0, nil))
+		all = append(all, hold(name, fmt.Sprintf("%s, %d rows", name, n), axis, x, y, 0, nil))
 	}
 	return all
 }

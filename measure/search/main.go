@@ -3,10 +3,10 @@
 //	go run ./measure/search                  # 60 series of four kinds, then 200 without structure
 //	go run ./measure/search -seed 100 -kind season -v
 //
-// The kinds are seasons of dates that are not the calendar's, rough seasons of numbers, changes of level, and long smooth
-// seasons. Of each series the last part is held out. Its error, the root mean square, is divided by that of the true model, whose
-// coefficients are learnt by least squares. A series without structure is white, red or heavy-tailed noise, a trend, or a walk: a
-// season or a change of level in the best model is false there.
+// The kinds are seasons of dates that the calendar does not have, rough seasons of numbers, changes of level, and long smooth
+// seasons. The last part of each series is held out. The root mean square error there is divided by the error of the true model,
+// whose coefficients are learnt by least squares. A series without structure is white, red or heavy-tailed noise, a trend, or a
+// walk: a season or a change of level in the best model is false there.
 package main
 
 import (
@@ -27,12 +27,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// drawn is a series of a known truth.
+// drawn is a series whose truth is known.
 type drawn struct {
 	kind, name string
 	s          *series.Series
-	x, y       []float64                 // held out
-	basis      func(x float64) []float64 // of the true model; nil for a series without structure
+	x, y       []float64                 // the held-out part
+	basis      func(x float64) []float64 // the functions of the true model; nil for a series without structure
 }
 
 func main() {
@@ -60,15 +60,15 @@ func main() {
 	}
 }
 
-// outcome is what the search made of a series.
+// outcome is the result of the search for a series.
 type outcome struct {
 	model          string
-	ratio, seconds float64 // error over that of the true model; time of the fit
-	structure      bool    // the best model has a season or a change
+	ratio, seconds float64 // error ÷ error of the true model; time of the fit
+	structure      bool    // the best model has a season or a change of level
 	err            error
 }
 
-// fit learns a series and forecasts what is held out.
+// fit learns a series and forecasts its held-out part.
 func (d drawn) fit() (o outcome) {
 	ctx, began := context.Background(), time.Now()
 	a, err := forecast.Fit(ctx, d.s, forecast.Options{})

@@ -21,7 +21,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// truths are drawn from on a step of 1.
+// truths are the models that are drawn from, at steps of 1.
 var truths = []struct {
 	name  string
 	model gppl.Model
@@ -34,7 +34,7 @@ var truths = []struct {
 // projections is the k of PL, with Sphere as the paper draws it.
 const projections = 100
 
-// methods make a loss of the data.
+// methods make a loss for the data.
 var methods = []struct {
 	name string
 	of   func(ctx context.Context, m gppl.Model, d gppl.Data, seed uint64) (gppl.Loss, error)
@@ -115,7 +115,7 @@ func main() {
 	}
 }
 
-// drawn is a draw of m at n places, of which a share is empty.
+// drawn returns a draw of m at n places, without a random share gaps of them.
 func drawn(ctx context.Context, m gppl.Model, n int, gaps float64, seed uint64) (gppl.Data, error) {
 	rnd := rand.New(rand.NewPCG(seed, 18))
 	var x []float64
@@ -128,12 +128,12 @@ func drawn(ctx context.Context, m gppl.Model, n int, gaps float64, seed uint64) 
 	return gppl.Data{X: gppl.Scalars(x), Y: draw.Y}, err
 }
 
-// summary is the results of a method.
+// summary collects the results of a method.
 type summary struct {
 	truth    []float64
-	logs     [][]float64 // of each parameter, relative to the truth
+	logs     [][]float64 // logs[i] has log(estimate ÷ truth) of parameter i for each draw
 	covered  []int
-	known    []int // intervals
+	known    []int // number of draws with an interval, by parameter
 	diverged int
 	times    []time.Duration
 }
@@ -145,7 +145,7 @@ func newSummary(m gppl.Model) *summary {
 }
 
 func (s *summary) add(r *gppl.Result, took time.Duration) {
-	const diverged = 100 // times the truth, or a hundredth: a corner of the likelihood, counted apart
+	const diverged = 100 // beyond 100 × or below 1/100 of the truth, a corner of the likelihood is counted apart
 	s.times = append(s.times, took)
 	for i, p := range r.Params {
 		if off := math.Abs(math.Log(p.Value / s.truth[i])); !(off < math.Log(diverged)) {
@@ -165,7 +165,7 @@ func (s *summary) add(r *gppl.Result, took time.Duration) {
 	}
 }
 
-// String has bias, spread and coverage of each parameter, and the median time.
+// String returns bias, spread and coverage of each parameter, the median time, and the number of draws that diverged.
 func (s *summary) String() string {
 	var b strings.Builder
 	for i, logs := range s.logs {

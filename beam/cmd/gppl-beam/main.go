@@ -2,8 +2,8 @@
 //
 //	go run ./cmd/gppl-beam --input 'dir/*.csv' --output all.sums
 //
-// runs in this process. The flags of Beam choose another runner; docs/scale.md lists those for Flink and Dataflow. The file has
-// the same bytes as that of gppl sum with the same header.
+// runs in this process. The flags of Beam choose another runner; docs/scale.md lists the flags for Flink and Dataflow. gppl sum
+// with the same header writes a file of the same bytes.
 package main
 
 import (
@@ -104,9 +104,9 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// The memory of this process when prism runs in it: bytes in addition to the sums, and the number of sums held for each file.
-// Prism keeps what steps pass to each other, both as bytes and as sums: 10 or 11 times the sums, and more if garbage is collected
-// late. TestProcessMemory measures it.
+// processBytes is the memory of this process, in bytes in addition to the sums, when prism runs in it; sumsOfFile is the number
+// of sums held for each file. Prism keeps what steps pass to each other, both as bytes and as sums: 10 or 11 times the sums, and
+// more if garbage is collected late. TestProcessMemory measures it.
 const (
 	processBytes = 80e6
 	sumsOfFile   = 14

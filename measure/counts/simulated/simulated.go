@@ -21,11 +21,11 @@ type Series struct {
 	Name       string
 	Likelihood observe.Likelihood
 	X, Y       []float64
-	Held       []int // a fifth of the observations, ascending
+	Held       []int // indices of the held-out fifth of the observations, ascending
 	Start      gppl.Model
 }
 
-// All is the number of events of the longest series, as it is measured.
+// All is the number of events of the longest series of Set in measurements.
 const All = 10000
 
 // Set returns five series of counts: Poisson counts at 300 irregular times, coal-mining disasters by year, weekly cases of an
@@ -69,7 +69,7 @@ func Set(events int) ([]Series, error) {
 	return set, nil
 }
 
-// Start is the model from which training on counts in a range of x begins.
+// Start returns the model from which training on counts in a range of x begins.
 func Start(span float64) gppl.Model {
 	return gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * span}, Mean: gppl.Intercept{},
 		Noise: 1e-6}.Fix(gppl.NoiseName)
