@@ -31,7 +31,7 @@ var apartCalls = []apartCall{
 
 type apartCall struct {
 	kind, args string
-	batch      bool // of several series, each with a file for {name}
+	batch      bool // the table has several series, each with a file for {name}
 }
 
 const recordingFile = "SN_m_tot_V2.0.csv"

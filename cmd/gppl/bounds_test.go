@@ -65,7 +65,7 @@ func TestBoundsInTheShell(t *testing.T) {
 		if code != exitOK || !strings.Contains(stdout, "log odds") {
 			t.Fatalf("%s: exit %d: %s%s", flags, code, stdout, stderr)
 		}
-		_, result, _ := strings.Cut(stdout, "Parameters of") // behind the times of training
+		_, result, _ := strings.Cut(stdout, "Parameters of") // the result follows the times of training
 		outputs = append(outputs, result)
 	}
 	if outputs[0] != outputs[1] || outputs[0] != outputs[2] {

@@ -20,7 +20,7 @@ import (
 type hostile struct {
 	name string
 	file string // its bytes
-	args string // beside FILE --kernel Matern32 -q --forecast 3, divided by spaces
+	args string // arguments after FILE --kernel Matern32 -q --forecast 3, divided by spaces
 	// want are texts of the output: of stdout where the file is read, of stderr where it is not ("!" in front of the first).
 	want []string
 }
@@ -438,7 +438,7 @@ func TestHostileNames(t *testing.T) {
 		{"merge", sums, sums + "2", "-o", sums + "6"}, {"sum", name, "-o", sums + "/" + evil},
 	} {
 		_, stdout, stderr := gppl(args...)
-		table := args[0] == "predict" || slices.Contains(args, "bad.csv") // in the letters of any language
+		table := args[0] == "predict" || slices.Contains(args, "bad.csv") // the output has names from the file, in the letters of any language
 		for _, r := range stdout + stderr {
 			if r != '\n' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && !table) {
 				t.Errorf("gppl %q sends %q: %.300q %.300q", args, r, stdout, stderr)

@@ -41,9 +41,9 @@ func day(i int) time.Time   { return time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UT
 // input is a kind of file with what gppl fit must make of it.
 type input struct {
 	name, file, args string
-	n                int      // observations
+	n                int      // number of observations
 	next             string   // x of the first step ahead
-	notes            []string // texts in the notes
+	notes            []string // texts that the notes contain
 	from             int      // index of that step in truth; 0: its value is not checked
 }
 

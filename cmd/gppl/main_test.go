@@ -68,7 +68,7 @@ func TestFitAndPredict(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(string(page), "<script>"+string(viz.Script())+"</script>", "", 1) // of the figures
+	text := strings.Replace(string(page), "<script>"+string(viz.Script())+"</script>", "", 1) // the figures have scripts
 	if strings.Contains(text, "<script") || !strings.Contains(text, html.EscapeString(script)) {
 		t.Error("the name of a column is not escaped in the report")
 	}

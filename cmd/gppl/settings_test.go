@@ -26,7 +26,7 @@ func TestWord(t *testing.T) {
 		"--missing -99.9":             {Field: "Missing", Value: "-99.9"},
 		"--by none":                   {Field: "Pooled"},
 		`--shifts "2020-01-13 13:00"`: {Field: "Shifts", Value: "2020-01-13 13:00"},
-		"CSVOptions.Memory":           {Field: "Memory"}, // no flag
+		"CSVOptions.Memory":           {Field: "Memory"}, // it has no flag
 	} {
 		if got := sumflags.Word(s); got != want {
 			t.Errorf("%v becomes %q, want %q", s, got, want)
@@ -123,7 +123,7 @@ func TestSettings(t *testing.T) {
 					t.Errorf("%v names a setting in its text: %q", files.Position(n.Pos()), text)
 				}
 				if flag.MatchString(text) && !strings.Contains(path, "forecast/report") && !strings.Contains(text, "scripts/") &&
-					!strings.Contains(text, "--gppl-") { // a property of CSS
+					!strings.Contains(text, "--gppl-") { // --gppl-… is a property of CSS
 					t.Errorf("%v names a flag: %q", files.Position(n.Pos()), text)
 				}
 			}

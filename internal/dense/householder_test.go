@@ -25,7 +25,7 @@ func drawn(rows, cols int, seed uint64) blas64.General {
 	return a
 }
 
-// TestReflections: the factorisation and its Q are those of gonum, to the last digit.
+// TestReflections: the factorisation and its Q equal gonum's to the last digit.
 func TestReflections(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {5, 1}, {5, 5}, {40, 31}, {200, 33}, {300, 128}, {300, 129}, {400, 200}, {300, 300}, {9000, 170}} {
 		a := drawn(size[0], size[1], 3)

@@ -28,7 +28,7 @@ func randomTriangle(rnd *rand.Rand, n, stride int, uplo blas.Uplo) blas64.Triang
 	return t
 }
 
-// TestTrsm: the solution is that of gonum on every side of every triangle, and nothing beside b is written.
+// TestTrsm: the solution equals gonum's on every side of every triangle, and nothing beside b is written.
 func TestTrsm(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{1, 7, 16, 17, 33, 64, 65, 100} {

@@ -76,7 +76,7 @@ func names(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// TestMode: a file keeps its mode, and a new one has that of the umask.
+// TestMode: a file keeps its mode, and a new file has the mode that the umask gives.
 func TestMode(t *testing.T) {
 	dir := t.TempDir()
 	defer syscall.Umask(syscall.Umask(0))

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestUniform: ranks of a truth that is distributed as its draws are uniform, those of one that is 0.3 standard deviations off
-// are not.
+// TestUniform: if a truth is distributed as its draws, its ranks are uniform; if it is 0.3 standard deviations off, they are not.
 func TestUniform(t *testing.T) {
 	const sims = 1000
 	rnd, ranks := rand.New(rand.NewPCG(1, 2)), Ranks{}

@@ -34,7 +34,7 @@ func TestRegular(t *testing.T) {
 	}
 }
 
-// TestRegularWithin: middles of months are at their places, a part of which may be missing.
+// TestRegularWithin: middles of months are at their places, and places may be missing.
 func TestRegularWithin(t *testing.T) {
 	var middles []float64
 	at := 0.

@@ -35,8 +35,8 @@ func TestStoreResults(t *testing.T) {
 	}
 }
 
-// TestStored: the stored results are of the same series for all models, and seasonal naive says that those of pretrained models are of
-// the publishers' series, except for the yearly ones of tourism.
+// TestStored: the stored results of all models are of the same series. By seasonal naive, the results of pretrained models are of
+// the publishers' series, except for the yearly series of tourism.
 func TestStored(t *testing.T) {
 	r, err := Read("../forecasting")
 	if err != nil {

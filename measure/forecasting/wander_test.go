@@ -7,8 +7,8 @@ import (
 	"github.com/projected-likelihood/gppl/measure/competition"
 )
 
-// TestReportWander checks that errors are compared with those of the last value, and counted if they are less than half or more
-// than twice as large.
+// TestReportWander checks that errors are compared with the errors of repeating the last value, and counted if they are less than
+// half or more than twice as large.
 func TestReportWander(t *testing.T) {
 	var text strings.Builder
 	reportWander(&text, []competition.Detail{

@@ -24,7 +24,7 @@ type edfSpec struct {
 	date     string
 	reserved string
 	header   string // claimed bytes; "": the right number
-	records  string // claimed number; "": that of data
+	records  string // claimed number of records; "": the number in data
 	duration string // "1"
 	count    string // claimed number of signals; "": the right one
 	signals  []edfSignalSpec

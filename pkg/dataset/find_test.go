@@ -234,7 +234,7 @@ func TestDownloadFailures(t *testing.T) {
 			<-r.Context().Done()
 		}, func(_ *File, o *Options) { o.stall = 50 * time.Millisecond }, "no data for 50ms"},
 		"drips": {func(w http.ResponseWriter, r *http.Request) {
-			for r.Context().Err() == nil { // never still for long, and never done
+			for r.Context().Err() == nil { // the download never pauses for long, and never ends
 				io.WriteString(w, "x")
 				w.(http.Flusher).Flush()
 				time.Sleep(time.Millisecond)

@@ -38,7 +38,7 @@ func TestCO2(t *testing.T) {
 	if got, want := s.String(), "Weekly CO2 at Mauna Loa: n = 2225, time 1958.238 to 2001.992 year, CO2 313 to 373.9 ppm"; got != want {
 		t.Errorf("String() = %q, want %q", got, want)
 	}
-	// The shipped decimal years are those of the shipped dates.
+	// The shipped decimal years agree with the shipped dates.
 	dated, err := ReadCSV(strings.NewReader(data.CO2Weekly), CSVOptions{X: "date", Y: "co2_ppm", SkipMissing: true})
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestSunspotsZurich(t *testing.T) {
 			t.Fatalf("row %d: %v, want the middle of its month, %v", i, x, want)
 		}
 	}
-	// The same Sun as that of the paper's series: the two versions agree in which months had many spots.
+	// Both this series and the paper's are of the Sun: the two versions agree in which months had many spots.
 	whole, err := Sunspots(t.Context(), Options{Path: recording(t, SunspotsFile.Name)})
 	if err != nil {
 		t.Fatal(err)

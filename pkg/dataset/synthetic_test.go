@@ -25,7 +25,7 @@ func TestSynthetic(t *testing.T) {
 		signal += f[i] * f[i] / 600
 		noise += (series.Y[i] - f[i]) * (series.Y[i] - f[i]) / 600
 	}
-	if math.Abs(signal-2) > 0.7 || math.Abs(noise-0.25) > 0.08 { // five standard errors
+	if math.Abs(signal-2) > 0.7 || math.Abs(noise-0.25) > 0.08 { // the limits are five standard errors
 		t.Errorf("variance of the signal %v, want 2; of the noise %v, want 0.25", signal, noise)
 	}
 	again, _, _, _ := s.Draw()

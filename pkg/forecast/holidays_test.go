@@ -15,7 +15,7 @@ import (
 
 // TestHolidays learns known effects, forecasts with them, saves and loads them, and takes the mean apart by holiday.
 func TestHolidays(t *testing.T) {
-	const n, steps = 1055, 40 // to 21 November 2023
+	const n, steps = 1055, 40 // the last day is 21 November 2023
 	x, y := testdraws.Shopping(1, n+steps, 1)
 	s, err := series.Read(t.Context(), testdraws.Shop(t, x[:n], y[:n]), series.ReadOptions{Holidays: "us"})
 	if err != nil {

@@ -71,7 +71,7 @@ func TestFitFindsDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		drawn += float64(len(s.X)) * math.Log(v.Scaling.Scale) // of y
+		drawn += float64(len(s.X)) * math.Log(v.Scaling.Scale) // the density of y, not of the standardised y
 		best := a.Candidates[0]
 		if a.NLL() > drawn+2 { // weak priors take a nat or so
 			t.Errorf("%s, draw %d: %.2f nats (%s), the model that drew it has %.2f", c.name, c.seed, a.NLL(), best.Status, drawn)

@@ -51,7 +51,7 @@ func TestPriors(t *testing.T) {
 			t.Fatal(err)
 		}
 		nll, err := exact.ValueGrad(t.Context(), nil, a.Result.Model.Values())
-		nll += float64(data.Len()) * math.Log(a.Scaling.Scale) // of y
+		nll += float64(data.Len()) * math.Log(a.Scaling.Scale) // the density of y, not of the standardised y
 		if err != nil || math.Abs(nll-a.NLL()) > 0.01 || math.Abs(a.Candidates[0].NLL-nll) > 0.01 {
 			t.Errorf("%s: the NLL is %v, reported as %v and %v", test.prior, nll, a.NLL(), a.Candidates[0].NLL)
 		}

@@ -111,7 +111,7 @@ func TestNile(t *testing.T) {
 		845, 744, 796, 1040, 759, 781, 865, 845, 944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890,
 		744, 749, 838, 1050, 918, 986,
 		797, 923, 975, 815, 1020, 906, 901, 1170, 912, 746, 919, 718, 714, 740}
-	shifts := found(t, flow) // from 1871 on
+	shifts := found(t, flow) // the series begins in 1871
 	if len(shifts) != 1 || shifts[0].X != 1899-1871 || shifts[0].Kind != "level" || math.Abs(shifts[0].Size+243) > 20 {
 		t.Errorf("%+v", shifts)
 	}

@@ -171,7 +171,7 @@ func TestMemoryAnswers(t *testing.T) {
 		gppl.SE{Variance: 1, Lengthscale: 1e3}), Noise: 0.1}}
 	at := gppl.Scalars([]float64{x[10], x[650], x[300], x[699] + 1, x[450]})
 	const length = 200
-	for _, few := range []int{length, len(x)} { // windows, and all
+	for _, few := range []int{length, len(x)} { // the data of a window, and all data
 		var want [][]float64
 		for _, bytes := range []float64{math.Inf(1), 4.5 * search.DenseBytes(few), search.DenseBytes(few)} {
 			cache, r := new(windowCache), memoryShare{bytes, len(models)}

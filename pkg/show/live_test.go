@@ -45,7 +45,7 @@ func TestForecastLive(t *testing.T) {
 	if n := strings.Count(a, `"agrees":true`); n != 6 || strings.Contains(a, `"agrees":false`) {
 		t.Errorf("verified: %s", a)
 	}
-	// The layers are those of the figure, by kind and name.
+	// The layers have the kinds and names of the figure's layers.
 	fig, err := f.Figure("CO₂", 1988)
 	if err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ func TestSplitAt(t *testing.T) {
 	}
 }
 
-// TestForecast trains a line and its trend: the forecast is the line, and its scores are those of its own band.
+// TestForecast trains a line and its trend: the forecast is the line, and the scores belong to the forecast's band.
 func TestForecast(t *testing.T) {
 	s, err := SplitAt(line(40), 30, 1)
 	if err != nil {

@@ -45,8 +45,8 @@ func widen(lo, hi float64, log bool, share float64) (float64, float64) {
 // ticks are the ticks of an axis, with versions for less space.
 type ticks interface {
 	plot.Ticker
-	fewer(n, least int) ticks // returns those of an axis that shares its space with n − 1 others
-	narrow() ticks            // returns those of an axis a third of a page wide
+	fewer(n, least int) ticks // returns the ticks for an axis that shares its space with n − 1 others
+	narrow() ticks            // returns the ticks for an axis that is a third of a page wide
 }
 
 func (t linearTicks) fewer(n, least int) ticks { return linearTicks{oneOf(n, t.n, least), t.most} }

@@ -87,7 +87,7 @@ func TestDarkContrast(t *testing.T) {
 		}
 		least := 3.0
 		if name == "light" {
-			least = 2 // for Okabe and Ito's orange and sky on white, which dashes and labels distinguish as well
+			least = 2 // Okabe and Ito's orange and sky on white need dashes and labels as well
 		}
 		for _, line := range append(theme.palette, theme.heldOut) {
 			if c := contrast(line, theme.background); c < least {

@@ -39,7 +39,7 @@ func TestHeadless(t *testing.T) {
 // reader simulates a person at a notebook who moves a control and sees what is shown.
 type reader struct {
 	moves   chan move
-	number  int // of the latest move
+	number  int // number of the latest move
 	closed  bool
 	updates chan string
 	notes   []string
@@ -122,9 +122,9 @@ func TestSlideFollows(t *testing.T) {
 	r.sees(t, "noise &lt;b&gt;: 1<")
 	r.move(100)
 	r.sees(t, "too &lt;much&gt;")
-	r.move(101)           // out of range, from a faulty browser
+	r.move(101)           // a faulty browser sends a place out of range
 	r.moves <- move{1, 0} // sent again, because the answer was late
-	r.move(50)            // where it started
+	r.move(50)            // it started at 50
 	r.sees(t, "noise &lt;b&gt;: 10.1")
 	if err := r.stop(t, end); err != nil || !r.closed || !r.ended() {
 		t.Errorf("stopped: error %v, closed %v, ended %v", err, r.closed, r.ended())

@@ -62,7 +62,7 @@ func TestPlaceInCrowd(t *testing.T) {
 	for _, c := range []struct {
 		n             int
 		width, height float64
-		left          int // at most, of 100 crowds
+		left          int // largest number without a place, in 100 crowds
 	}{{12, 80, 50, 0}, {20, 120, 80, 25}, {400, 290, 190, math.MaxInt}} {
 		left, drawn := 0, 0
 		for range 100 {

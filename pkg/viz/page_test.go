@@ -152,7 +152,7 @@ func TestFigureData(t *testing.T) {
 	}
 	for kind, want := range map[string]string{
 		"line": "[1749.0417,1800,2000] [1.25,null,-3]",
-		"dots": "2 2", // those of the line
+		"dots": "2 2", // numbers of the layer that has these x and y: the line
 		"rule": " [2]",
 	} {
 		if got[kind] != want {
@@ -190,7 +190,7 @@ func TestParts(t *testing.T) {
 			want := []string{fmt.Sprint(i, " grid"), fmt.Sprint(i, " tick"), "x", "y"}
 			for j, l := range p.Layers {
 				switch {
-				case name == "cut" || name == "edge" || name == "scatters": // of which not all is in sight
+				case name == "cut" || name == "edge" || name == "scatters": // a part is out of sight
 				case l.Kind == "points":
 					for k := range strings.Count(string(l.X), ",") + 1 {
 						want = append(want, fmt.Sprintf("%d %d.%d", i, j, k))

@@ -32,7 +32,7 @@ func TestNothingLeaks(t *testing.T) {
 	var past []*forecast.Analysis
 	for _, after := range []func(i int) float64{
 		func(int) float64 { return 0 },
-		func(i int) float64 { return 100 + 50*math.Sin(float64(i)) + float64(i) }, // other structure and scale
+		func(i int) float64 { return 100 + 50*math.Sin(float64(i)) + float64(i) }, // this series has another structure and scale
 	} {
 		rows := "x,y,r\n"
 		for i, v := range testseries.Steps(t, n, 0, y(after)).Y {

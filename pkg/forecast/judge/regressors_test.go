@@ -24,7 +24,7 @@ func driven(n int) string {
 	var b strings.Builder
 	b.WriteString("month,y,price,se\n")
 	for i := range n + 6 {
-		price := 10 + 2*math.Sin(0.7*float64(i*i)) // without structure in time
+		price := 10 + 2*math.Sin(0.7*float64(i*i)) // the price has no structure in time
 		y := fmt.Sprintf("%.4f", 50+3*price+0.3*rnd.NormFloat64())
 		if i >= n {
 			y = ""

@@ -98,7 +98,7 @@ func TestFitted(t *testing.T) {
 	for _, c := range []struct {
 		control int
 		value   float64
-	}{{0, 1}, {1, 0.5}, {2, 1.1}} { // another kernel, a shorter lengthscale, a longer season: all worse
+	}{{0, 1}, {1, 0.5}, {2, 1.1}} { // another kernel, a shorter lengthscale and a longer season fit worse
 		if worse := reading(t, at(c.control, c.value), "exact"); worse <= nll {
 			t.Errorf("control %d at %g has a likelihood of %g, not worse than %g", c.control, c.value, worse, nll)
 		}
@@ -112,7 +112,7 @@ func TestFitted(t *testing.T) {
 	if x := at(3, 16).Layers[4].X; x[len(x)-1] != f.Ahead[15] {
 		t.Errorf("a longer forecast ends at %g", x[len(x)-1])
 	}
-	for _, l := range at(0, 2).Layers[1:3] { // of the logarithm: all positive
+	for _, l := range at(0, 2).Layers[1:3] { // ends of the band of a logarithm are positive
 		if slices.Min(l.Lo) <= 0 {
 			t.Errorf("the band %q begins at %g", l.Name, slices.Min(l.Lo))
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 // Forecast is a learnt model of the first part of a series and its forecast of the rest, in the units of the series. The model is
-// of standardised observations, (y − Mean)/Scale. While a reader moves the controls, the scaling stays that of the published
-// figure, so that parameter values keep their meaning.
+// fitted to standardised observations, (y − Mean)/Scale. While a reader moves the controls, Mean and Scale of the published
+// figure stay, so that parameter values keep their meaning.
 type Forecast struct {
 	Model     store.Model `json:"model"`
 	X         []float64   `json:"x"` // places of the observations, ascending
