@@ -100,7 +100,7 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 		}
 	})
 	slices.Sort(later)
-	for _, i := range later { // one by one, each with all of the memory
+	for _, i := range later { // they run one by one, each with all of the memory
 		rows[i] = tasks[i].row(ctx, c, names[i])
 		if done++; ctx.Err() == nil {
 			bar.Set(done)

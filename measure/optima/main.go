@@ -128,7 +128,7 @@ func quarter(pairs []pair) (some []pair) {
 type outcome struct {
 	Err      string `json:",omitempty"`
 	Status   gppl.Status
-	Text     string  // all of the result in words
+	Text     string  // the result in words
 	Exact    float64 // exact NLL at the optimum found
 	Best     float64 // least exact NLL of the restarts
 	BestAt   string

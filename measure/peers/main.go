@@ -28,7 +28,7 @@ import (
 type request struct {
 	Kernel string // a name in kernels
 	X, Y   []float64
-	Theta  []float64 // its parameters and the noise variance
+	Theta  []float64 // the kernel's parameters and the noise variance
 }
 
 var kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Matern32": gppl.Matern32{}, "SHO": gppl.SHO{}, "Rotation": gppl.Rotation{}}

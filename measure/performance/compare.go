@@ -22,7 +22,7 @@ type row struct {
 	kernel, engine string
 	chosen         bool
 	seconds        float64
-	ratio          float64 // dense time over this
+	ratio          float64 // time of the dense engine ÷ time of this engine
 	held           float64 // bytes that the loss holds after an evaluation
 	bound          float64 // the engine's error bound, in nats
 	denseBound     float64 // the dense engine's error bound, in nats

@@ -52,7 +52,7 @@ func newSignal(span float64, seed uint64) *signalGrid {
 func (f *signalGrid) interpolate(t float64) float64 {
 	u := t / f.step
 	i := math.Floor(u)
-	x := u - i + taps/2 - 1 // among the nodes 0 … taps−1
+	x := u - i + taps/2 - 1 // place of t if the nodes are 0 … taps−1
 	v := f.value[int(i):]
 	// The barycentric weights of equidistant nodes are binomial.
 	var sum, total float64

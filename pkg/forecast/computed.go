@@ -36,7 +36,7 @@ func (o *once[T]) get(suits func(T) bool, compute func() (T, error)) (T, error) 
 
 // ShiftSize is a series.Shift with its size.
 type ShiftSize struct {
-	Kind string  `json:"kind"` // level or slope
+	Kind string  `json:"kind"` // "level" or "slope"
 	X    float64 `json:"x"`
 	When string  `json:"when"`
 	// Size is in the unit of y or, for a slope, in the unit of y per unit of x. In a model of log y it is a change of log y.

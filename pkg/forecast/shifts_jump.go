@@ -135,7 +135,7 @@ func notFinite(v float64) bool { return !numeric.IsFinite(v) }
 
 // abruptIn returns a function that reports whether y changes more abruptly at a place than at others.
 func abruptIn(y []float64) func(at int) bool {
-	const width = 3 // values on either side
+	const width = 3 // number of values on either side
 	var typical []float64
 	for at := 1; at < len(y); at++ {
 		size, _ := step(y, at, width)

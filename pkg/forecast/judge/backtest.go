@@ -274,7 +274,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 	}
 	below, above := p.Quantile(forecast.OneBelow), p.Quantile(1-forecast.OneBelow)
 	for i := range y {
-		const most = 1e6 // standard deviations, for a forecast without spread
+		const most = 1e6 // largest number of standard deviations, also for a forecast without spread
 		if out[i].absolute > 0 {
 			z := min(most, 2*out[i].absolute/(above[i]-below[i]))
 			out[i].squareSpread = z * z

@@ -117,7 +117,7 @@ func repeated(s *series.Series, x []float64, period, square float64) Gaussian {
 
 // periodsAhead returns how many lengths x is beyond the last observation, rounded up, at least 1.
 func periodsAhead(s *series.Series, x, length float64) float64 {
-	const rounding = 1e-6 // of a step
+	const rounding = 1e-6 // in steps
 	return max(1, math.Ceil((x-s.X[len(s.X)-1])/length-rounding*s.Step/length))
 }
 
@@ -182,7 +182,7 @@ func periodsBefore(s *series.Series, x float64, n int, period float64) (index in
 	if period <= 0 {
 		return 0, false
 	}
-	const rounding = 1e-6 // of a step
+	const rounding = 1e-6 // in steps
 	first := s.X[0] - s.Step
 	at := x - period*max(1, math.Ceil((x-s.X[n-1])/period-rounding*s.Step/period))
 	for ; at >= first; at -= period {

@@ -89,7 +89,7 @@ func checkWhite(e []float64) *Residuals {
 // normal distribution. Otherwise one or two wrong readings would hide the autocorrelation of all others. Only one normal value in
 // two million is clipped.
 func nearMedian(e []float64) []float64 {
-	const far, normal = 5, 1.4826 // σ over the median distance
+	const far, normal = 5, 1.4826 // normal is σ ÷ median distance of the normal distribution
 	middle := numeric.UpperMedian(e)
 	if bound := far * normal * medianDistance(e); bound > 0 {
 		e = slices.Clone(e)

@@ -118,7 +118,7 @@ func TestPast(ctx context.Context, a *forecast.Analysis, o BacktestOptions) (*Tr
 	}
 	plan := again.plan
 	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostKnown, a.AtOnce(n)
-	if err := a.Condition(ctx); err != nil { // once, before the origins ask for it concurrently
+	if err := a.Condition(ctx); err != nil { // this happens once, before the origins ask for it concurrently
 		return nil, err
 	}
 	var mu sync.Mutex

@@ -176,7 +176,7 @@ func (t *Trust) ahead(steps int) string {
 
 // times writes the ratio of the error of the forecast to another's, up to the name of the other.
 func times(ratio float64) string {
-	const close = 0.025 // of the ratio
+	const close = 0.025 // largest relative difference from a simple ratio
 	for _, simple := range []struct {
 		ratio float64
 		words string
