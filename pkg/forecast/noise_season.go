@@ -16,8 +16,8 @@ import (
 // NoiseSeason is a scatter that depends on the calendar: quiet winters, busy hours. The standard deviation of the noise of a
 // prediction is the model's, times a factor.
 type NoiseSeason struct {
-	Of     string    `json:"of"`     // month, weekday or hour
-	Factor []float64 `json:"factor"` // factors of the months from January on, weekdays from Sunday on, or hours from 0 on
+	Of     string    `json:"of"`     // "month", "weekday" or "hour"
+	Factor []float64 `json:"factor"` // one for each month from January, weekday from Sunday, or hour from 0
 }
 
 // noiseCycle is a cycle of the calendar that noise may follow.

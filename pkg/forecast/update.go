@@ -183,7 +183,7 @@ func (r *Arrivals) standardise() {
 	}
 	belows, aboves := f.Mixture().Tails(r.Y)
 	for i, y := range r.Y {
-		if len(f.Parts) == 1 { // this is exact far out, too
+		if len(f.Parts) == 1 { // a normal distribution gives z and p exactly, even far from the median
 			r.Z[i] = f.Parts[0].standard(i, y)
 			r.P[i] = math.Erfc(math.Abs(r.Z[i]) / math.Sqrt2)
 			continue

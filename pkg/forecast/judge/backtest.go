@@ -115,13 +115,13 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, of Forecaster
 		if ctx.Err() == nil {
 			o.Forecast, o.Err = of(ctx, o.Train, o.Test)
 		}
-		if ctx.Err() != nil { // ctx ended, which says nothing about the origin
+		if ctx.Err() != nil { // ctx was cancelled, which says nothing about the origin
 			o.Forecast, o.Err = nil, nil
 		}
 	})
 	var failed error
 	for _, o := range origins {
-		if o.Forecast == nil && o.Err == nil { // ctx ended
+		if o.Forecast == nil && o.Err == nil { // ctx was cancelled
 			break
 		}
 		p := o.Forecast

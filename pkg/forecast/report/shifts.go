@@ -116,7 +116,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (lines []string, er
 	}
 	each := func(at forecast.Outlier) string { return "probability " + chance(at.Probability) }
 	same := len(o.List) > 1 && !slices.ContainsFunc(o.List, func(at forecast.Outlier) bool { return each(at) != each(o.List[0]) })
-	if same { // one clause serves all
+	if same { // the probability is stated once, for all
 		head = strings.TrimSuffix(head, ":") + ", each with a " + strings.Replace(each(o.List[0]), " ", " of ", 1) + ":"
 	}
 	var list []string
