@@ -35,7 +35,7 @@ type Analysis struct {
 	whole    bool              // models are standardised by all observations, as named kernels in older files are
 	ahead    []float64         // known errors of the predicted observations; nil: the median of the known ones
 	sizes    []float64         // known sizes of the predicted counts; nil: the sizes of the observations before them
-	unsought error             // error of the search for changes of level; nil if Fit found none or did not look
+	unsought error             // error of the search for changes; nil if it succeeded or was not asked for
 
 	*computed
 }
