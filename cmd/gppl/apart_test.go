@@ -15,7 +15,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
-// apartCalls are calls of the commands that write files, with an input IN of a kind. GPPL_DATA has the recording of gppl data.
+// apartCalls are calls of the commands that write files; IN stands for an input of the kind that the command reads. GPPL_DATA has
+// the recording for gppl data.
 var apartCalls = []apartCall{
 	{"csv", "fit IN", false}, {"csv", "fit two.csv IN", true}, {"csv", "fit IN --y y --y p", true},
 	{"sums", "fit IN --forecast 2", false},
@@ -36,7 +37,7 @@ type apartCall struct {
 
 const recordingFile = "SN_m_tot_V2.0.csv"
 
-// noFiles are what flags take that is no file.
+// noFiles are values of flags that name no file.
 var noFiles = []string{"COLUMN", "DISTRIBUTION", "LO,HI", "FORMAT", "UNIT", "CHARACTER", "TEXT", "COUNTRY", "N", "KERNELS",
 	"WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "SEED", "TIME", "SIZE", "STEPS", "DATE",
 	"X", "Y", "LENGTHSCALE", "DISTANCE", "PERCENTAGES", "PROBABILITY", "LEVEL", "VIEW"}
@@ -217,7 +218,7 @@ func commandOf(args, in, out, other string) []string {
 	return words
 }
 
-// TestStandardOutput: what >> adds to is no file that the command reads.
+// TestStandardOutput: a file to which >> appends the output is not also an input of the command.
 func TestStandardOutput(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -256,7 +257,7 @@ func TestStandardOutput(t *testing.T) {
 	t.Logf("%d cells", cells)
 }
 
-// contents are all files of a folder and those in it, by path.
+// contents returns the contents of all files in a folder and its subfolders, by path.
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBackward: ages are refused with what to type; turned, a forecast, gppl predict and gppl update go on in time, and later rows
-// have the column that the file had.
+// TestBackward: ages are refused with advice on what to type. If they are turned, fit, gppl predict and gppl update go on in
+// time, and later rows have the column that the file had.
 func TestBackward(t *testing.T) {
 	dir := t.TempDir()
 	ages := func(header string, order func(i int) int) string {

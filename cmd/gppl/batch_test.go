@@ -42,7 +42,7 @@ func TestBatchExact(t *testing.T) {
 	}
 }
 
-// TestBatchNotices: the row of a series has what the text of a single one says of its outliers and bands.
+// TestBatchNotices: the row of a series says the same of its outliers and bands as the text of a single series.
 func TestBatchNotices(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("date,y,z\n")
@@ -208,7 +208,7 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
-// TestForeignSearch: what is beside a model, and is not the search for it, stays.
+// TestForeignSearch: a file at the place of a model's search stays if it holds anything else.
 func TestForeignSearch(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, dir, "a.csv", plain)

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
-// TestBoundsInTheShell fits per cent between bounds, and refuses what is beyond them or does not go with them.
+// TestBoundsInTheShell fits per cent between bounds, and refuses values beyond the bounds and flags that do not go with them.
 func TestBoundsInTheShell(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cloud.csv")
 	text := made("month,cover", 48, func(i int) string {

@@ -109,7 +109,7 @@ func TestCountsWithoutStructure(t *testing.T) {
 	}
 }
 
-// TestWrongCounts names the line and the value of what is no count, and flags that do not go together.
+// TestWrongCounts: an error names the line and the value that is no count, or the flags that do not go together.
 func TestWrongCounts(t *testing.T) {
 	dir := t.TempDir()
 	for i, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
-// TestDamagedResult flips a bit of every byte of a model of sums, which is indented: it is refused, or is the same result.
+// TestDamagedResult flips a bit of every byte of an indented model of sums: the model is refused, or it is the same result.
 func TestDamagedResult(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

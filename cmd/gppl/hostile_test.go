@@ -16,7 +16,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
-// A hostile file gives a good model or an error of one line that says where, what and what to do: hostile holds both kinds.
+// hostile lists files that give either a good model, or an error of one line that says where the file is wrong, why, and what to
+// do.
 type hostile struct {
 	name string
 	file string // its bytes
@@ -255,7 +256,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// neutral writes a file whose path has nothing of the test's name, which the texts looked for may be part of.
+// neutral writes a file whose path shares no text with the name of the test: tests look for such texts in the output.
 func neutral(t *testing.T, text string) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "gppl")
@@ -270,7 +271,7 @@ func neutral(t *testing.T, text string) string {
 	return path
 }
 
-// checkHostile runs the command and holds its output to what want says.
+// checkHostile runs the command and compares its output with want.
 func checkHostile(t *testing.T, path string, args, want []string) {
 	t.Helper()
 	code, stdout, stderr := gppl(args...)
@@ -302,7 +303,7 @@ func checkHostile(t *testing.T, path string, args, want []string) {
 	}
 }
 
-// TestHostileModels: predict answers, with a warning where the answer is not to be relied on, or says in one line why not.
+// TestHostileModels: predict answers, with a warning if the answer is not reliable, or says in one line why it cannot.
 func TestHostileModels(t *testing.T) {
 	model := filepath.Join(filepath.Dir(neutral(t, "")), "model.json")
 	if code, _, stderr := gppl("fit", neutral(t, plain), "--kernel", "Matern32", "--log", "never", "--trend", "none", "-q",
@@ -379,7 +380,7 @@ func TestHostileModels(t *testing.T) {
 	}
 }
 
-// TestOutputs: what is read is not written over, and a link stays one.
+// TestOutputs: an input is not overwritten, and a link stays a link.
 func TestOutputs(t *testing.T) {
 	path := neutral(t, plain)
 	if code, _, stderr := gppl("fit", path, "--kernel", "SE", "-q", "--out", path); code != exitFailed ||
@@ -405,7 +406,7 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestHostileNames: no name of a column, a title or a file sends controls to the terminal, whatever a command says about it.
+// TestHostileNames: no output of a command sends control characters to the terminal from the name of a column, a title or a file.
 func TestHostileNames(t *testing.T) {
 	const evil = "\x1b[2J\u202e\u0007"
 	dir := t.TempDir()

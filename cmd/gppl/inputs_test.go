@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
-// truth is what the series of these tests follow, without noise: a rise and a season of four steps.
+// truth is the mean of the series of these tests: a rise and a season of four steps.
 func truth(i int) float64 { return 100 + 2*float64(i) + 10*math.Sin(float64(i)*math.Pi/2) }
 
 // observed is truth with a little noise.
@@ -22,7 +22,7 @@ func observed(i int) float64 {
 	return truth(i) + 0.5*rand.New(rand.NewPCG(4, uint64(i))).NormFloat64()
 }
 
-// made is a csv file with a row for each i.
+// made returns a csv file with a row for each i.
 func made(header string, n int, row func(i int) string) string {
 	lines := []string{header}
 	for i := range n {
@@ -31,14 +31,14 @@ func made(header string, n int, row func(i int) string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// quarter and month are the dates of a series that steps so.
+// quarter and month return the dates of series with steps of a quarter and a month.
 func quarter(i int) time.Time {
 	return time.Date(2010, time.Month(1+3*i), 1, 0, 0, 0, 0, time.UTC)
 }
 func month(i int) time.Time { return time.Date(2010, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC) }
 func day(i int) time.Time   { return time.Date(2024, 1, 1+i, 0, 0, 0, 0, time.UTC) }
 
-// input is a kind of file with what gppl fit must make of it.
+// input is a kind of file, and the result that gppl fit must give for it.
 type input struct {
 	name, file, args string
 	n                int      // number of observations
@@ -346,7 +346,8 @@ func TestPredictOutOfRange(t *testing.T) {
 	}
 }
 
-// TestConstant forecasts series with one value, 0 too: the value, and a sentence on what its band is not.
+// TestConstant forecasts series with one value, also 0: the forecast is this value, and a sentence says that the series has no
+// noise.
 func TestConstant(t *testing.T) {
 	dir := t.TempDir()
 	for _, value := range []string{"0", "-7.5"} {

@@ -242,7 +242,7 @@ func TestFitPlace(t *testing.T) {
 	}
 }
 
-// TestNoComponents: where components are refused at last, all else is written and shown.
+// TestNoComponents: if the components are refused at the end, all other results are written and shown.
 func TestNoComponents(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	var rows strings.Builder

@@ -33,7 +33,7 @@ func rowsFile(t *testing.T, n int) string {
 	return path
 }
 
-// namedKernels are all that the shell knows by a name, and sums and products of every kind of engine.
+// namedKernels are all kernels that have a name in the shell, and sums and products for every kind of engine.
 var namedKernels = slices.Concat([]string{"auto"}, search.KernelNames(), search.Auto, []string{
 	"SE * Periodic", "Matern32 * Periodic", "Matern52 * Cosine", "SHO + Matern32", "Rotation + SE", "SHO * SHO", "RQ * Periodic",
 	"ChangePoint(SE, Matern32)",
@@ -125,7 +125,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// programText is what of a process counts as resident beside what the runtime manages: the pages of the program's file.
+// programText is the resident memory of a process that the Go runtime does not manage: the pages of the program's file.
 const programText = 20 << 20
 
 // TestMemoryStays runs the program itself, as a process of its own, within a limit that suffices: it stays below.

@@ -13,13 +13,13 @@ import (
 	"testing"
 )
 
-// varying are the parts of a file that differ between runs: times, which a report has in a last column, and the checksum over
-// them.
+// varying matches the parts of a file that differ between runs: times, which are in the last column of a table of a report, and
+// the checksum over them.
 var varying = regexp.MustCompile(`(?i)"([a-z_]*seconds|checksum)":\s*("[^"]*"|\[[^\]]*\]|[^,}\]\s]+)|\d{4}-\d\d-\d\d \d\d:\d\d UTC|[0-9.]+ ?(ns|µs|ms|s)\b|\d+m\d+(\.\d+)?s|>\d+\.\d</td></tr>|/(Creation|Mod)Date \(D:\d+\)`)
 
 func same(a, b []byte) bool { return bytes.Equal(fixed(a), fixed(b)) }
 
-// fixed is a file without what differs from run to run.
+// fixed returns a file without the parts that differ between runs.
 func fixed(text []byte) []byte { return varying.ReplaceAll(text, nil) }
 
 // difference shows where two files differ.

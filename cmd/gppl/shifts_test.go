@@ -123,7 +123,7 @@ func TestLateChange(t *testing.T) {
 	}
 }
 
-// TestSameChance: a probability that all outliers share is said once.
+// TestSameChance: a probability that all outliers share is stated once.
 func TestSameChance(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	path := put(t, t.TempDir(), "far.csv", made("month,level", 600, func(i int) string {

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A program ended by a signal says so by its exit code, even while it waits for a file that never comes, and leaves no file
+// A program that a signal ends has the signal's exit code, even if it waits for a file that never comes, and leaves no file
 // behind.
 func TestSignals(t *testing.T) {
 	for _, test := range []struct {
@@ -71,7 +71,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// What is no regular file is written to, not replaced: a root's --out /dev/null must not make a file of the device.
+// A device or a pipe is written to, not replaced: root's --out /dev/null must not make a file of the device.
 func TestOutputToPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
@@ -145,7 +145,7 @@ func TestSignalsAtPipes(t *testing.T) {
 	}
 }
 
-// What cannot be written to standard output is an error, whatever it is.
+// Output that cannot be written to standard output is an error, whatever it is.
 func TestFullDevice(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

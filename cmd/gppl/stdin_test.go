@@ -37,7 +37,7 @@ func piped(t *testing.T, text string, f func()) {
 // took are the times in a result.
 var took = regexp.MustCompile(`"seconds": .*`)
 
-// TestStandardInput wants every command that reads csv to make of - what it makes of the file.
+// TestStandardInput: every command that reads csv gives the same result for - as for the file.
 func TestStandardInput(t *testing.T) {
 	dir := t.TempDir()
 	observed := made("t,y,p", 40, func(i int) string { return fmt.Sprintf("%d,%.3f,%d", i, observed(i), i*i%7) })
@@ -86,7 +86,7 @@ func TestStandardInput(t *testing.T) {
 	})
 }
 
-// TestStandardInputRefused wants one line for what cannot be done with standard input, and the limit of memory to hold.
+// TestStandardInputRefused: a use of standard input that is impossible is refused in one line, and the limit of memory holds.
 func TestStandardInputRefused(t *testing.T) {
 	dir := t.TempDir()
 	data := put(t, dir, "data.csv", shop(20))

@@ -57,7 +57,7 @@ func bytesOf(t *testing.T, path string) []byte {
 	return b
 }
 
-// TestSumMergeFit takes a series in one file and in three through the shell: the bytes agree, and so does what is learnt.
+// TestSumMergeFit sums a series in one file and in three files: the bytes agree, and so does the model that is learnt.
 func TestSumMergeFit(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -121,7 +121,7 @@ func TestSumMergeFit(t *testing.T) {
 	}
 }
 
-// TestSumStdin reads standard input, whose range has to be told.
+// TestSumStdin reads standard input, whose range must be given.
 func TestSumStdin(t *testing.T) {
 	dir := t.TempDir()
 	whole := put(t, dir, "whole.csv", readings(0, 500))
@@ -192,7 +192,7 @@ func TestSumsLocal(t *testing.T) {
 		"--largest", "4", "-o", local)
 }
 
-// TestSumsTellDates wants dates, and not seconds, of all that is told of sums of dates, and numbers of others.
+// TestSumsTellDates: texts about sums of dates have dates instead of seconds, and texts about sums of numbers have numbers.
 func TestSumsTellDates(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder
@@ -297,7 +297,7 @@ func TestSumNumberDates(t *testing.T) {
 	}
 }
 
-// TestSumsPrintable wants no escape of a file's name to reach the terminal.
+// TestSumsPrintable: no escape sequence in the name of a file reaches the terminal.
 func TestSumsPrintable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a\x1b[2J.sums")
 	file := put(t, t.TempDir(), "b\x1b[2J.csv", readings(0, 200)+"x,1\n")
@@ -308,7 +308,7 @@ func TestSumsPrintable(t *testing.T) {
 	}
 }
 
-// TestSumRange refuses a range with what is no number, as a misuse of its flag.
+// TestSumRange: a range that is not a number is refused as a misuse of its flag.
 func TestSumRange(t *testing.T) {
 	path := put(t, t.TempDir(), "a.csv", readings(0, 200))
 	for _, name := range []string{"from", "to", "lengthscale", "longest", "centre", "largest"} {
@@ -361,7 +361,7 @@ func TestSumBadRows(t *testing.T) {
 	}
 }
 
-// TestSumExamples runs what the help of gppl sum and docs/scale.md print, on files of these names.
+// TestSumExamples runs the commands in the help of gppl sum and in docs/scale.md, on files of these names.
 func TestSumExamples(t *testing.T) {
 	scale := string(bytesOf(t, filepath.Join("..", "..", "docs", "scale.md")))
 	t.Chdir(t.TempDir())
@@ -401,7 +401,7 @@ func TestSumExamples(t *testing.T) {
 	}
 }
 
-// TestSumsHostile wants an error of one line that says what is wrong, and no file.
+// TestSumsHostile: an error is one line that says what is wrong, and no file is written.
 func TestSumsHostile(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -640,7 +640,7 @@ func TestSumOneAxis(t *testing.T) {
 	}
 }
 
-// TestWithoutRounding: x of sums are told without what rounding makes of them.
+// TestWithoutRounding: x of sums are printed without the digits that rounding adds.
 func TestWithoutRounding(t *testing.T) {
 	h := sums.Header{Lo: 0, Hi: 50}
 	for x, want := range map[float64]float64{7.1e-15: 0, -7.1e-15: 0, 49.9: 49.9, 49.90000000000001: 49.9, 0.125: 0.125} {
@@ -650,8 +650,8 @@ func TestWithoutRounding(t *testing.T) {
 	}
 }
 
-// TestSumOfStackedSeries: sums refuse a long table as a fit does, by the same sentence, whatever the order of its rows, from a file
-// that is looked at in pieces and from standard input too, and nothing is written; --by none pools.
+// TestSumOfStackedSeries: gppl sum refuses a long table with the same sentence as gppl fit, whatever the order of its rows, also
+// from standard input and from a file that is looked at in pieces. Nothing is written. --by none pools the series.
 func TestSumOfStackedSeries(t *testing.T) {
 	dir := t.TempDir()
 	table := func(days int, row func(day, store int) (int, int)) string {

@@ -77,7 +77,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestUntil: when a level is reached comes as text, csv and JSON of the same draws; what --until does not go with is an error.
+// TestUntil: the time at which a level is reached is given as text, csv and JSON of the same draws; flags that --until excludes
+// are an error.
 func TestUntil(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, dir, "a.csv", made("month,level (m)", 60, func(i int) string {
@@ -117,7 +118,8 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// TestStudent: a fit with heavy tails says so, forecasts from its file as it did, and refuses what it is not combined with.
+// TestStudent: a fit with heavy tails says so, forecasts from its file as before it was saved, and refuses options that do not go
+// with it.
 func TestStudent(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, dir, "a.csv", made("t,y,se", 90, func(i int) string {

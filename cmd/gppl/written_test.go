@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestWritten reads files that commit 58032895 wrote, which stand in testdata/written, each beside the forecast that it gave
-// then, or is refused in a sentence that says what to do.
+// TestWritten reads the files of testdata/written, which commit 58032895 wrote. Each gives the forecast that stands beside it, or
+// is refused in a sentence that says what to do.
 func TestWritten(t *testing.T) {
 	models, err := filepath.Glob("testdata/written/*.json")
 	if err != nil || len(models) < 10 {
@@ -43,7 +43,7 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// refused are the files of features that are gone, and what the refusal names.
+// refused lists the files of features that no longer exist, and the words of their refusals.
 var refused = map[string]string{"channels": "WithChannels", "exposure": "WithExposures"}
 
 // compareTables compares the cells of two csv files, numbers to within a millionth.

@@ -82,7 +82,7 @@ func TestTextFirst(t *testing.T) {
 	}
 }
 
-// TestWrongTogether says what does not go together, or what has a flag, before any work.
+// TestWrongTogether: flags that do not go together, do not exist here, or do not suit the series are refused before any work.
 func TestWrongTogether(t *testing.T) {
 	dir := t.TempDir()
 	counts := put(t, dir, "counts.csv", made("t,hits,n", 40, func(i int) string { return fmt.Sprintf("%d,%d,20", i, 5+i*i%7) }))

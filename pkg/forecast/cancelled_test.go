@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// analysisCalls are the calls of an analysis of n observations at uneven times, which has computed nothing of them.
+// analysisCalls returns the calls of a new analysis of n observations at uneven times.
 func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	tb.Helper()
 	const learnt = 80
@@ -76,8 +76,8 @@ func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 
 func TestCancelledAnalysis(t *testing.T) { testkit.TestCancelled(t, analysisCalls(t, 200)) }
 
-// TestCancelledAndAgain: what a context has ended leaves nothing behind in the analysis, and a context that ends after a forecast
-// does not end the next.
+// TestCancelledAndAgain: a call that a context ended leaves nothing behind in the analysis, and a context that ends after a
+// forecast does not end the next one.
 func TestCancelledAndAgain(t *testing.T) {
 	s, err := series.Read(t.Context(), testdraws.File(t, testdraws.Monthly(120)), series.ReadOptions{})
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// walkWeight is the weight of the random walk in a forecast; 0 without one.
+// walkWeight returns the weight of the random walk in a forecast; 0 without a random walk.
 func walkWeight(candidates []search.Candidate) float64 {
 	for _, c := range candidates {
 		if strings.HasPrefix(c.Kernel, "RandomWalk") {
@@ -28,10 +28,10 @@ func walkWeight(candidates []search.Candidate) float64 {
 	return 0
 }
 
-// walkShare is the weight that it is to have in the forecast of up to 400 observations.
+// walkShare is the intended weight of the random walk in the forecast of up to 400 observations.
 func walkShare(n int) float64 { return min(0.5, 40/float64(n)) }
 
-// walked is a random walk with drift of n steps.
+// walked returns a random walk with drift of n steps.
 func walked(t *testing.T, n int) *series.Series {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(8, 0))
@@ -136,7 +136,7 @@ func TestSeasonalWalk(t *testing.T) {
 	}
 }
 
-// TestPredictFailure: a model that cannot be conditioned on the data is an error however often it is asked.
+// TestPredictFailure: a model that cannot be conditioned on the data gives an error at every call.
 func TestPredictFailure(t *testing.T) {
 	a := automatic(t, walked(t, 30), Options{})
 	if len(a.members[0].Draws) == 0 {

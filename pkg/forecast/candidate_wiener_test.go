@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// wanderWeight is the weight of the models of a forecast that wander.
+// wanderWeight returns the weight of the wandering models in a forecast.
 func wanderWeight(a *Analysis) (weight float64) {
 	for _, c := range a.Candidates {
 		if strings.HasPrefix(c.Kernel, "Wiener") {
@@ -71,9 +71,9 @@ func TestWiener(t *testing.T) {
 	}
 }
 
-// TestLately: events long before the observations that models were learnt from do not affect the forecast of a long series.
-// Predictions among those early observations use all.
-func TestLately(t *testing.T) {
+// TestLatest: events long before the observations that models were learnt from do not affect the forecast of a long series.
+// Predictions among those early observations use all observations.
+func TestLatest(t *testing.T) {
 	const n, changed = 2400, 600
 	series := func(jump float64) *series.Series {
 		rng := rand.New(rand.NewPCG(8, 0))

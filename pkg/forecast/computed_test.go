@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
-// questions are the answers of an analysis, by what is asked.
+// questions returns the answers of an analysis, by the name of the question.
 func questions(ctx context.Context, a *Analysis) []func() (any, error) {
 	x := []float64{10, 20.5, 200}
 	return []func() (any, error){
@@ -80,7 +80,7 @@ func TestAnalysisConcurrent(t *testing.T) {
 			wait.Wait()
 		})
 	}
-	// A model with other noise is conditioned on as many observations before it is asked for a forecast as after.
+	// A model whose noise is not normal is conditioned on as many observations before the first forecast as after it.
 	a, _, err := automatic(t, s, Options{Shifts: "never", Log: "never", NoSeason: true}).WithNoise(t.Context(), 0.1)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// copiesAt returns x followed by count more at each of some places, in order.
+// copiesAt returns x followed by count copies of each of some places, in order.
 func copiesAt(x []float64, count int, at ...float64) []float64 {
 	all := slices.Clone(x)
 	for _, v := range at {
@@ -32,8 +32,8 @@ func line(first, step float64, n int) (x []float64) {
 	return x
 }
 
-// TestCrowded fits series most of whose latest observations are at one place, at two, or far from all others: the fit knows the
-// places before them, and predicts there to within the noise. Without places before them these ended in a panic.
+// TestCrowded fits series most of whose latest observations are at one place, at two, or far from all others: the fit uses the
+// places before them, and predicts there to within the noise. Without places before them, such fits once ended in a panic.
 func TestCrowded(t *testing.T) {
 	cases := map[string][]float64{
 		"many at the last":   copiesAt(line(0, 1, 99), 402, 99),
@@ -92,8 +92,8 @@ func TestCrowded(t *testing.T) {
 	}
 }
 
-// TestSeasonWithoutNoise checks that a season without noise has no outliers, that one wrong value is one, and that changes of level are
-// looked for: leave-one-out predictions were refused, since rounding exceeds the noise.
+// TestSeasonWithoutNoise: a season without noise has no outliers, one wrong value is an outlier, and changes of level are looked
+// for. Leave-one-out predictions were once refused here, since rounding exceeds the noise.
 func TestSeasonWithoutNoise(t *testing.T) {
 	for name, season := range map[string]func(i int) float64{
 		"sine of 12": func(i int) float64 { return 10 + 3*math.Sin(2*math.Pi*float64(i)/12) },

@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestDecompose: the columns add up to the mean of the forecast, of one model and of several, of y and of log y; each holds what it is named
-// for.
+// TestDecompose: the columns add up to the mean of the forecast, for one model and for several, for y and for log y; each column
+// holds the effect that its name says.
 func TestDecompose(t *testing.T) {
 	const n, period, ahead = 120, 12, 18
 	season := func(i int) float64 { return 6 * math.Sin(2*math.Pi*float64(i)/period) }

@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestHolidayEffectIsWhole fits two years in which 25 and 26 December lose 1.39 in logarithms: each has one effect, to within three
-// standard errors. Each was shared out between two columns, −0.84 ± 0.30 and −0.44 ± 0.30.
+// TestHolidayEffectIsWhole fits two years in which 25 and 26 December lose 1.39 in logarithms: the effect of each is right to
+// within three standard errors. Before, two columns shared each effect, as −0.84 ± 0.30 and −0.44 ± 0.30.
 func TestHolidayEffectIsWhole(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 9))
 	week := []float64{-0.3, 0, 0.05, 0.1, 0.12, 0.2, 0.35}
@@ -67,8 +67,8 @@ func TestHolidayEffectIsWhole(t *testing.T) {
 	}
 }
 
-// TestDependentRegressors checks that equal regressors have one coefficient in common, and that one that follows from others has
-// none, for named kernels and the search; their coefficients are as if it was not there.
+// TestDependentRegressors: equal regressors have one coefficient in common, and a regressor that follows from others has none,
+// for named kernels and in the search; the other coefficients are as if it did not exist.
 func TestDependentRegressors(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 1))
 	var b strings.Builder
@@ -110,8 +110,8 @@ func TestDependentRegressors(t *testing.T) {
 	}
 }
 
-// TestPeriodogramLessMean checks that the data stay near the line of the model where a regressor, or holidays, make most of the
-// variance: they stood ten times above it.
+// TestPeriodogramLessMean: the data stay near the line of the model if a regressor or holidays explain most of the variance. They
+// once stood ten times above it.
 func TestPeriodogramLessMean(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 7))
 	var b strings.Builder

@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestLevels: a csv file has two columns for each further level, the ends of its band, and those that it always has.
+// TestLevels: a csv file has two columns for each further level, which are the ends of its band, besides the usual columns.
 func TestLevels(t *testing.T) {
 	f := forecasted(t, []float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{10}, LatentVar: []float64{1},
 		NoisyVar: []float64{4}}})

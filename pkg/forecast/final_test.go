@@ -8,8 +8,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestGrown: of what grew a thousandfold before the observations that are compared, where symmetric noise speaks for y, log y is
-// modelled all the same.
+// TestGrown: log y is modelled if y grew a thousandfold before the observations that decide about log y, even if symmetric noise
+// speaks for y among them.
 func TestGrown(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it learns from 1500 observations")

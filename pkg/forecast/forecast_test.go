@@ -29,8 +29,8 @@ func TestFitCancelled(t *testing.T) {
 	}
 }
 
-// TestProductFit: of a product only what the data determine is trained, and it is no worse than LocPer, the same kernel with one
-// variance.
+// TestProductFit: only those parameters of a product are trained that the data determine. The product is no worse than LocPer,
+// the same kernel with one variance.
 func TestProductFit(t *testing.T) {
 	var x, y []float64
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -67,8 +67,8 @@ func TestProductFit(t *testing.T) {
 	}
 }
 
-// A named kernel is also tried on the logarithm if Options.Log allows it. Growth by a share is likelier there, growth by a step
-// is not, and both likelihoods are of y.
+// A named kernel is also tried for log y if Options.Log allows it. log y is likelier if y grows by a share a step, and y is if y
+// grows by an amount; both likelihoods are densities of y.
 func TestFitNamedOnTheLogarithm(t *testing.T) {
 	multiplied := testseries.Steps(t, 60, 0, func(i int) float64 { return float64(i) })
 	added := testseries.Steps(t, 60, 0, func(i int) float64 { return float64(i) })

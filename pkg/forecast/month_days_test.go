@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestMonthDays: a fit of daily calls that peak on the first and the last day of each month forecasts the peaks, says their size,
-// saves them and takes the mean apart by them; named kernels and no seasons are fitted as they were asked for.
+// TestMonthDays: a fit of daily calls that peak on the first and the last day of each month forecasts the peaks, states and saves
+// their size, and gives them a component. Named kernels, and fits without seasons, do not look for them.
 func TestMonthDays(t *testing.T) {
 	const n, steps, peak = 500, 62, 40.0
 	r := rand.New(rand.NewPCG(65, 10))

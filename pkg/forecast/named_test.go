@@ -34,8 +34,8 @@ func drawOf(t testing.TB, k gppl.Kernel, even bool, seed uint64) (*series.Series
 	return &series.Series{X: x, Y: y, Step: 100. / n}, m
 }
 
-// TestFitFindsDraws: a named kernel finds the parameters of its own draw, or likelier ones. From start values alone all but the
-// last ended more than a hundred nats above, and were called converged.
+// TestFitFindsDraws: a named kernel finds the parameters of its own draw, or likelier ones. Training from the start values alone
+// ended more than a hundred nats above for every draw but the last, and was called converged.
 func TestFitFindsDraws(t *testing.T) {
 	slow := gppl.SE{Variance: 1, Lengthscale: 30}
 	for i, c := range []struct {
@@ -79,7 +79,7 @@ func TestFitFindsDraws(t *testing.T) {
 	}
 }
 
-// TestFitTrendsAnew: a kernel that a trend left nothing to but the season is searched anew without the trend.
+// TestFitTrendsAnew: if a trend left only the season to a kernel, the kernel is searched again without the trend.
 func TestFitTrendsAnew(t *testing.T) {
 	s := &series.Series{}
 	rnd := rand.New(rand.NewPCG(4, 0))

@@ -72,7 +72,7 @@ func TestPolicyExact(t *testing.T) {
 	}
 }
 
-// TestPolicyNoise: of white noise nothing is forecast but its mean, with bands that hold what they say.
+// TestPolicyNoise: the forecast of white noise is its mean, and the bands hold the stated share.
 func TestPolicyNoise(t *testing.T) {
 	s := testseries.Steps(t, 80, 1, func(int) float64 { return -5 })
 	a := automatic(t, s, Options{})
@@ -126,7 +126,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// TestPeriodGiven: a period that is given is not trained, with kernels that are named and without.
+// TestPeriodGiven: a given period is not trained, with and without a named kernel.
 func TestPeriodGiven(t *testing.T) {
 	s := testseries.Steps(t, 60, 0.3, func(i int) float64 { return math.Sin(2 * math.Pi * float64(i) / 11.8) })
 	for _, o := range []Options{{Kernels: []string{"SE + LocPer"}, Periods: []float64{12}}, {Periods: []float64{12}}} {

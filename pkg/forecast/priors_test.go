@@ -12,7 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestPriors gives priors that overrule the data, in units of the file, and reads likelihood and prior apart.
+// TestPriors gives priors that overrule the data, in units of the file, and checks the likelihood and the density of the priors
+// separately.
 func TestPriors(t *testing.T) {
 	s := testseries.Steps(t, 80, 5, func(i int) float64 { return 100 * math.Sin(0.1*float64(i)) })
 	for _, test := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestJumpBeforeScale: a change of level decides which scale of y is right, so it is found before: 40 values at 3 and 20 at 103 do
-// not become a model of log y, whose bands reach from 21 to 477. It is found in short series and in counts, too.
+// TestJumpBeforeScale: a change of level affects the choice between y and log y, so it is found first. Otherwise 40 values at 3
+// and 20 at 103 would give a model of log y, whose bands reach from 21 to 477. This holds for short series and counts, too.
 func TestJumpBeforeScale(t *testing.T) {
 	for name, c := range map[string]struct {
 		n, at         int
@@ -55,7 +55,8 @@ func TestJumpBeforeScale(t *testing.T) {
 	}
 }
 
-// TestNoJump: noise, red noise, walks, lines and rough seasons hardly ever have a distance of medians that is worth a second search.
+// TestNoJump: in noise, red noise, walks, lines and rough seasons, the medians hardly ever differ so much that a second search
+// follows.
 func TestNoJump(t *testing.T) {
 	const draws, most = 100, 0.1
 	for name, next := range map[string]func(r *rand.Rand, i int, before float64) float64{

@@ -80,7 +80,7 @@ func found(t *testing.T, y []float64) []ShiftSize {
 	return shifts
 }
 
-// TestNoShifts: a change is seen in at most 2 % of the series that have none.
+// TestNoShifts: a change is found in at most 2 % of the series that have none.
 func TestNoShifts(t *testing.T) {
 	alarms, all := 0, 0
 	for n, series := range map[int]int{100: testkit.Size(4, 12, 100), 300: testkit.Size(1, 3, 60), 1000: testkit.Size(0, 0, 10),
@@ -101,8 +101,8 @@ func TestNoShifts(t *testing.T) {
 	}
 }
 
-// TestNile: the flow of the Nile at Aswan fell when its first dam was begun (Cobb 1978); with the change in the mean, nothing is
-// left of the trend that would also describe it.
+// TestNile: the flow of the Nile at Aswan fell when its first dam was begun (Cobb 1978); with this change in the mean, no trend
+// remains.
 func TestNile(t *testing.T) {
 	flow := []float64{1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020, 960, 1180, 799, 958, 1140,
 		1100, 1210, 1150, 1250, 1260,
@@ -158,7 +158,7 @@ func TestShiftsFound(t *testing.T) {
 	}
 }
 
-// TestShiftsStuck: a run of a stuck sensor is no change of level, and hides none.
+// TestShiftsStuck: the constant values of a stuck sensor are no change of level, and do not hide one.
 func TestShiftsStuck(t *testing.T) {
 	const from, to = 100, 140 // of the run
 	for _, n := range []int{300, 600} {
@@ -181,7 +181,7 @@ func TestShiftsStuck(t *testing.T) {
 	}
 }
 
-// TestShiftsMissed: a search that failed is no series without changes.
+// TestShiftsMissed: if the search for changes failed, the series does not count as one without changes.
 func TestShiftsMissed(t *testing.T) {
 	a := automatic(t, testseries.Steps(t, 60, 1, func(int) float64 { return 50 }), Options{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -236,7 +236,7 @@ func BenchmarkFitShifts(b *testing.B) {
 }
 
 // TestOutliers: single observations that are far off are listed with their probabilities, and are not changes of level. With
-// Student-t noise they are those that count for less.
+// Student-t noise the list has the observations whose weight is reduced.
 func TestOutliers(t *testing.T) {
 	far := map[int]bool{40: true, 70: true}
 	s := testseries.Steps(t, 120, 1, func(i int) float64 {
@@ -271,7 +271,7 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// TestSpikes: two changes of level that one observation is between, and that undo one another, are an outlier; others stay.
+// TestSpikes: two changes of level that undo one another and have one observation between them are an outlier; other pairs stay.
 func TestSpikes(t *testing.T) {
 	x := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	level := func(at, size float64) ShiftSize { return ShiftSize{X: at, Kind: "level", Size: size} }
@@ -289,7 +289,7 @@ func TestSpikes(t *testing.T) {
 	}
 }
 
-// TestLeave: observations that a search for changes leaves out take their known errors with them, and leave fewer to look through.
+// TestLeave: a search for changes that leaves out observations also leaves out their known errors.
 func TestLeave(t *testing.T) {
 	s := testkit.Must(series.NewSeries(series.Axis{Name: "t"}, []float64{0, 1, 2, 3, 4, 5}, []float64{10, 11, 12, 13, 14, 15}))(t)
 	s.Errors = []float64{0.1, 1.1, 2.1, 3.1, 4.1, 5.1}

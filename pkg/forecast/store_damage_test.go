@@ -55,7 +55,7 @@ func TestModelDamage(t *testing.T) {
 	t.Logf("%d of %d changes are refused", refused, len(whole))
 }
 
-// TestModelBefore: a model of the version before, in the standardisation of the whole series, forecasts as it did.
+// TestModelBefore: a model file of the previous version, which standardised the whole series, forecasts as it did.
 func TestModelBefore(t *testing.T) {
 	a, err := Fit(context.Background(), longSeries(t, 60, 0.5), Options{})
 	if err != nil {
@@ -104,7 +104,7 @@ func TestModelBefore(t *testing.T) {
 	}
 }
 
-// TestEncodePieces: a series that is longer than a piece is written as package json would write it whole.
+// TestEncodePieces: a series that is written in pieces has the bytes that package json writes for the whole.
 func TestEncodePieces(t *testing.T) {
 	for _, n := range []int{0, 1, 1 << 14, 1<<14 + 1, 50001} {
 		x, y := make([]float64, n), make([]float64, n)

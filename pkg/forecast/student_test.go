@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestStudent: with heavy-tailed noise, the curve of a Student-t fit is nearer to the truth than with normal noise, its bands
-// hold as many new observations as they say, and the degrees of freedom are about the noise's.
+// TestStudent: with heavy-tailed noise, the curve of a Student-t fit is nearer to the truth than the curve of a fit with normal
+// noise, its bands hold the stated share of new observations, and its degrees of freedom are near the true ones.
 func TestStudent(t *testing.T) {
 	t.Parallel()
 	const n, nu, scale = 120, 2.0, 0.4
@@ -93,7 +93,7 @@ func TestStudent(t *testing.T) {
 	}
 }
 
-// TestStudentAlone: what Student-t noise is not combined with is an error.
+// TestStudentAlone: options that do not go with Student-t noise are an error.
 func TestStudentAlone(t *testing.T) {
 	t.Parallel()
 	s, err := series.Read(t.Context(), updateFile(t, 0, 48, 48), series.ReadOptions{X: "date", Y: "sold", Likelihood: "student"})

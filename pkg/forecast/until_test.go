@@ -56,8 +56,8 @@ func TestUntilRandomWalk(t *testing.T) {
 	}
 }
 
-// TestUntil: every kind of model says when its curve reaches a level, the same at each call; a level that it cannot reach is
-// never reached.
+// TestUntil: for every kind of model, each call gives the same time at which its curve reaches a level. A level that it cannot
+// reach is never reached.
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -84,7 +84,8 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestDrift: new observations of another process are a reason to learn again, whichever parameter moved; one far out is none.
+// TestDrift: new observations of another process are a reason to learn again, whichever parameter changed; one distant
+// observation is not.
 func TestDrift(t *testing.T) {
 	t.Parallel()
 	const before, each = 300, 200
@@ -137,8 +138,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestUpdatedPredictions: for every kind of series, an updated analysis, and its file, predicts as the posterior of the same
-// model given all observations, in the standardisation of those that it was learnt from.
+// TestUpdatedPredictions: for every kind of series, an updated analysis and its file give the posterior predictions of the same
+// model given all observations, in the standardisation of the observations that it was learnt from.
 func TestUpdatedPredictions(t *testing.T) {
 	t.Parallel()
 	x, y := wandering(rand.New(rand.NewPCG(1, 14)), 60, 9, 0.3)
@@ -277,7 +278,8 @@ func TestUpdateFromFiles(t *testing.T) {
 					slices.ContainsFunc(arrivals.P, func(p float64) bool { return !(p > 0 && p <= 1) }) {
 					t.Errorf("%d arrivals, %d already, %+v, P = %v", len(arrivals.Y), arrivals.Already, arrivals.Drift, arrivals.P)
 				}
-				// A forecast does not know the number of trials to come; what arrives is predicted without the factor on bands further ahead.
+				// A forecast does not have the number of trials to come. New observations are predicted without the factor that
+				// widens bands further ahead.
 				widen := a.Widen
 				a.Widen = 0
 				first, err := a.Predict(t.Context(), u.Series.X[before:before+1])

@@ -12,7 +12,7 @@ import (
 // ofParts lets tests compare forecasts with the scales of their parts.
 var ofParts = cmp.AllowUnexported(Part{})
 
-// TestWarps: g increases, g⁻¹ goes back and ends at bounds, and log g′ is the slope, by differences.
+// TestWarps: g increases, g⁻¹ inverts it and ends at the bounds, and the logarithm of its slope, by differences, is log g′.
 func TestWarps(t *testing.T) {
 	odds := &series.Bounds{Lo: -1, Hi: 3}
 	for w, values := range map[series.Warp][]float64{

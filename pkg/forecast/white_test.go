@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestWhiteOnce: the white noise of a kernel, a part of f and of the noise, counts once in a new observation: as if the model's
-// noise had it.
+// TestWhiteOnce: the white noise of a kernel belongs to f and to the noise, but counts once in the variance of a new observation:
+// a model whose noise includes it predicts the same.
 func TestWhiteOnce(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 7))
 	s := &series.Series{Axis: series.Axis{Name: "t"}, YName: "y", Step: 1}

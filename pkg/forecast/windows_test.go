@@ -30,7 +30,7 @@ func seriesAt(x []float64) gppl.Data {
 	return d
 }
 
-// windowModel is one that only the Toeplitz engine and dense algebra take, waveModel one that is a sum of few waves.
+// windowModel is a model that only the Toeplitz engine and dense algebra support; waveModel is a sum of a small number of waves.
 var (
 	windowModel = gppl.Model{Kernel: gppl.Mul(gppl.RQ{Variance: 0.7, Lengthscale: 60, Alpha: 2},
 		gppl.SE{Variance: 1, Lengthscale: 1e4}), Noise: 0.04}
@@ -41,7 +41,7 @@ var (
 
 var anyMemory = memoryShare{bytes: math.Inf(1), models: 1}
 
-// Beyond the end a window is the posterior of its observations; inside, 500 observations on each side say what all say.
+// Beyond the end, a window gives the posterior of its observations; inside, 500 observations on each side give the same as all.
 func TestWindows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0))
 	x := make([]float64, 2600)
@@ -78,7 +78,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// Nothing dense is made of a long series.
+// No dense matrix of a long series is formed.
 func TestConditionOnCheaply(t *testing.T) {
 	x := make([]float64, 5000)
 	for i := range x {
@@ -113,7 +113,7 @@ func TestConditionOnCheaply(t *testing.T) {
 	}
 }
 
-// An engine that refuses is passed over in silence, one that fails is named, and what is left is taken.
+// An engine that refuses is skipped without a note, an engine that fails is named, and the next one is used.
 func TestFirstThatTakes(t *testing.T) {
 	singular, want := errors.New("singular"), new(gppl.Posterior)
 	outcomes := map[string]error{"refuses": fmt.Errorf("gppl: %w", &gppl.Refusal{Engine: "refuses"}), "fails": singular,
@@ -145,7 +145,7 @@ func TestFirstThatTakes(t *testing.T) {
 	}
 }
 
-// The thresholds are what their reasons say, in predicted seconds.
+// The thresholds agree with their reasons, in predicted seconds.
 func TestWindowCosts(t *testing.T) {
 	const coreFlops, toeplitzPair = 9e9, 1.5e-9 // of the core for which times are predicted
 	dense := func(n float64) float64 { return n * n * n / 3 / coreFlops }
@@ -159,7 +159,8 @@ func TestWindowCosts(t *testing.T) {
 	}
 }
 
-// TestMemoryAnswers: a limit of memory changes how many windows are held, not what they say; what does not fit is refused.
+// TestMemoryAnswers: a limit of memory changes how many windows are held, but not the predictions. Windows that do not fit are
+// refused.
 func TestMemoryAnswers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 0))
 	x := make([]float64, 700)

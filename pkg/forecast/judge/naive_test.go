@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// workdays are n days from Wednesday 3 January 2024 on, without weekends and New Year.
+// workdays returns n days from Wednesday 3 January 2024 on, without weekends and New Year.
 func workdays(n int) (at []time.Time) {
 	for day := time.Date(2024, 1, 3, 0, 0, 0, 0, time.UTC); len(at) < n; day = day.AddDate(0, 0, 1) {
 		if w := day.Weekday(); w != time.Saturday && w != time.Sunday && day.YearDay() != 1 {
@@ -24,8 +24,8 @@ func workdays(n int) (at []time.Time) {
 	return at
 }
 
-// TestNaiveByDate: a week before a Monday is a Monday, however many observations lie between, or two weeks before if that was a
-// holiday.
+// TestNaiveByDate: the naive forecast of a Monday is the Monday a week before, however many observations lie between, or the one
+// two weeks before if that was a holiday.
 func TestNaiveByDate(t *testing.T) {
 	for _, n := range []int{40, 600} { // an axis of days, and one of years
 		at := workdays(n + 5)
@@ -54,8 +54,8 @@ func TestNaiveByDate(t *testing.T) {
 	}
 }
 
-// TestYardsticks: they have the season of the user or of the calendar, or without both the strongest of the data. None comes from
-// the model, whatever its period.
+// TestYardsticks: the naive forecasts have the season that the user gives, else the calendar's, else the strongest in the data.
+// The model's period does not affect them.
 func TestYardsticks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 0))
 	level := 0.0
@@ -100,7 +100,7 @@ func TestYardsticks(t *testing.T) {
 			t.Errorf("%s: %q with %v steps, want %q with %v", name, names, seasons, test.want, test.seasons)
 		}
 	}
-	// What they forecast, with variances that grow.
+	// The values and variances of the naive forecasts; the variances grow.
 	line := testseries.Steps(t, 20, 0, func(i int) float64 { return 3 + 2*float64(i) })
 	ahead := testseries.Steps(t, 24, 0, func(i int) float64 { return 3 + 2*float64(i) })
 	if g := drifting(line, ahead.X[20:]); !slices.Equal(g.Mu, ahead.Y[20:]) ||
@@ -116,7 +116,7 @@ func TestYardsticks(t *testing.T) {
 	}
 }
 
-// TestRelative: errors that no one sees are equal, be naive's 0 or not.
+// TestRelative: two negligible errors count as equal, even if the naive error is 0.
 func TestRelative(t *testing.T) {
 	for _, test := range []struct{ mean, naive, want float64 }{
 		{2, 4, 0.5}, {1e-7, 1e-14, 1}, {1e-7, 0, 1}, {5e-4, 0, 1}, {5e-4, 1e-5, 50}, {0, 0, 1}, {1e-14, 0.5, 2e-14}, {0.1, 0, math.MaxFloat64}, {0.1, 1e-7, 1e6},

@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
-// TestPolicyGrowth: a season that grows with its level is multiplicative, and the forecast goes on with it. Judged on what the
-// model did not see.
+// TestPolicyGrowth: a season that grows with its level is multiplicative, and the forecast continues it. The test uses the
+// observations after those that the model learnt from.
 func TestPolicyGrowth(t *testing.T) {
 	f := func(i int) float64 {
 		return math.Exp(0.02*float64(i)) * (1 + 0.3*math.Sin(2*math.Pi*float64(i)/12))
@@ -80,7 +80,8 @@ func TestPolicyGrowth(t *testing.T) {
 	})
 }
 
-// TestBacktest: a season that goes on is forecast well; a level that jumps is not, and the verdict says so.
+// TestBacktest: the forecast of a season that goes on is good; the forecast of a level that jumps is not, and the verdict says
+// so.
 func TestBacktest(t *testing.T) {
 	season := func(i int) float64 { return 3 * math.Sin(2*math.Pi*float64(i)/12) }
 	o := forecast.Options{Periods: []float64{12}}

@@ -11,8 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestPredictedCRPS compares the score of forecasts, whose parts are Gaussians of y, of log y or of log odds, with quantiles at so
-// many levels that these have it too.
+// TestPredictedCRPS compares the CRPS of mixtures of Gaussians of y, log y or log odds with a CRPS from quantiles at many levels.
 func TestPredictedCRPS(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(63, 5))

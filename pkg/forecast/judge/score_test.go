@@ -30,7 +30,7 @@ func scores(y, mu, variance, train []float64, season int, level float64) judge.S
 	return s
 }
 
-// TestScoresByHand: numbers that were worked out on paper.
+// TestScoresByHand compares scores with values that were computed by hand.
 func TestScoresByHand(t *testing.T) {
 	y, f, ones := []float64{1, 2, 4}, []float64{1, 4, 3}, []float64{1, 1, 1}
 	train := []float64{1, 5, 2, 7, 2, 6} // season 2: |2−1|, |7−5|, |2−2|, |6−7|
@@ -81,7 +81,7 @@ func TestScoresByHand(t *testing.T) {
 	}
 }
 
-// TestCRPSByDefinition: the closed form is the integral, and quantiles tend to it.
+// TestCRPSByDefinition: the closed form equals the integral, and a CRPS from quantiles tends to it.
 func TestCRPSByDefinition(t *testing.T) {
 	d := distuv.Normal{Mu: 0.4, Sigma: 1.7}
 	const levels = 2000

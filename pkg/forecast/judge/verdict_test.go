@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
-// TestJudge: each rule alone is enough, and what chance may do is no reason.
+// TestJudge: one rule alone suffices, and a result that may be due to chance is no reason.
 func TestJudge(t *testing.T) {
 	fine := Trust{Horizon: 8, Origins: 5, Known: 20, Separate: 4, Against: "repeating the last year", Season: 4, Coverage: 0.95,
 		Relative: 0.6, Chance: 1, Late: 1, Widen: 1}
@@ -85,8 +85,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestPairedChance: it is Student's for separate origins, has its level if two forecasts are equally good, and needs two separate
-// tests.
+// TestPairedChance: the probability is Student's for separate origins. If two forecasts are equally good, the test has its level.
+// It needs two separate tests.
 func TestPairedChance(t *testing.T) {
 	worse := []float64{1, 2, 3, 4, 5}
 	if got, want := pairedChance(worse, 5, 0), (distuv.StudentsT{Sigma: 1,
@@ -123,7 +123,8 @@ func TestPairedChance(t *testing.T) {
 	}
 }
 
-// TestBroken: innovations that are too large or repeat themselves say so; white ones, and few, do not.
+// TestBroken: innovations that are too large or repeat themselves break the model; white innovations, and a small number of them,
+// do not.
 func TestBroken(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0))
 	draw := func(n int, sd, again float64) *Residuals {
@@ -156,7 +157,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestVerdicts: what series of known kinds are told. A verdict can always be written as JSON.
+// TestVerdicts: series of known kinds have the right verdicts. A verdict can always be written as JSON.
 func TestVerdicts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 0))
 	white := func(int) float64 { return rng.NormFloat64() }

@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestBeyond tells of bands below 0, or beyond 0 or 100 %, of observations that are within, and of no others.
+// TestBeyond: a note mentions bands below 0, or beyond 0 or 100 %, if all observations are within, and no other bands.
 func TestBeyond(t *testing.T) {
 	for name, c := range map[string]struct {
 		unit   string

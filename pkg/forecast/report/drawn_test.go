@@ -16,7 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// stamped is a series of dates, written in a layout; keep says which of them there are, nil for all.
+// stamped is a series of dates, written in a layout; keep says which of them exist, nil for all.
 type stamped struct {
 	name, layout string
 	n            int
@@ -90,7 +90,7 @@ func (c stamped) read(t *testing.T) *series.Series {
 }
 
 // TestDrawnAsPredicted compares every place of the line and bands of a forecast with the prediction for its date, as gppl predict
-// reads it, and asks that all observations and steps are drawn. A line between midnights misses days.
+// reads it, and checks that all observations and steps are drawn: a line between midnights would omit days.
 func TestDrawnAsPredicted(t *testing.T) {
 	for _, c := range stampedCases() {
 		t.Run(c.name, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestDrawnAsPredicted(t *testing.T) {
 	}
 }
 
-// TestDrawnLong checks that a long series is drawn at few of its own steps, the extremes among them.
+// TestDrawnLong: a long series is drawn at a part of its steps, which includes the extremes.
 func TestDrawnLong(t *testing.T) {
 	var x, y []float64
 	for i := range 100000 {

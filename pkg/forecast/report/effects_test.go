@@ -12,8 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestEffectsTable: of more effects than a page has before its fold, the table has those that stand out most, in their own order,
-// and says how many there are.
+// TestEffectsTable: if there are more effects than a page shows at first, the table has the most significant ones, in their own
+// order, and says how many there are.
 func TestEffectsTable(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 1))
 	var csv strings.Builder

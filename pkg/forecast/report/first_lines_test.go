@@ -16,7 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestSentences: the sentences that stand first say in plain words what was drawn.
+// TestSentences: the first sentences say in plain words how the series was drawn.
 func TestSentences(t *testing.T) {
 	days := func(i int) string { return time.Date(2022, 3, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }
 	months := func(i int) string { return time.Date(2014, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC).Format("2006-01") }
@@ -25,8 +25,8 @@ func TestSentences(t *testing.T) {
 		n     int
 		at    func(i int) string
 		y     func(i int, r *rand.Rand) float64
-		first []string // what the sentence of what was found has
-		comes string   // how the sentence of what comes begins
+		first []string // texts in the sentence about the series
+		comes string   // beginning of the sentence about the forecast
 	}{
 		"sales": {400, days, func(i int, r *rand.Rand) float64 {
 			return math.Round(1000 * math.Exp(0.001*float64(i)) * week[i%7] * math.Exp(0.05*r.NormFloat64()))
@@ -78,7 +78,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// readText is a series as it is read from a file of this text.
+// readText returns the series that is read from a file with this text.
 func readText(t *testing.T, text string) *series.Series {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "series.csv")

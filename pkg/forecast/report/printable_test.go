@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPrintable wants nothing of a file to move the cursor, or to turn the text, of a terminal.
+// TestPrintable: no text of a file moves the cursor of a terminal or reverses its writing.
 func TestPrintable(t *testing.T) {
 	for _, bad := range []string{"\x1b[2J", "\x07", "\u009b2J", "\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\r", "\x7f",
 		"\ufeff"} {

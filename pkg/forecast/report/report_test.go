@@ -270,7 +270,7 @@ func TestBoundedComponents(t *testing.T) {
 	}
 }
 
-// TestRecent: twice the length of the forecast, and never fewer than 24 observations.
+// TestRecent: a figure shows the latest observations, twice as many as the steps ahead, and at least 24.
 func TestRecent(t *testing.T) {
 	for _, c := range []struct{ n, ahead, want int }{
 		{20, 4, 20}, {50, 4, 24}, {1000, 4, 24}, {1000, 20, 41}, {5000, 1000, 2001}, {400, 300, 400},
@@ -283,7 +283,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestLeaveOut: at closed times neither the mean nor a band is drawn.
+// TestLeaveOut: at closed times neither the median nor a band is drawn.
 func TestLeaveOut(t *testing.T) {
 	p := viz.Prediction{X: []float64{1, 2, 3}, Mean: []float64{4, 5, 6}, Lower: []float64{1, 2, 3}, Upper: []float64{7, 8, 9}}
 	leaveOut(&p, func(x float64) bool { return x == 2 })
@@ -297,7 +297,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// TestTermNames: terms are named by what they are, and numbered if they are alike.
+// TestTermNames: terms have descriptive names, and numbers if the names are alike.
 func TestTermNames(t *testing.T) {
 	got := termNames([]forecast.Component{{Name: "trend", About: "constant"}, {Name: "LocPer", About: "week"}, {Name: "SE"},
 		{Name: "LocPer", About: "year"}, {Name: "LocPer", About: "week"}, {Name: "SHO", About: "season of 10 days"},
@@ -308,7 +308,7 @@ func TestTermNames(t *testing.T) {
 	}
 }
 
-// TestFailed: below the table is a sentence that says why.
+// TestFailed: a sentence below the table says why a step failed.
 func TestFailed(t *testing.T) {
 	table := &viz.Table{}
 	addFailed(table, search.Candidate{Kernel: "SE", Error: "gppl: too long"})
@@ -338,7 +338,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestBrief: times are written without the zone and, if all are of minutes, without seconds; other texts as they are.
+// TestBrief: times are written without the zone and, if all are whole minutes, without seconds; other texts do not change.
 func TestBrief(t *testing.T) {
 	for _, c := range []struct{ cells, want []string }{
 		{[]string{"2025-06-12T23:06:00Z", "2025-06-12T23:07:00Z", "2025-06-12", "…"},
@@ -419,7 +419,7 @@ func TestWithoutFar(t *testing.T) {
 	}
 }
 
-// TestWithError: a parameter has two digits of its standard error, as that has.
+// TestWithError: a parameter has as many decimals as its standard error with two digits.
 func TestWithError(t *testing.T) {
 	for _, c := range []struct {
 		value, se float64
@@ -436,7 +436,7 @@ func TestWithError(t *testing.T) {
 	}
 }
 
-// TestBunched: outliers near another are counted, those alone are not.
+// TestBunched: outliers near each other are counted, single ones are not.
 func TestBunched(t *testing.T) {
 	var all []forecast.Outlier
 	for _, at := range []int{3, 9, 14, 15, 40, 80, 85} {

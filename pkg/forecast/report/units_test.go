@@ -25,7 +25,7 @@ func TestSquared(t *testing.T) {
 	}
 }
 
-// TestSpectrumOfLogs wants the periodogram of a model of log y to have the unit (log y)², not y².
+// TestSpectrumOfLogs: the periodogram of a model of log y has the unit (log y)², not y².
 func TestSpectrumOfLogs(t *testing.T) {
 	x, y := make([]float64, 60), make([]float64, 60)
 	for i := range x {
@@ -62,7 +62,7 @@ func TestSpectrumOfLogs(t *testing.T) {
 	}
 }
 
-// TestPageOfPart wants the page of a series of a long table to say which of them it is.
+// TestPageOfPart: the page of a series of a long table names the series.
 func TestPageOfPart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shops.csv")
 	rows := "day,shop,sold\n"
