@@ -211,7 +211,7 @@ func TestParquetLook(t *testing.T) {
 	}
 }
 
-// TestParquetErrors checks that errors name the file and what is wrong.
+// TestParquetErrors checks that errors name the file and say what is wrong with it.
 func TestParquetErrors(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "t", Type: arrow.PrimitiveTypes.Float64},

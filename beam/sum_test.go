@@ -92,7 +92,7 @@ func header(t *testing.T) sums.Header {
 	return p.Header
 }
 
-// run runs the pipeline on whatever prism the flags say.
+// run runs the pipeline on the prism that the flags name.
 func run(t *testing.T, output string, o Options, patterns ...string) error {
 	t.Helper()
 	return runAgain(t, Again{}, output, o, patterns...)

@@ -104,7 +104,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 }
 
 // constant forecasts a series whose values are all equal. Such a series has no model, so nothing is learnt, tested, saved or put
-// on a page. For a single series such a flag is an error; among several, a note says so.
+// on a page. A flag that asks for this is an error for a single series; for one of several series, a note says so.
 func (t task) constant(ctx context.Context, c *cli.Command, constant *series.ConstantError) (out fitted, err error) {
 	out.constant = constant.Series
 	for _, flag := range []string{"report", "model", "components"} {

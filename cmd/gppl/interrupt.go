@@ -91,7 +91,8 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	return files.WriteBytes(ctx, path, b)
 }
 
-// writePieces is writeFile for output as large as a series, which write writes piece by piece: it is never in memory as a whole.
+// writePieces writes a file as writeFile does, for output as large as a series: write passes it on piece by piece, so that it is
+// never in memory as a whole.
 func writePieces(ctx context.Context, path string, write func(io.Writer) error) error {
 	return files.Write(ctx, path, func(w io.Writer) error {
 		b := bufio.NewWriterSize(ending{ctx, w}, 1<<16)

@@ -79,7 +79,7 @@ func flagError(err error, names []string, all []*cli.Command) error {
 	return errors.New(dashes(found[2]) + found[2] + " " + found[1] + ": it takes " + want)
 }
 
-// dashes returns what is written before the name of a flag.
+// dashes returns - for a flag of one letter, otherwise --.
 func dashes(name string) string {
 	if len(name) == 1 {
 		return "-"

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestGemm compares with blas64.Gemm to the last bit, and sees that nothing beside c is touched: a, b and c are parts of larger
+// TestGemm compares with blas64.Gemm to the last bit, and checks that nothing beside c changes: a, b and c are parts of larger
 // matrices.
 func TestGemm(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))

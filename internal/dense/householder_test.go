@@ -54,7 +54,7 @@ func difference(a, b blas64.General) mat.Matrix {
 	return mat.NewDense(d.Rows, d.Cols, d.Data)
 }
 
-// ending ends at the given look.
+// ending is a context that ends at the given look at it.
 type ending struct {
 	context.Context
 	left int
@@ -67,7 +67,7 @@ func (c *ending) Err() error {
 	return nil
 }
 
-// TestOrthonormalEnds: what makes directions orthonormal ends with its context, wherever it is.
+// TestOrthonormalEnds: making directions orthonormal stops when its context ends, at every look at it.
 func TestOrthonormalEnds(t *testing.T) {
 	for name, run := range map[string]func(ctx context.Context){
 		"Orthonormalise":   func(ctx context.Context) { Orthonormalise(ctx, drawn(400, 200, 1)) },
@@ -101,7 +101,7 @@ func TestOrthonormalEnds(t *testing.T) {
 	}
 }
 
-// TestPieces: sums that are taken in pieces have the digits of those at once.
+// TestPieces: sums that are taken in pieces have the digits of sums that are taken at once.
 func TestPieces(t *testing.T) {
 	const terms, few = 3*deepest + 17, 700
 	a, b := drawn(terms, 70, 1), drawn(terms, few, 2)

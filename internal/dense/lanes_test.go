@@ -56,7 +56,7 @@ func TestScatter(t *testing.T) {
 	}
 }
 
-// TestDiagonals: lengths of columns, weighted squares and what the diagonal and the eigenvalues of one are.
+// TestDiagonals checks the lengths of columns, weighted squares, and the diagonal and eigenvalues of a matrix.
 func TestDiagonals(t *testing.T) {
 	a := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{3, 1, 0, 2, 4, 2}}
 	if got := dense.Lengths(a); !slices.Equal(got, []float64{5, 3}) {

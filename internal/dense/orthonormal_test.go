@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestRepel compares the iteration on the Gram matrix with that on the columns themselves.
+// TestRepel compares the iteration on the Gram matrix with the same iteration on the columns themselves.
 func TestRepel(t *testing.T) {
 	const n, k, steps, rate = 30, 6, 20, 0.1
 	rnd := rand.New(rand.NewPCG(3, 3))
@@ -41,8 +41,8 @@ func TestRepel(t *testing.T) {
 	}
 }
 
-// TestCholeskyWithJitter: a singular matrix takes a little on its diagonal, one that is not even close to positive definite is an
-// error.
+// TestCholeskyWithJitter: a singular matrix has its diagonal increased a little; a matrix that is far from positive definite is
+// an error.
 func TestCholeskyWithJitter(t *testing.T) {
 	const n = 5
 	l := NewLower(n)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReflect compares with two sums of vectors, to the last bit, and looks behind the results.
+// TestReflect compares with two sums of vectors, to the last bit, and checks that nothing behind the results changes.
 func TestReflect(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 5))
 	for n := range 21 {
@@ -30,7 +30,7 @@ func TestReflect(t *testing.T) {
 	Reflect(make([]float64, 3), make([]float64, 4), 1, make([]float64, 4), make([]float64, 4))
 }
 
-// BenchmarkReflect is of vectors in the first cache, at once and one sum after the other.
+// BenchmarkReflect sums vectors that fit the first cache, both sums at once and one after the other.
 func BenchmarkReflect(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 6))
 	for _, n := range []int{24, 64, 130, 400} {

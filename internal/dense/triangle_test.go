@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// randomTriangle is well conditioned; beside its triangle it has NaN, which nobody may read.
+// randomTriangle returns a well-conditioned triangle. The other half of its matrix is NaN, which must not be read.
 func randomTriangle(rnd *rand.Rand, n, stride int, uplo blas.Uplo) blas64.Triangular {
 	t := blas64.Triangular{Uplo: uplo, Diag: blas.NonUnit, N: n, Stride: stride, Data: make([]float64, n*stride)}
 	for i := range n {
@@ -61,7 +61,7 @@ func TestTrsm(t *testing.T) {
 	}
 }
 
-// BenchmarkTrsm solves with a tile for the columns or rows of another, as gonum does and as this package.
+// BenchmarkTrsm solves with a tile for the columns or rows of another, with gonum and with this package.
 func BenchmarkTrsm(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	tri := randomTriangle(rnd, 64, 64, blas.Lower)

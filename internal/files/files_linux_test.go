@@ -16,7 +16,7 @@ func nobody(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and not unlocked: no other goroutine gets the thread
+		runtime.LockOSThread() // the thread stays locked, so that no other goroutine gets it
 		const user = 65534
 		err := syscall.Setfsuid(user)
 		if err == nil {
@@ -29,7 +29,7 @@ func nobody(t *testing.T, f func()) {
 	}
 }
 
-// TestForbidden: what the process may not write stays, and Check says so before there is anything to write.
+// TestForbidden: files that the process may not write stay, and Check says so before there is anything to write.
 func TestForbidden(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("another user is needed")

@@ -47,7 +47,7 @@ func program(name, path string) *exec.Cmd {
 	return c
 }
 
-// counts is how often a program adds one.
+// counts is the number of times that a program adds one.
 const counts = 50
 
 // count adds one to the number in a file.
@@ -112,7 +112,7 @@ func TestMode(t *testing.T) {
 	}
 }
 
-// TestPrivate: what replaces a private file is private while it is written.
+// TestPrivate: a file that replaces a private one is private while it is written.
 func TestPrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -158,7 +158,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestLinks: a link stays one, also one to what does not exist, and a path through a link leads where the system says.
+// TestLinks: a link stays a link, even if its target does not exist, and a path through a link leads where the system says.
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -210,7 +210,7 @@ func TestPipe(t *testing.T) {
 	}
 }
 
-// TestStdout: what the shell has opened is not replaced.
+// TestStdout: a file that the shell has opened is not replaced.
 func TestStdout(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(path)
@@ -228,7 +228,7 @@ func TestStdout(t *testing.T) {
 	}
 }
 
-// TestApart names an input and an output in every way.
+// TestApart names one file as an input and as an output, in every way.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReadWithin reads files, and what never ends, up to a limit.
+// TestReadWithin reads files up to a limit, and also input that never ends.
 func TestReadWithin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {

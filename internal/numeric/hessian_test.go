@@ -45,7 +45,7 @@ func TestHessian(t *testing.T) {
 	}
 }
 
-// TestHessianError: the first error ends it, at whichever call.
+// TestHessianError: the first error ends the computation, whichever call returns it.
 func TestHessianError(t *testing.T) {
 	wrong := errors.New("wrong")
 	for fails := range 6 {

@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// TestApart: a call returns, panics as it would, and is left behind once its context ends.
+// TestApart: a call returns, panics as it would alone, and is abandoned once its context ends.
 func TestApart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	set := 0

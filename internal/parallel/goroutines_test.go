@@ -90,7 +90,7 @@ func TestEach(t *testing.T) {
 	Each(3, 0, func(int) { t.Error("a call of none") })
 }
 
-// TestStopped: a Stop is an error where it is expected, and nothing else is.
+// TestStopped: a Stop becomes an error where it is expected; other panics do not.
 func TestStopped(t *testing.T) {
 	run := func(value any) (err error) {
 		defer Stopped(&err)

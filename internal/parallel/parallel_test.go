@@ -45,7 +45,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestAside: each index is taken once, by processors that are free or by who waits, and a loop begins when the one before has ended.
+// TestAside: each index is taken once, by free processors or by the goroutine that waits, and a loop begins when the loop before
+// it has ended.
 func TestAside(t *testing.T) {
 	for _, procs := range []int{1, runtime.GOMAXPROCS(0)} {
 		before := runtime.GOMAXPROCS(procs)
@@ -57,7 +58,7 @@ func TestAside(t *testing.T) {
 			}
 			seen := make([]atomic.Int32, n)
 			a.Start(context.Background(), n, func(i int) { seen[i].Add(1) })
-			a.Start(context.Background(), 1, func(int) { calls++ }) // no race: after all of those
+			a.Start(context.Background(), 1, func(int) { calls++ }) // this is no race, since it happens after all of them
 			for i := range seen {
 				if got := seen[i].Load(); got != 1 {
 					t.Fatalf("n = %d: index %d ran %d times", n, i, got)
@@ -92,8 +93,8 @@ func TestNested(t *testing.T) {
 // boom has a name to look for in a stack.
 func boom(value any) { panic(value) }
 
-// endless calls take minutes: a loop of as many returns only because something stopped it. How many calls begin meanwhile is up to
-// the scheduler.
+// endless is a number of calls that would take minutes: a loop of as many returns only because something stopped it. The
+// scheduler decides how many calls begin meanwhile.
 const endless = math.MaxInt32
 
 // TestPanic: a panic in any goroutine reaches the one that called For, when all have ended, with its stack; loops work afterwards.
@@ -132,7 +133,7 @@ func TestPanic(t *testing.T) {
 	TestFor(t)
 }
 
-// TestGoexit: what ends a goroutine, such as FailNow of a test in a kernel, ends the one that called For.
+// TestGoexit: a call that ends its goroutine, such as FailNow of a test in a kernel, ends the goroutine that called For.
 func TestGoexit(t *testing.T) {
 	for range 20 {
 		ended := make(chan bool)

@@ -12,8 +12,8 @@ type object struct {
 	More   *object   `json:"more,omitempty"`
 }
 
-// TestEveryByte: a file with any of its bytes changed, in any way, is refused or has the same contents. So has one with other
-// blanks.
+// TestEveryByte: a file with any of its bytes changed, in any way, is refused or has the same contents. A file with other white
+// space has the same contents.
 func TestEveryByte(t *testing.T) {
 	want := object{"α <b> {\"checksum\":1}", []float64{1, -0.5, 1e-300}, &object{Name: "}"}}
 	plain, _ := json.Marshal(want)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestHTML: what is kept whole, here between brackets, and what is not.
+// TestHTML checks which parts of a text are kept whole; they are in brackets here.
 func TestHTML(t *testing.T) {
 	for text, want := range map[string]string{
 		"p = 2.2e-06, say (--y-error)":              "[p = 2.2e-06], say ([--y-error])",

@@ -33,7 +33,7 @@ func sameFigure(got, want string) string {
 	return ""
 }
 
-// TestFigure checks that the committed figure is what the command draws.
+// TestFigure checks that the committed figure equals the one that the command draws.
 func TestFigure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it trains a model")
@@ -63,7 +63,7 @@ func TestIdea(t *testing.T) {
 	current(t, figure, "../../scripts/report/idea.svg")
 }
 
-// current compares what is drawn of a figure, which it returns, with the committed files.
+// current compares the files of a figure with the committed ones, and returns the figure's.
 func current(t *testing.T, figure *viz.Figure, committed string) (drawn string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "drawn.svg")

@@ -17,7 +17,7 @@ func TestSignal(t *testing.T) {
 	for i := taps; i < 3000; i++ {
 		// Both begin taps/2 − 1 of their own steps before 0.
 		at := float64(i) * f.step
-		place := at + (taps/2-1)*coarse.step // of the coarse grid's own beginning
+		place := at + (taps/2-1)*coarse.step // counted from the beginning of the coarse grid
 		want := f.value[int(math.Round(place/f.step))]
 		worst = max(worst, math.Abs(coarse.interpolate(at)-want))
 	}

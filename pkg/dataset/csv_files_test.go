@@ -13,7 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
-// file is one that an office, a logger or a person writes: what is read of it, or what the refusal says.
+// file is a csv file that an office, a logger or a person writes, with the values that are read from it, or the words of its
+// refusal.
 type file struct {
 	name, text string
 	opt        CSVOptions
@@ -32,7 +33,7 @@ func rowsOf(n int, row func(i int) string) string {
 	return b.String()
 }
 
-// alwaysRead are the kinds of files that every release must read, or refuse by what to type.
+// alwaysRead are the kinds of files that every release must read, or refuse with advice on what to type.
 var alwaysRead = []file{
 	{name: "thousands in quotes", text: "date,sales\n2015-01-01,\"1,025.10\"\n2015-02-01,980.00\n", x0: "2015-01-01", x1: "2015-02-01", y0: 1025.1, y1: 980},
 	{name: "whole thousands in quotes", text: "date,sales\n2015-01-01,\"1,025\"\n2015-02-01,980\n", x0: "2015-01-01", x1: "2015-02-01", y0: 1025, y1: 980},
@@ -47,7 +48,7 @@ var alwaysRead = []file{
 	{name: "a long table with its keys", text: "week,shop,sold\n2015-01-05,Aachen,5\n2015-01-05,Bonn,6\n", opt: CSVOptions{Y: "sold", Keys: []string{"shop"}}, x0: "2015-01-05", x1: "2015-01-05", y0: 5, y1: 6},
 }
 
-// officeFiles were written down before the reader had seen them.
+// officeFiles were collected before the reader was tried on them.
 var officeFiles = []file{
 	// Loggers.
 	{name: "Campbell, header alone", text: "TIMESTAMP,Temp,RECORD\n\"2015-01-31 14:30:00\",5.5,1\n\"2015-01-31 14:40:00\",NAN,2\n\"2015-01-31 14:50:00\",6.5,3\n", x0: "2015-01-31 14:30", x1: "2015-01-31 14:50", y0: 5.5, y1: 6.5},
@@ -139,7 +140,8 @@ var officeFiles = []file{
 	{name: "JSON", text: "[{\"t\": 0, \"y\": 1}]", refused: []string{"JSON", "read_json"}},
 }
 
-// decimalSigns are two values in a column between separators, with what may tell how they are written: y0 and y1, or a refusal.
+// decimalSigns are two values in a column between separators, with other text that may show how they are written. They give y0
+// and y1, or a refusal.
 var decimalSigns = []file{
 	// A point before three digits in all cells.
 	{name: "integers with points between semicolons", text: "Jahr;n\n2015;1.234\n2016;5.678\n"},
@@ -176,8 +178,8 @@ var decimalSigns = []file{
 	{name: "a sign that a later cell contradicts", text: "year\tn\n2015\t1,2\n2016\t5.6\n", refused: []string{"another decimal sign"}},
 }
 
-// TestDecimalSigns: a number with a mark before three digits is read where its column or the file tells what the mark is, and
-// refused with what to type where neither does, as a whole and as a stream.
+// TestDecimalSigns: a number with a mark before three digits is read if its column or the file shows what the mark means, and
+// else refused with advice on what to type, both as a whole and as a stream.
 func TestDecimalSigns(t *testing.T) {
 	for _, f := range decimalSigns {
 		s, _, err := readCSV(strings.NewReader(f.text), f.opt)

@@ -96,8 +96,8 @@ func TestReadCSVEnds(t *testing.T) {
 	}
 }
 
-// TestManyProblems: problems of a file are told at once, the first ten with line, column, cell and what to type, which is told
-// once.
+// TestManyProblems: problems of a file are reported at once, the first ten with line, column and cell; the advice on what to type
+// comes once.
 func TestManyProblems(t *testing.T) {
 	_, _, err := readCSV(strings.NewReader("t,y\n0,1.5\n"+rowsOf(30, func(i int) string { return fmt.Sprintf("%d,n.a.", i) })), CSVOptions{})
 	wrong := (*CSVError)(nil)
@@ -116,8 +116,8 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// TestSeveralSeries: a long table is told at the end, by the same report as a stream, however long it is and in whatever order; a
-// column whose words do not tell the rows of an x apart makes no series.
+// TestSeveralSeries: a long table is recognised at its end, with the same report as for a stream, however long it is and in
+// whatever order. A column whose words do not differ between the rows of an x makes no series.
 func TestSeveralSeries(t *testing.T) {
 	const days = 90_000 // so that a part of the days is kept
 	row := func(store, day int) string {

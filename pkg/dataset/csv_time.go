@@ -23,7 +23,7 @@ type timeFinder struct {
 	last              date   // date of the number before
 	weeks             bool   // numbers go from the last week of a year to the first of the next: 202352, 202401
 	before            float64
-	sheet             bool // numbers may be the days that a spreadsheet counts, from 1954 to 2064
+	sheet             bool // numbers may be days as a spreadsheet counts them, from 1954 to 2064
 }
 
 var (

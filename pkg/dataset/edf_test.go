@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// edfSpec is what the writer of EDF files of these tests is told. Header fields are texts, so that wrong ones can be written.
+// edfSpec describes an EDF file to write. Header fields are texts, so that wrong ones can be written.
 type edfSpec struct {
 	version  string // "0"
 	patient  string

@@ -306,7 +306,7 @@ func throughProxy(answer func(net.Conn)) func(*File, *Options) {
 	}
 }
 
-// What is kept in a subfolder is found there, and downloaded into it.
+// A recording in a subfolder is found there, and downloaded into it.
 func TestFindInSubfolder(t *testing.T) {
 	root := module(t)
 	f := File{Name: "forecast/tide.csv"}
@@ -364,7 +364,7 @@ func TestDownloadCancel(t *testing.T) {
 	}
 }
 
-// Many at once: all of them get a whole file, whoever of them stored it.
+// Many calls at once all get a whole file, whichever of them stored it.
 func TestDownloadConcurrent(t *testing.T) {
 	root := module(t)
 	text := strings.Repeat(tideText, 20_000)

@@ -16,8 +16,9 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
-// What every reader promises of any bytes: an error and nothing, or finite observations, no more than the bytes allow; memory
-// bounded by the size of the file whatever its header says; and what was read, written and read again, is the same.
+// Every reader promises for any bytes: it returns an error and nothing else, or finite observations, no more than the bytes
+// allow. The size of the file bounds the memory, whatever the header says. Observations that are written and read again are the
+// same.
 
 func FuzzReadCSV(f *testing.F) {
 	for _, text := range []string{
@@ -160,7 +161,7 @@ func FuzzReadEDF(f *testing.F) {
 			if !slices.IsSorted(s.X) {
 				t.Errorf("signal %q: times are not increasing", label)
 			}
-			// There is no writer; a signal read in two parts is what it is in one.
+			// There is no writer, so compare a signal that is read in two parts with the whole.
 			for _, cut := range []int{1, len(s.X) / 2, len(s.X) - 1} {
 				if cut < 1 || cut >= len(s.X) {
 					continue
@@ -184,7 +185,8 @@ func bounded(t *testing.T, size int, read func()) {
 	testkit.BoundedAllocation(t, size, 1000, read)
 }
 
-// checkRead asserts what every reader promises: an error and nothing, or finite observations, no more than the bytes allow.
+// checkRead asserts the promises of every reader: an error and nothing else, or finite observations, no more than the bytes
+// allow.
 func checkRead(t *testing.T, s Series, err error, bytes int) {
 	t.Helper()
 	if err != nil {

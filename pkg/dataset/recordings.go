@@ -109,8 +109,8 @@ func upToPaper(months []silsoMonth) []silsoMonth {
 	return months[:n]
 }
 
-// checkSunspots rejects a file that lacks months which the publisher's has, such as one that was cut off at the end of a row. If
-// it were stored, it would stand in the way of the whole one.
+// checkSunspots rejects a file without all months that the publisher's file has, such as a file that was cut off at the end of a
+// row. Once stored, it would take the place of the complete file.
 func checkSunspots(path string) error {
 	months, err := readSILSOFile(path)
 	if err != nil {

@@ -113,7 +113,7 @@ func TestSunspots(t *testing.T) {
 	mustFail(t, err, path, "HTML")
 }
 
-// eegSpec is a short recording with the signal that is asked for.
+// eegSpec is a short recording with the signal that EEG reads.
 func eegSpec() edfSpec {
 	return edfSpec{
 		signals: []edfSignalSpec{{
@@ -146,7 +146,7 @@ func TestEEG(t *testing.T) {
 	}
 }
 
-// silsoRows is a file of n months from January 1749, as the publisher's.
+// silsoRows returns a file of n months from January 1749 in the publisher's format.
 func silsoRows(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -155,7 +155,7 @@ func silsoRows(n int) string {
 	return b.String()
 }
 
-// What a publisher serves in place of a recording is not stored under its name.
+// A file that a publisher serves in place of a recording is not stored under its name.
 func TestRecordingsAreCheckedOnDownload(t *testing.T) {
 	other := eegSpec()
 	other.signals[0].label = "ECG"

@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/show"
 )
 
-// TestKey: each knob counts, values of different types differ, and a key is a name of a file.
+// TestKey: the key depends on each setting, values of different types have different keys, and a key is a valid file name.
 func TestKey(t *testing.T) {
 	seen := map[string]bool{}
 	for _, knobs := range [][]any{
@@ -28,7 +28,7 @@ func TestKey(t *testing.T) {
 		}
 		seen[show.Key("fit", s)] = true
 	}
-	for i := range 3 { // beyond what data say of themselves
+	for i := range 3 { // the text of the data does not show this
 		y := []float64{1, 2, 3, 4}
 		y[i] += 1e-9
 		d, err := gppl.NewData(gppl.Scalars([]float64{0, 1, 2, 3}), y)

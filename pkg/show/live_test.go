@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
-// TestForecastLive verifies a forecast with the program that a page carries: what is published is what it computes.
+// TestForecastLive verifies a forecast with the program that a page carries: the program computes the published numbers.
 func TestForecastLive(t *testing.T) {
 	s, err := SplitAt(dataset.CO2(), 1996, 16)
 	if err != nil {

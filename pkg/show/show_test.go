@@ -97,7 +97,7 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestForecastFar checks that there is no forecast, and no score, where a distance has lost the digits that a kernel needs.
+// TestForecastFar checks that there is no forecast and no score if a distance has lost the digits that a kernel needs.
 func TestForecastFar(t *testing.T) {
 	far := line(20)
 	far.X[19] = 1e300

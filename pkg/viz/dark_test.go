@@ -109,7 +109,7 @@ func TestDarkContrast(t *testing.T) {
 	}
 }
 
-// contrast is WCAG's, from 1 to 21.
+// contrast returns WCAG's contrast, from 1 to 21.
 func contrast(a, b color.NRGBA) float64 {
 	luminance := func(c color.NRGBA) float64 {
 		part := func(v uint8) float64 {

@@ -46,7 +46,7 @@ func data(n int) (Points, Prediction) {
 	return obs, p
 }
 
-// gallery has one figure of each kind.
+// gallery returns one figure of each kind.
 func gallery(t *testing.T) map[string]*Figure {
 	t.Helper()
 	obs, p := data(400)

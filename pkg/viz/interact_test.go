@@ -91,7 +91,7 @@ func (r *reader) sees(t *testing.T, want string) {
 	}
 }
 
-// stop presses the stop button, which sends an interrupt, and returns what the cell ends with. The cell must be waiting.
+// stop presses the stop button, which sends an interrupt, and returns the result of the cell. The cell must be waiting.
 func (r *reader) stop(t *testing.T, end <-chan error) error {
 	t.Helper()
 	me, err := os.FindProcess(os.Getpid())

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// scene is labelled markers in axes of 300 × 200 points.
+// scene returns labelled markers in axes of 300 × 200 points.
 func scene(at []vg.Point) (crowd, []label) {
 	w := crowd{within: vg.Rectangle{Max: vg.Point{X: 300, Y: 200}}}
 	var labels []label
@@ -28,7 +28,7 @@ func scattered(rng *rand.Rand, n int, width, height float64) []vg.Point {
 	return at
 }
 
-// TestPlaceWithRoom checks that, where there is room, a label stands beside its point and covers no point, no other label and not
+// TestPlaceWithRoom checks that, if there is space, a label stands beside its point and covers no point, no other label and not
 // the edge.
 func TestPlaceWithRoom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -55,8 +55,8 @@ func TestPlaceWithRoom(t *testing.T) {
 	}
 }
 
-// TestPlaceInCrowd checks that in a crowd labels move farther away, with ties, before any covers another, and that none that is
-// written does.
+// TestPlaceInCrowd checks that in a crowd labels move farther away, with ties, before any covers another, and that no label that
+// is written covers another.
 func TestPlaceInCrowd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, c := range []struct {

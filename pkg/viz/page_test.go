@@ -106,7 +106,7 @@ func images(t *testing.T, f *Figure) (wide, narrow string) {
 	return read(path), read(strings.TrimSuffix(path, ".svg") + "-narrow.svg")
 }
 
-// decoded is what the script of a page finds.
+// decoded is the data that the script of a page reads.
 type decoded []*struct {
 	Title, XLabel, YLabel string
 	Range                 [4]float64
@@ -224,7 +224,8 @@ func TestFigureDataStaySmall(t *testing.T) {
 	}
 }
 
-// TestCustomPanelDoesNotZoom: anything that a caller adds to a plot would vanish when the script redraws it.
+// TestCustomPanelDoesNotZoom: a panel to which a caller adds a plotter does not zoom, since the script would redraw it without
+// the plotter.
 func TestCustomPanelDoesNotZoom(t *testing.T) {
 	f := Must(Curves(CurvesOptions{Frame: frame("custom"), Curves: []Curve{{Y: []float64{1, 2}}}}))
 	f.Plot(0)

@@ -44,7 +44,7 @@ func TestProgressTerminal(t *testing.T) {
 	if strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("more than one line: %q", out.String())
 	}
-	if len([]rune(last)) < 79 { // spaces overwrite what was there
+	if len([]rune(last)) < 79 { // spaces overwrite the previous line
 		t.Errorf("the last line does not cover the one before: %q", last)
 	}
 }

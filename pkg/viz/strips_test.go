@@ -60,7 +60,7 @@ func TestStripGroups(t *testing.T) {
 	}
 }
 
-// TestSwarm checks that dots keep their height, their strip and, if there is room, their distance.
+// TestSwarm checks that dots keep their height, their strip and, if there is space, their distance.
 func TestSwarm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {
@@ -106,8 +106,8 @@ func TestUprightNames(t *testing.T) {
 	}
 }
 
-// TestFarOut: one value a million times the others stands at the edge, in figures, and the others keep their room; a wide spread is no
-// outlier.
+// TestFarOut: one value a million times the others stands at the edge, in figures, and the others keep their width; a wide spread
+// is no outlier.
 func TestFarOut(t *testing.T) {
 	for _, logY := range []bool{false, true} {
 		values := []float64{12, 15, 18, 22, 30, 2e6}

@@ -40,7 +40,7 @@ func (c Column) badness(v any) (float64, bool) {
 type Table struct {
 	Caption string
 	Columns []Column
-	Rows    [][]any  // each row is as long as Columns
+	Rows    [][]any  // each row has a cell for each column
 	Notes   []string // are written below the table
 }
 

@@ -35,7 +35,7 @@ a note
 	if got := results().String(); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	// What HTML refuses is still printed, as well as it can be.
+	// A table that HTML refuses is still printed, as well as possible.
 	_ = (&Table{}).String()
 	_ = (&Table{Columns: []Column{{}, {}}, Rows: [][]any{{}, {1, 2, 3}}}).String()
 }

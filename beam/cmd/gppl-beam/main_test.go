@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// TestApart checks that no input is overwritten, by whatever name the output has.
+// TestApart checks that no input is overwritten, whichever of its names the output has.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.csv")
@@ -84,7 +84,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestProcessMemory: the process takes no more than fits allows for.
+// TestProcessMemory: the process takes no more memory than fits allows for it.
 func TestProcessMemory(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "gppl-beam")

@@ -52,12 +52,12 @@ type Scores struct {
 	RMSE float64 // √(mean (y − f)²), in the unit of y
 	MAE  float64 // mean |y − f|, in the unit of y
 	// MASE is the mean of |y − f| divided by the [Scale] of the forecast's own training data. Below 1, the forecast is better than
-	// the seasonal naive forecast within these (Hyndman and Koehler 2006; the M4 competition). It is +Inf or NaN if they repeat
-	// themselves exactly.
+	// the seasonal naive forecast within these data (Hyndman and Koehler 2006; the M4 competition). It is +Inf or NaN if the data
+	// repeat themselves exactly.
 	MASE  float64
 	SMAPE float64 // see the function SMAPE
 	// NLPD is the mean negative log predictive density, in nats (Rasmussen and Williams 2006, section 2.5). A variance of 0 is the
-	// limit v → 0: a forecast that is not y costs +Inf, whatever the others gain, and one that is gains without bound, −Inf.
+	// limit v → 0: NLPD is +Inf if any such forecast differs from y, and otherwise −Inf.
 	NLPD float64
 	// CRPS is the mean continuous ranked probability score ∫ (F(u) − 1[u ≥ y])² du, in the unit of y (Gneiting and Raftery 2007,
 	// eq. 21).

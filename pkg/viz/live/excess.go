@@ -82,7 +82,7 @@ func (e *Excess) Publish() (*Shown, error) {
 	return shown, nil
 }
 
-// evaluate computes all losses at theta, unless they are kept.
+// evaluate computes all losses at theta, unless it already has them.
 func (e *Excess) evaluate(theta []float64) (err error) {
 	if slices.Equal(theta, e.theta) {
 		return nil

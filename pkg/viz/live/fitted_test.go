@@ -140,7 +140,7 @@ func TestFitted(t *testing.T) {
 	}
 }
 
-// TestFittedAlone: a control of one position is none.
+// TestFittedAlone: a control with a single position is left out.
 func TestFittedAlone(t *testing.T) {
 	f := learnt(t)
 	f.Models = f.Models[:1]

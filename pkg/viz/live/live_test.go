@@ -150,7 +150,7 @@ func TestByEngine(t *testing.T) {
 	}
 }
 
-// TestVerify has two engines agree on what was published, and on what was not.
+// TestVerify checks that two engines agree on the published numbers and on others.
 func TestVerify(t *testing.T) {
 	f := seasons(t)
 	var s Session
@@ -215,8 +215,8 @@ func waves(t *testing.T) *Excess {
 	return e
 }
 
-// TestExcess: enough projections with their residual energy have the exact likelihood, fewer have not, and a shorter lengthscale
-// needs more.
+// TestExcess: the loss of sufficiently many projections with their residual energy equals the exact likelihood, the loss of fewer
+// does not, and a shorter lengthscale needs more.
 func TestExcess(t *testing.T) {
 	e := waves(t)
 	shown, err := e.Publish()
@@ -258,7 +258,8 @@ func TestExcess(t *testing.T) {
 	}
 }
 
-// TestLost: k = n projections lose nothing, few lose much, the two terms are the loss, and other choices are answered.
+// TestLost: k = n projections lose nothing, a small k loses much, the two terms add up to the loss, and other choices have an
+// answer too.
 func TestLost(t *testing.T) {
 	l := &Lost{Directions: Directions{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 5,
 		Lengthscale: 10}, Noise: 0.1}}, XUnit: "s", K: []int{2, 12, 60}, At: 12}}}
@@ -325,7 +326,8 @@ func TestLost(t *testing.T) {
 	}
 }
 
-// TestKept: what designs keep is what Lost does not lose, the top eigenvectors follow the kernel, and the shares are confirmed.
+// TestKept: designs keep the information that Lost does not count as lost, the top eigenvectors follow the kernel, and the shares
+// are confirmed.
 func TestKept(t *testing.T) {
 	d := Directions{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10},
 		Noise: 0.1}}, XUnit: "s", K: []int{2, 6, 20}, At: 6}}

@@ -120,7 +120,7 @@ func (l *Lost) verify() ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Both lose digits as v/σ² grows; relative is a share of the information in the data.
+	// Both losses have fewer exact digits for larger v/σ²; relative is a share of the information in the data.
 	const name, relative = "information lost about the lengthscale", 1e-8
 	data := l.info.Data().At(a, a)
 	return []Check{
