@@ -240,9 +240,9 @@ func extremesOf(g *metadata.RowGroupMetaData, n parquetColumn) (lo, hi float64, 
 	case *metadata.Float32Statistics:
 		return float64(s.Min()), float64(s.Max()), nil
 	case *metadata.Int64Statistics:
-		return n.of(s.Min()), n.of(s.Max()), nil
+		return n.number(s.Min()), n.number(s.Max()), nil
 	case *metadata.Int32Statistics:
-		return n.of(int64(s.Min())), n.of(int64(s.Max())), nil
+		return n.number(int64(s.Min())), n.number(int64(s.Max())), nil
 	}
 	return 0, 0, fmt.Errorf("column %q has statistics of another type", n.name)
 }
@@ -314,7 +314,7 @@ func (c *column) read(dst []float64) error {
 	case *file.Float32ColumnChunkReader:
 		return readInto(c, dst, r.ReadBatch, func(v float32) float64 { return float64(v) }, math.NaN())
 	case *file.Int64ColumnChunkReader:
-		return readInto(c, dst, r.ReadBatch, c.of, math.NaN())
+		return readInto(c, dst, r.ReadBatch, c.number, math.NaN())
 	case *file.Int32ColumnChunkReader:
 		return readInto(c, dst, r.ReadBatch, func(v int32) float64 { return c.number(int64(v)) }, math.NaN())
 	}
@@ -346,7 +346,7 @@ func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, 
 		for i := range dst[:total] {
 			dst[i] = none
 			if c.level == 0 || c.levels[i] == c.level {
-				dst[i] = of(values[at])
+				dst[i] = convert(values[at])
 				at++
 			}
 		}
