@@ -1,121 +1,201 @@
 // Command whittle compares the debiased Whittle likelihood with the exact and the projected one over draws of a known model: bias
-// and spread of the estimates, how often intervals of 95 % cover the truth, and the time of a training from the truth.
+// and spread of the estimates, how often intervals of 95 % cover the truth, and the processor time of a training from the truth.
+// What it computes is stored beside it, in bias.jsonl, and not computed again.
 //
-//	go run ./measure/whittle -draws 500                      # all kernels and lengths: hours
-//	go run ./measure/whittle -draws 500 -n 512 -kernel SE    # one of them
+//	go run ./measure/whittle                               # prints what is stored
+//	go run ./measure/whittle -draws 500                    # computes all kernels and lengths: hours
+//	go run ./measure/whittle -draws 500 -n 512 -kernel SE  # computes one of them
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"log"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"text/tabwriter"
 
-	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/machine"
+	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// truths are the models that are drawn from, at steps of 1.
-var truths = []struct {
-	name  string
-	model gppl.Model
-}{
-	{"SE", gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}},
-	{"Matern32", gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 5}, Noise: 0.1}},
-	{"LocPer", gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 30, Period: 12, PeriodicLengthscale: 1}, Noise: 0.1}},
+// truths are drawn from on a step of 1.
+var truths = map[string]gppl.Model{
+	"SE":       {Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1},
+	"Matern32": {Kernel: gppl.Matern32{Variance: 1, Lengthscale: 5}, Noise: 0.1},
+	"LocPer":   {Kernel: gppl.LocPer{Variance: 1, Lengthscale: 30, Period: 12, PeriodicLengthscale: 1}, Noise: 0.1},
 }
 
 // projections is the k of PL, with Sphere as the paper draws it.
 const projections = 100
 
-// methods make a loss for the data.
-var methods = []struct {
-	name string
-	of   func(ctx context.Context, m gppl.Model, d gppl.Data, seed uint64) (gppl.Loss, error)
-}{
-	{"Whittle", func(ctx context.Context, m gppl.Model, d gppl.Data, _ uint64) (gppl.Loss, error) {
-		return gppl.NewWhittle(ctx, m, d, gppl.WhittleOptions{})
-	}},
-	{"Whittle, NW=4", func(ctx context.Context, m gppl.Model, d gppl.Data, _ uint64) (gppl.Loss, error) {
-		return gppl.NewWhittle(ctx, m, d, gppl.WhittleOptions{Taper: 4})
-	}},
-	{"Whittle 1953", func(ctx context.Context, m gppl.Model, d gppl.Data, _ uint64) (gppl.Loss, error) {
-		return gppl.NewWhittle(ctx, m, d, gppl.WhittleOptions{Density: true})
-	}},
-	{"exact", func(ctx context.Context, m gppl.Model, d gppl.Data, _ uint64) (gppl.Loss, error) {
+// methods make a loss of the data.
+var methods = map[string]func(ctx context.Context, m gppl.Model, d gppl.Data, seed uint64) (gppl.Loss, error){
+	"exact": func(ctx context.Context, m gppl.Model, d gppl.Data, _ uint64) (gppl.Loss, error) {
 		return gppl.NewExact(ctx, m, d)
-	}},
-	{"PL", func(ctx context.Context, m gppl.Model, d gppl.Data, seed uint64) (gppl.Loss, error) {
+	},
+	"Whittle": func(ctx context.Context, m gppl.Model, d gppl.Data, _ uint64) (gppl.Loss, error) {
+		return gppl.NewWhittle(ctx, m, d, gppl.WhittleOptions{})
+	},
+	"Whittle NW=4": func(ctx context.Context, m gppl.Model, d gppl.Data, _ uint64) (gppl.Loss, error) {
+		return gppl.NewWhittle(ctx, m, d, gppl.WhittleOptions{Taper: 4})
+	},
+	"Whittle 1953": func(ctx context.Context, m gppl.Model, d gppl.Data, _ uint64) (gppl.Loss, error) {
+		return gppl.NewWhittle(ctx, m, d, gppl.WhittleOptions{Density: true})
+	},
+	"PL": func(ctx context.Context, m gppl.Model, d gppl.Data, seed uint64) (gppl.Loss, error) {
 		p, err := gppl.NewProjection(ctx, gppl.Sphere{}, d.X, min(projections, d.Len()/2), seed)
 		if err != nil {
 			return nil, err
 		}
 		return gppl.NewProjected(ctx, m, d, p)
-	}},
+	},
+}
+
+// trial is a method on draws 0, 1, … of a series with N places, a share of which is empty.
+type trial struct {
+	Kernel string  `json:"kernel"`
+	N      int     `json:"n"`
+	Gaps   float64 `json:"gaps"`
+	Method string  `json:"method"`
+	Draws  int     `json:"draws"`
+}
+
+func (t trial) String() string {
+	return fmt.Sprintf("%s, n = %d, %g %% empty, %s", t.Kernel, t.N, 100*t.Gaps, t.Method)
+}
+
+// summary is what a method came to, of each parameter, over the draws that did not diverge.
+type summary struct {
+	Bias    []float64 `json:"bias"`    // of the log
+	Spread  []float64 `json:"spread"`  // standard deviation of the log
+	Covered []int     `json:"covered"` // intervals of 95 % that contain the truth
+	Known   []int     `json:"known"`   // intervals
+
+	Diverged int     `json:"diverged,omitempty"` // draws with a parameter beyond 100 times the truth or a hundredth of it
+	Training float64 `json:"training_ms"`        // median processor time of a training from the truth, set-up included
+	Errors   float64 `json:"errors_ms"`          // and of the standard errors
+	Machine  string  `json:"machine"`
 }
 
 func main() {
 	log.SetFlags(0)
-	draws := flag.Int("draws", 500, "number of draws for each row")
+	draws := flag.Int("draws", 0, "number of draws for each row; 0 prints what is stored")
 	lengths := flag.String("n", "128,512,2048,8192", "places of the series, separated by commas")
 	kernels := flag.String("kernel", "SE,Matern32,LocPer", "kernels, separated by commas")
 	gaps := flag.String("gaps", "0,0.2", "shares of places that are empty, separated by commas")
-	skip := flag.String("skip", "", "methods to leave out, separated by semicolons")
+	of := flag.String("method", "exact,Whittle,PL", "methods, separated by commas: also Whittle NW=4 and Whittle 1953")
+	folder := flag.String("folder", "measure/whittle", "folder of bias.jsonl")
 	flag.Parse()
-	ctx := context.Background()
-	fmt.Println("kernel, n, gaps, method: of each parameter bias ± spread of its log, and coverage; milliseconds; draws that" +
-		" diverged")
-	for _, t := range truths {
-		if !slices.Contains(strings.Split(*kernels, ","), t.name) {
-			continue
-		}
-		for _, length := range strings.Split(*lengths, ",") {
-			n, err := strconv.Atoi(length)
-			if err != nil {
-				log.Fatal(err)
-			}
+	var trials []trial
+	for _, kernel := range strings.Split(*kernels, ",") {
+		for _, n := range strings.Split(*lengths, ",") {
 			for _, share := range strings.Split(*gaps, ",") {
-				g, err := strconv.ParseFloat(share, 64)
-				if err != nil {
-					log.Fatal(err)
-				}
-				series := make([]gppl.Data, *draws)
-				parallel.For(*draws, func(i int) {
-					if series[i], err = drawn(ctx, t.model, n, g, uint64(i)); err != nil {
+				for _, method := range strings.Split(*of, ",") {
+					t := trial{Kernel: kernel, Method: method, Draws: *draws}
+					var err, wrong error
+					t.N, err = strconv.Atoi(n)
+					t.Gaps, wrong = strconv.ParseFloat(share, 64)
+					if err := cmp.Or(err, wrong); err != nil {
 						log.Fatal(err)
 					}
-				})
-				for _, m := range methods {
-					if slices.Contains(strings.Split(*skip, ";"), m.name) {
-						continue
+					if truths[kernel].Kernel == nil || methods[method] == nil {
+						log.Fatalf("whittle: no kernel %q or no method %q", kernel, method)
 					}
-					s := newSummary(t.model)
-					for i, d := range series {
-						began := time.Now()
-						loss, err := m.of(ctx, t.model, d, uint64(i))
-						if err != nil {
-							log.Fatal(err)
-						}
-						r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
-						if err != nil {
-							log.Fatal(err)
-						}
-						s.add(r, time.Since(began))
-					}
-					fmt.Printf("%s, %d, %v, %s: %v\n", t.name, n, g, m.name, s)
+					trials = append(trials, t)
 				}
 			}
 		}
 	}
+	stored := experiment.Survey[trial, summary]{Name: "bias", Folder: *folder, Compute: compute, Workers: 1,
+		Progress: func(p experiment.Progress[trial]) { fmt.Fprintf(os.Stderr, "%v\n", p) }}
+	if *draws > 0 {
+		if _, err := stored.Run(machine.UntilSignal(), trials); err != nil {
+			log.Fatal(err)
+		}
+	}
+	rows, results, err := stored.Stored()
+	if err != nil {
+		log.Fatal(err)
+	}
+	table(rows, results)
 }
 
-// drawn returns a draw of m at n places, without a random share gaps of them.
+// compute trains on each of the draws.
+func compute(ctx context.Context, t trial) (s summary, err error) {
+	truth := truths[t.Kernel]
+	values := truth.Values()
+	logs := make([][]float64, len(values))
+	s = summary{Covered: make([]int, len(values)), Known: make([]int, len(values)),
+		Machine: machine.CPU()}
+	var training, errors []float64
+	for i := range t.Draws {
+		d, err := drawn(ctx, truth, t.N, t.Gaps, uint64(i))
+		if err != nil {
+			return s, err
+		}
+		r, took, err := fitted(ctx, t.Method, truth, d, uint64(i), gppl.Settings{NoStandardErrors: true})
+		if err != nil {
+			return s, fmt.Errorf("draw %d: %w", i, err)
+		}
+		training = append(training, took)
+		if diverged(r, values) {
+			s.Diverged++
+			continue
+		}
+		if r, took, err = fitted(ctx, t.Method, r.Model, d, uint64(i), gppl.Settings{}); err != nil {
+			return s, fmt.Errorf("draw %d, standard errors: %w", i, err)
+		}
+		errors = append(errors, took)
+		for a, p := range r.Params {
+			off := math.Log(p.Value / values[a])
+			logs[a] = append(logs[a], off)
+			if p.StdErrLog > 0 && !math.IsInf(p.StdErrLog, 1) {
+				s.Known[a]++
+				if math.Abs(off) < 1.96*p.StdErrLog {
+					s.Covered[a]++
+				}
+			}
+		}
+	}
+	for _, v := range logs {
+		bias, spread := moments(v)
+		s.Bias, s.Spread = append(s.Bias, text.Rounded(bias, 4)), append(s.Spread, text.Rounded(spread, 4))
+	}
+	s.Training, s.Errors = text.Rounded(1000*median(training), 3), text.Rounded(1000*median(errors), 3)
+	return s, nil
+}
+
+// fitted trains a method from m, and returns the processor time.
+func fitted(ctx context.Context, method string, m gppl.Model, d gppl.Data, seed uint64, s gppl.Settings) (*gppl.Result, float64, error) {
+	began := machine.ProcessorSeconds()
+	loss, err := methods[method](ctx, m, d, seed)
+	if err != nil {
+		return nil, 0, err
+	}
+	r, err := gppl.Fit(ctx, loss, nil, s)
+	return r, machine.ProcessorSeconds() - began, err
+}
+
+// diverged reports whether a parameter is in a corner of the likelihood.
+func diverged(r *gppl.Result, truth []float64) bool {
+	for i, p := range r.Params {
+		if !(math.Abs(math.Log(p.Value/truth[i])) < math.Log(100)) {
+			return true
+		}
+	}
+	return false
+}
+
+// drawn is a draw of m at n places, of which a share is empty.
 func drawn(ctx context.Context, m gppl.Model, n int, gaps float64, seed uint64) (gppl.Data, error) {
 	rnd := rand.New(rand.NewPCG(seed, 18))
 	var x []float64
@@ -128,57 +208,44 @@ func drawn(ctx context.Context, m gppl.Model, n int, gaps float64, seed uint64) 
 	return gppl.Data{X: gppl.Scalars(x), Y: draw.Y}, err
 }
 
-// summary collects the results of a method.
-type summary struct {
-	truth    []float64
-	logs     [][]float64 // logs[i] has log(estimate ÷ truth) of parameter i for each draw
-	covered  []int
-	known    []int // number of draws with an interval, by parameter
-	diverged int
-	times    []time.Duration
-}
-
-func newSummary(m gppl.Model) *summary {
-	theta := m.Values()
-	p := len(theta)
-	return &summary{truth: theta, logs: make([][]float64, p), covered: make([]int, p), known: make([]int, p)}
-}
-
-func (s *summary) add(r *gppl.Result, took time.Duration) {
-	const diverged = 100 // beyond 100 × or below 1/100 of the truth, a corner of the likelihood is counted apart
-	s.times = append(s.times, took)
-	for i, p := range r.Params {
-		if off := math.Abs(math.Log(p.Value / s.truth[i])); !(off < math.Log(diverged)) {
-			s.diverged++
-			return
-		}
+func moments(v []float64) (mean, spread float64) {
+	for _, x := range v {
+		mean += x / float64(len(v))
 	}
-	for i, p := range r.Params {
-		off := math.Log(p.Value / s.truth[i])
-		s.logs[i] = append(s.logs[i], off)
-		if p.StdErrLog > 0 && !math.IsInf(p.StdErrLog, 1) {
-			s.known[i]++
-			if math.Abs(off) < 1.96*p.StdErrLog {
-				s.covered[i]++
+	for _, x := range v {
+		spread += (x - mean) * (x - mean) / float64(len(v))
+	}
+	return mean, math.Sqrt(spread)
+}
+
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+// table prints a row for each trial: of each parameter the bias and the spread of its log.
+func table(rows []trial, results []summary) {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "kernel\tn\tempty\tmethod\tdraws\tdiverged\tcovered\ttraining ms\terrors ms\tbias ± spread of the log of each parameter")
+	for i, t := range rows {
+		s := results[i]
+		covered, known := 0, 0
+		for a := range s.Known {
+			covered, known = covered+s.Covered[a], known+s.Known[a]
+		}
+		fmt.Fprintf(w, "%s\t%d\t%g %%\t%s\t%d\t%d\t%.1f %%\t%.3g\t%.3g\t", t.Kernel, t.N, 100*t.Gaps, t.Method, t.Draws, s.Diverged,
+			100*float64(covered)/float64(max(1, known)), s.Training, s.Errors)
+		for a, p := range truths[t.Kernel].Params() {
+			if len(s.Bias) > a && s.Diverged < t.Draws {
+				fmt.Fprintf(w, "%s %+.3f ± %.3f  ", p.Name, s.Bias[a], s.Spread[a])
 			}
 		}
+		fmt.Fprintln(w)
 	}
-}
-
-// String returns bias, spread and coverage of each parameter, the median time, and the number of draws that diverged.
-func (s *summary) String() string {
-	var b strings.Builder
-	for i, logs := range s.logs {
-		var mean, squares float64
-		for _, v := range logs {
-			mean += v / float64(len(logs))
-		}
-		for _, v := range logs {
-			squares += (v - mean) * (v - mean) / float64(len(logs))
-		}
-		fmt.Fprintf(&b, "%+.3f ± %.3f (%.0f %%), ", mean, math.Sqrt(squares), 100*float64(s.covered[i])/float64(max(1, s.known[i])))
+	if err := w.Flush(); err != nil {
+		log.Fatal(err)
 	}
-	slices.Sort(s.times)
-	fmt.Fprintf(&b, "%.2g ms, %d", 1000*s.times[len(s.times)/2].Seconds(), s.diverged)
-	return b.String()
 }

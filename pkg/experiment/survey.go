@@ -92,11 +92,7 @@ func (s Survey[T, R]) Run(ctx context.Context, trials []T) ([]R, error) {
 			return nil, fmt.Errorf("experiment: %q cannot be the name of a survey: use letters and digits, and -, _ or . between them",
 				s.Name)
 		}
-		folder := s.Folder
-		if folder == "" {
-			folder = "out"
-		}
-		own, err := openRecords[T, R](filepath.Join(folder, s.Name+".jsonl"), trials)
+		own, err := openRecords[T, R](s.path(), trials)
 		if err != nil {
 			return nil, err
 		}
@@ -113,6 +109,28 @@ func (s Survey[T, R]) Run(ctx context.Context, trials []T) ([]R, error) {
 		return results, err
 	}
 	return s.pass(ctx, trials)
+}
+
+// Stored returns the trials in the file of the survey, in the order in which they ended, and their results, without computing any.
+func (s Survey[T, R]) Stored() (trials []T, results []R, err error) {
+	own, err := openRecords[T, R](s.path(), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, key := range own.order {
+		r, _ := own.at(key)
+		trials, results = append(trials, r.Trial), append(results, r.Result)
+	}
+	return trials, results, nil
+}
+
+// path is that of the file.
+func (s Survey[T, R]) path() string {
+	folder := s.Folder
+	if folder == "" {
+		folder = "out"
+	}
+	return filepath.Join(folder, s.Name+".jsonl")
 }
 
 // pass is one call of Run.

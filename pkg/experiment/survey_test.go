@@ -85,6 +85,15 @@ func TestSurvey(t *testing.T) {
 	if diff := cmp.Diff(first, again[:20]); diff != "" {
 		t.Error(diff)
 	}
+	trials, stored, err := s.Stored()
+	if err != nil || calls.Load() != 27 || len(trials) != 27 || len(stored) != 27 {
+		t.Errorf("%v after %d calls: %v are stored", err, calls.Load(), trials)
+	}
+	for i, k := range trials { // as they ended
+		if want := float64(k.K) + 1/float64(k.Seed); stored[i].Value != want {
+			t.Errorf("the stored result of %v is %v, want %v", k, stored[i].Value, want)
+		}
+	}
 }
 
 // TestSurveyResumes: what ended before an error or an interrupt is stored.

@@ -1,0 +1,7 @@
+package machine
+
+import "time"
+
+var start = time.Now()
+
+func sinceStart() float64 { return time.Since(start).Seconds() }
