@@ -175,7 +175,8 @@ func compute(ctx context.Context, t trial) (s summary, err error) {
 }
 
 // fitted trains a method from m, and returns the processor time.
-func fitted(ctx context.Context, method string, m gppl.Model, d gppl.Data, seed uint64, s gppl.Settings) (*gppl.Result, float64, error) {
+func fitted(ctx context.Context, method string, m gppl.Model, d gppl.Data, seed uint64, s gppl.Settings) (*gppl.Result, float64,
+	error) {
 	began := machine.ProcessorSeconds()
 	loss, err := methods[method](ctx, m, d, seed)
 	if err != nil {
@@ -229,7 +230,8 @@ func median(v []float64) float64 {
 // table prints a row for each trial: of each parameter the bias and the spread of its log.
 func table(rows []trial, results []summary) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "kernel\tn\tempty\tmethod\tdraws\tdiverged\tcovered\ttraining ms\terrors ms\tbias ± spread of the log of each parameter")
+	fmt.Fprintln(w, "kernel\tn\tempty\tmethod\tdraws\tdiverged\tcovered\ttraining ms\terrors ms\t"+
+		"bias ± spread of the log of each parameter")
 	for i, t := range rows {
 		s := results[i]
 		covered, known := 0, 0

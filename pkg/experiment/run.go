@@ -40,6 +40,9 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 	if t.Loss == Auto || t.Loss == AutoProjected {
 		return o, o.automatic(ctx, model, sample)
 	}
+	if t.Start > 0 {
+		model = randomStart(model, sample.Train, t.Start)
+	}
 	loss, err := t.loss(ctx, model, sample.Train)
 	if err != nil {
 		return o, err
@@ -149,6 +152,8 @@ func (t Trial) loss(ctx context.Context, model gppl.Model, d gppl.Data) (gppl.Lo
 		if err == nil {
 			loss = vfe.WithSetup(chosen)
 		}
+	case Whittle:
+		loss, err = gppl.NewWhittle(ctx, model, d, gppl.WhittleOptions{Taper: t.Taper})
 	case PL, Residual:
 		design, ok := Designs[t.Design]
 		if !ok {

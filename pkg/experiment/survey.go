@@ -111,7 +111,7 @@ func (s Survey[T, R]) Run(ctx context.Context, trials []T) ([]R, error) {
 	return s.pass(ctx, trials)
 }
 
-// Stored returns the trials in the file of the survey, in the order in which they ended, and their results, without computing any.
+// Stored returns the trials in the file of the survey, in the order in which they ended, and their results. It computes none.
 func (s Survey[T, R]) Stored() (trials []T, results []R, err error) {
 	own, err := openRecords[T, R](s.path(), nil)
 	if err != nil {

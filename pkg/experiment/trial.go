@@ -15,13 +15,15 @@ type Trial struct {
 	Protocol  string    `json:"protocol"` // Paper or GPPL
 	Source    Source    `json:"source"`
 	Kernel    string    `json:"kernel"`             // a key of Kernels
-	Loss      string    `json:"loss"`               // ML, VFE, PL, Residual, Auto or AutoProjected
+	Loss      string    `json:"loss"`               // ML, VFE, PL, Residual, Whittle, Auto or AutoProjected
 	Design    string    `json:"design,omitempty"`   // of the projections: a key of Designs
 	Order     int       `json:"order,omitempty"`    // k projections, or m inducing inputs
 	Optimiser Optimiser `json:"optimiser,omitzero"` // zero for Auto, which chooses its own
 	Seed      uint64    `json:"seed,omitempty"`     // of the projections, or of k-means
 	Authors   Authors   `json:"authors,omitzero"`
 	Engine    string    `json:"engine,omitempty"` // forced; "" is the automatic choice
+	Taper     float64   `json:"taper,omitempty"`  // of Whittle
+	Start     uint64    `json:"start,omitempty"`  // seed of a random start (randomStart); 0 is the paper's start
 }
 
 // The two protocols.
@@ -37,6 +39,7 @@ const (
 	PL  = "PL"  // the projected likelihood
 
 	Residual      = "PL + residual"   // PL with the residual energy
+	Whittle       = "Whittle"         // the debiased Whittle likelihood
 	Auto          = "auto"            // auto.Fit
 	AutoProjected = "auto, projected" // auto.Fit restricted to projections
 )

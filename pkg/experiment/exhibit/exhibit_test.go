@@ -127,6 +127,7 @@ func TestTablesFollow(t *testing.T) {
 		{"Table2", "sunspots", func(o []experiment.Outcome) *viz.Table { return Table2(o, p) }, all},
 		{"VFEVariants", "sunspots", func(o []experiment.Outcome) *viz.Table { return VFEVariants(o, p) }, []string{experiment.VFE}},
 		{"SunspotsPL", "sunspots", SunspotsPL, []string{experiment.PL}},
+		{"SunspotsWhittle", "sunspots", SunspotsWhittle, append([]string{experiment.Whittle}, all...)},
 		{"SunspotsExact", "sunspots", func(o []experiment.Outcome) *viz.Table { return SunspotsExact(o, p) }, []string{experiment.PL}},
 	} {
 		stored := partly(t, c.store)
@@ -211,6 +212,7 @@ func TestSunspots(t *testing.T) {
 	checkTable(t, VFEVariants(all, p), 4)
 	checkTable(t, SunspotsPL(all), 4)
 	checkTable(t, SunspotsExact(all, p), 4, "1595.472381", "1932.05649820")
+	checkTable(t, SunspotsWhittle(all), 20, "20 of 20")
 	f, err := SunspotsStrips(all, p)
 	checkFigure(t, f, err, "nats")
 }
