@@ -142,8 +142,8 @@ func (r Races) Table() *viz.Table {
 	t := &viz.Table{
 		Caption: "The best use of a budget of processor time: the lowest exact NLL above its optimum (nats)",
 		Columns: []viz.Column{{Name: "kernel"}, {Name: "times"}, {Name: "signal/noise"}, {Name: "n"}},
-		Notes: smokeNote([]string{"Medians over draws. Within 0.1 nats an exact likelihood counts as best. “—”: no estimator has ended " +
-			"its first evaluation. Whittle takes regular times only. Signal/noise: ratio of variances."}),
+		Notes: smokeNote([]string{"Medians over draws. Within 0.1 nats an exact likelihood counts as best. “—”: no estimator has " +
+			"ended its first evaluation. Whittle takes regular times only. Signal/noise: ratio of variances."}),
 	}
 	for _, budget := range shown {
 		t.Columns = append(t.Columns, viz.Column{Name: fmt.Sprintf("after %g s", budget)})
