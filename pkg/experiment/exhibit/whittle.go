@@ -20,7 +20,8 @@ func SunspotsWhittle(all []experiment.Outcome) *viz.Table {
 		Notes: smokeNote([]string{"All by L-BFGS. The lowest known exact NLL is that of all stored trainings with the kernel. PL: " +
 			"over draws of the projections from the paper's start; its share within 5 nats is of these. Whittle: over random starts, " +
 			"log-uniform in a wide box. At the lowest loss: where that one of the random starts ends which a user would keep. " +
-			"Evaluations and time from the paper's start.", machines(all)}),
+			"Evaluations and time from the paper's start; Whittle's times are of a busy machine, and some three times the processor's.",
+			machines(all)}),
 	}
 	for _, kernel := range experiment.KernelNames {
 		lowest := math.Inf(1)
