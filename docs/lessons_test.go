@@ -169,6 +169,7 @@ var lessons = []lesson{
 	{"08-E3-EEG", []string{"one"}, map[string]string{"n    = 2000": "n    = 1000"}, func(t *testing.T) [][]any { return eeg(t, 1000) }, false},
 	{"03-theorem", []string{"code-6"}, map[string]string{"n, k  = 150, 30": "n, k  = 150, 50"}, func(t *testing.T) [][]any { return theorem(t, 50) }, false},
 	{"04-spectrum", []string{"one"}, map[string]string{"n, k  = 500, 25 ": "n, k  = 500, 40 "}, func(t *testing.T) [][]any { return spectrum(t, 40) }, false},
+	{"17-whittle", []string{"train"}, map[string]string{"n     = 1024 ": "n     = 301 "}, func(t *testing.T) [][]any { return whittle(t, 301) }, true},
 }
 
 var names = []string{"ML", "VFE", "PL"}
@@ -313,6 +314,24 @@ func theorem(t *testing.T, k int) (want [][]any) {
 	for i, param := range info.Params() {
 		all, first, second := info.Data().At(i, i), loss.Quadratic.At(i, i), loss.Cross.At(i, i)
 		want = append(want, []any{param.Name, all, seen.At(i, i), first, second, first + second, all - seen.At(i, i), (first + second) / all})
+	}
+	return want
+}
+
+// whittle is what the Whittle and the exact likelihood learn from a draw of SE on a step of 1.
+func whittle(t *testing.T, n int) (want [][]any) {
+	ctx := context.Background()
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	truth := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
+	d := gppl.Data{X: gppl.Scalars(x), Y: testkit.Must(truth.Sample(ctx, gppl.Scalars(x), 1))(t).Y}
+	start := truth.WithParams([]float64{2, 10, 0.2})
+	a := testkit.Must(gppl.Fit(ctx, testkit.Must(gppl.NewWhittle(ctx, start, d, gppl.WhittleOptions{}))(t), nil, gppl.Settings{}))(t)
+	b := testkit.Must(gppl.Fit(ctx, testkit.Must(gppl.NewExact(ctx, start, d))(t), nil, gppl.Settings{}))(t)
+	for i, p := range a.Params {
+		want = append(want, []any{p.Name, truth.Values()[i], p.Value, p.StdErrLog, b.Params[i].Value, b.Params[i].StdErrLog})
 	}
 	return want
 }

@@ -1,6 +1,6 @@
 // Command whittle compares the debiased Whittle likelihood with the exact and the projected one over draws of a known model: bias
 // and spread of the estimates, how often intervals of 95 % cover the truth, and the processor time of a training from the truth.
-// What it computes is stored beside it, in bias.jsonl, and not computed again.
+// What it computes is stored in notebooks/results/whittle-bias.jsonl, which notebook 17 shows, and not computed again.
 //
 //	go run ./measure/whittle                               # prints what is stored
 //	go run ./measure/whittle -draws 500                    # computes all kernels and lengths: hours
@@ -93,7 +93,7 @@ func main() {
 	kernels := flag.String("kernel", "SE,Matern32,LocPer", "kernels, separated by commas")
 	gaps := flag.String("gaps", "0,0.2", "shares of places that are empty, separated by commas")
 	of := flag.String("method", "exact,Whittle,PL", "methods, separated by commas: also Whittle NW=4 and Whittle 1953")
-	folder := flag.String("folder", "measure/whittle", "folder of bias.jsonl")
+	folder := flag.String("folder", "notebooks/results", "folder of whittle-bias.jsonl")
 	flag.Parse()
 	var trials []trial
 	for _, kernel := range strings.Split(*kernels, ",") {
@@ -115,7 +115,7 @@ func main() {
 			}
 		}
 	}
-	stored := experiment.Survey[trial, summary]{Name: "bias", Folder: *folder, Compute: compute, Workers: 1,
+	stored := experiment.Survey[trial, summary]{Name: "whittle-bias", Folder: *folder, Compute: compute, Workers: 1,
 		Progress: func(p experiment.Progress[trial]) { fmt.Fprintf(os.Stderr, "%v\n", p) }}
 	if *draws > 0 {
 		if _, err := stored.Run(machine.UntilSignal(), trials); err != nil {
