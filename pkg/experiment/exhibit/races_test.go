@@ -37,6 +37,27 @@ func TestRaces(t *testing.T) {
 	checkFigure(t, f, err, "signal/noise 10", "100 regular")
 }
 
+// TestRacesStored: every race that is listed is stored.
+func TestRacesStored(t *testing.T) {
+	races, standings, err := experiment.RaceSurvey("../../../notebooks/results").Stored()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := map[experiment.Race]bool{}
+	for _, r := range races {
+		stored[r] = true
+	}
+	for _, r := range experiment.Races(scales.Full) {
+		if !stored[r] {
+			t.Errorf("%v is not stored", r)
+		}
+	}
+	table := Races{races, standings}.Table()
+	checkTable(t, table, 36, "exact, by structure")
+	f, err := Races{races, standings}.Figure()
+	checkFigure(t, f, err, "4000 regular", "LocPer")
+}
+
 func TestKeeps(t *testing.T) {
 	m, n := experiment.KeepsModel(scales.Smoke)
 	all, params, err := experiment.Information(t.Context(), scales.Smoke)
