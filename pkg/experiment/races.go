@@ -231,7 +231,10 @@ var errOver = errors.New("experiment: the largest budget is used up")
 
 // Run trains until training ends or the largest of the budgets is used up, and judges it afterwards. Nothing else may run in the
 // process meanwhile.
-func (r Race) Run(ctx context.Context) (s Standing, err error) {
+func (r Race) Run(ctx context.Context) (Standing, error) { return r.within(ctx, Budgets[len(Budgets)-1]) }
+
+// within runs the race with a budget in seconds of processor time.
+func (r Race) within(ctx context.Context, budget float64) (s Standing, err error) {
 	s.Machine = machine.CPU()
 	d, err := r.shared(ctx)
 	if err != nil {
@@ -240,7 +243,7 @@ func (r Race) Run(ctx context.Context) (s Standing, err error) {
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	l := &traced{best: math.Inf(1), began: machine.ProcessorSeconds()}
-	most := l.began + Budgets[len(Budgets)-1]
+	most := l.began + budget
 	go func() {
 		for limited.Err() == nil {
 			if time.Sleep(10 * time.Millisecond); machine.ProcessorSeconds() > most {
