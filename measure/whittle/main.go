@@ -23,6 +23,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -232,8 +233,14 @@ func table(rows []trial, results []summary) {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "kernel\tn\tempty\tmethod\tdraws\tdiverged\tcovered\ttraining ms\terrors ms\t"+
 		"bias ± spread of the log of each parameter")
-	for i, t := range rows {
-		s := results[i]
+	order := timeline.Range(0, len(rows))
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := rows[i], rows[j]
+		return cmp.Or(cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.N, b.N), cmp.Compare(a.Gaps, b.Gaps), cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.Draws, b.Draws))
+	})
+	for _, i := range order {
+		t, s := rows[i], results[i]
 		covered, known := 0, 0
 		for a := range s.Known {
 			covered, known = covered+s.Covered[a], known+s.Known[a]
