@@ -236,8 +236,8 @@ func table(rows []trial, results []summary) {
 	order := timeline.Range(0, len(rows))
 	slices.SortFunc(order, func(i, j int) int {
 		a, b := rows[i], rows[j]
-		return cmp.Or(cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.N, b.N), cmp.Compare(a.Gaps, b.Gaps), cmp.Compare(a.Method, b.Method),
-			cmp.Compare(a.Draws, b.Draws))
+		return cmp.Or(cmp.Compare(a.Kernel, b.Kernel), cmp.Compare(a.N, b.N), cmp.Compare(a.Gaps, b.Gaps),
+			cmp.Compare(a.Method, b.Method), cmp.Compare(a.Draws, b.Draws))
 	})
 	for _, i := range order {
 		t, s := rows[i], results[i]

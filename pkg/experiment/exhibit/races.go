@@ -156,8 +156,9 @@ func (r Races) Table() *viz.Table {
 	t := &viz.Table{
 		Caption: "The best use of a budget of processor time: the lowest exact NLL above its optimum (nats)",
 		Columns: []viz.Column{{Name: "kernel"}, {Name: "times"}, {Name: "signal/noise", Format: viz.Fixed(0)}, {Name: "n"}},
-		Notes: smokeNote([]string{"Medians over draws. Exact: by the engine that suits the series; within 0.1 nats it counts as best. " +
-			"“—”: no estimator has ended its first evaluation. Whittle takes regular times only. Signal/noise: ratio of variances."}),
+		Notes: smokeNote([]string{"Medians over draws. Exact: by the engine that suits the series; within 0.1 nats it counts as " +
+			"best. “—”: no estimator has ended its first evaluation. Whittle takes regular times only. Signal/noise: ratio of " +
+			"variances."}),
 	}
 	for _, budget := range shown {
 		t.Columns = append(t.Columns, viz.Column{Name: fmt.Sprintf("after %g s", budget)})
