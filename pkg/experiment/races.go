@@ -231,7 +231,9 @@ var errOver = errors.New("experiment: the largest budget is used up")
 
 // Run trains until training ends or the largest of the budgets is used up, and judges it afterwards. Nothing else may run in the
 // process meanwhile.
-func (r Race) Run(ctx context.Context) (Standing, error) { return r.within(ctx, Budgets[len(Budgets)-1]) }
+func (r Race) Run(ctx context.Context) (Standing, error) {
+	return r.within(ctx, Budgets[len(Budgets)-1])
+}
 
 // within runs the race with a budget in seconds of processor time.
 func (r Race) within(ctx context.Context, budget float64) (s Standing, err error) {
