@@ -226,7 +226,7 @@ func (s parquetFile) readNumbers(ctx context.Context, visit func(*dataset.CSVBlo
 				continue
 			}
 			b.X, b.Y, b.Lines = append(b.X, x[i]), append(b.Y, y[i]), append(b.Lines, rows)
-			watched.Add(x[i], func(column int) string { return keys[column-2][i] })
+			watched.Add(rows, x[i], func(column int) string { return keys[column-2][i] })
 		}
 		missing += b.Skipped
 		return visit(b)

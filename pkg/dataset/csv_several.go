@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -44,6 +45,7 @@ type Watch struct {
 }
 
 type watchedRow struct {
+	row int
 	x   float64
 	ids [mostWatched]int32 // numbers of the texts
 }
@@ -57,8 +59,8 @@ func NewWatch(columns ...int) *Watch {
 	return w
 }
 
-// Add adds a row: its x, and the text of each watched column. Several goroutines may add rows.
-func (w *Watch) Add(x float64, text func(column int) string) {
+// Add adds a row: its number, its x, and the text of each watched column. Several goroutines may add rows, in any order.
+func (w *Watch) Add(row int, x float64, text func(column int) string) {
 	const most, mostTexts = 1 << 18, 10_000 // numbers of rows, and of different texts of a column
 	passed := func(r watchedRow) bool {
 		h := math.Float64bits(r.x + 0) // −0 and 0 have one hash
@@ -70,7 +72,7 @@ func (w *Watch) Add(x float64, text func(column int) string) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r := watchedRow{x: x}
+	r := watchedRow{row: row, x: x}
 	if passed(r) {
 		return
 	}
@@ -118,13 +120,28 @@ func (w *Watch) Several() (s CSVSeveral) {
 				}
 				if s.Series = w.apart(a, b, s.Values); s.Series > 1 {
 					s.Columns = slices.Compact([]int{w.columns[a].at, w.columns[b].at})
-					s.Texts = w.columns[a].texts[:min(len(w.columns[a].texts), 3)]
+					s.Texts = w.firstTexts(a)
 					return s
 				}
 			}
 		}
 	}
 	return s
+}
+
+// firstTexts returns the first three texts of a column, or fewer, in the order of their first rows.
+func (w *Watch) firstTexts(j int) (texts []string) {
+	first := map[int32]int{}
+	for _, r := range w.rows {
+		if row, met := first[r.ids[j]]; !met || r.row < row {
+			first[r.ids[j]] = r.row
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(first), func(a, b int32) int { return cmp.Compare(first[a], first[b]) })
+	for _, id := range ids[:min(len(ids), 3)] {
+		texts = append(texts, w.columns[j].texts[id])
+	}
+	return texts
 }
 
 // apart returns how many series two columns tell apart. It is 0 if rows of a series share an x, or if series have hardly any rows

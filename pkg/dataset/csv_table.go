@@ -162,7 +162,7 @@ func (t *table) read(rows []row) *CSVBlock {
 			b.Bad = append(b.Bad, *wrong)
 		case len(b.X) > n && !math.IsNaN(b.Y[n]):
 			complete++
-			t.watched.Add(b.X[n], r.at)
+			t.watched.Add(r.line, b.X[n], r.at)
 		}
 		short = short || isShort
 	}
