@@ -40,7 +40,8 @@ func TestTitleOfCommas(t *testing.T) {
 	}
 }
 
-// TestTwoLinesAbove: a title with as many commas as the table is refused by its line, as are units below the header.
+// TestTwoLinesAbove: a file is refused with the number of the line if a title has as many commas as the table, or if units stand
+// below the header.
 func TestTwoLinesAbove(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"Report, site 7, 2024\ndate,a,b\n2024-01-01,3,1\n2024-01-02,4,1\n", `line 1: two lines stand above the values, with "Report" and "date" (if ` +
