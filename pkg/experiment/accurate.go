@@ -34,12 +34,13 @@ func Unsuccessful(all []Outcome) int {
 type Coverage struct {
 	Name              string
 	Truth             float64
-	Estimates, Stated []float64 // of each draw; stated are standard errors of the log
+	Estimates, Stated []float64 // one per draw; Stated are standard errors of the log
 	Spread            float64   // standard deviation of the log of the estimates
 	Covered, Of       int
 }
 
-// Coverages computes them over the draws of the first source, from fits restricted to projections.
+// Coverages computes a [Coverage] for each parameter of the first source from its automatic fits that were restricted to
+// projections.
 func Coverages(all []Outcome) (cs []Coverage) {
 	var source Source
 	for _, o := range all {
@@ -57,7 +58,7 @@ func Coverages(all []Outcome) (cs []Coverage) {
 		var logs []float64
 		for _, o := range ours {
 			if o.Error != "" || len(o.StdErr) <= i {
-				c.Of++ // without a standard error the truth counts as not covered
+				c.Of++ // a truth without a standard error counts as not covered
 				continue
 			}
 			off := math.Log(o.Theta[i] / p.Value)

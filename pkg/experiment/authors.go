@@ -13,7 +13,7 @@ import (
 
 // What the authors' code does to a loss, as losses around a loss.
 
-// onDiagonal is a loss of K + δI: the noise variance that it learns is δ less than what the data ask for.
+// onDiagonal is a loss of K + δI. The noise variance learnt under it is δ smaller than the data's.
 type onDiagonal struct {
 	gppl.Loss
 	delta float64
@@ -22,7 +22,7 @@ type onDiagonal struct {
 
 func (l onDiagonal) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	if !(theta[l.noise] > 0) {
-		return l.Loss.ValueGrad(context.Background(), grad, theta) // which says what is wrong with it
+		return l.Loss.ValueGrad(context.Background(), grad, theta) // Loss reports what is wrong with theta
 	}
 	shifted := append([]float64(nil), theta...)
 	shifted[l.noise] += l.delta

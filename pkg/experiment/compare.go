@@ -27,8 +27,9 @@ func PairsBy(a, b []Outcome, same func(x, y Trial) bool) (as, bs []Outcome) {
 // timedOrder is the order of E2 whose measured dense evaluations are used for the authors' E1, at the same n and order 40.
 const timedOrder = 50
 
-// NotebookSeconds returns the dense times of E1 with the settings of the authors' notebook, without set-up, which they do not
-// time either: evaluations times the measured cost of one at n = 1000, for VFE and PL at order 50 of E2 instead of 40.
+// NotebookSeconds returns the dense times of E1 with the settings of the authors' notebook: the number of evaluations times
+// the measured cost of one at n = 1000, for VFE and PL at order 50 of E2 instead of 40. The authors do not time the set-up, so
+// it is left out.
 func NotebookSeconds(e *Evidence, optimiser, loss string) []float64 {
 	order := timedOrder
 	if loss == ML {
@@ -43,7 +44,8 @@ func NotebookSeconds(e *Evidence, optimiser, loss string) []float64 {
 	return Values(Where(e.E1, NotebookE1(optimiser, loss)), func(o Outcome) float64 { return float64(o.Evaluations) * one })
 }
 
-// DenseCosts returns, for each n of E2, the seconds of a dense evaluation of PL over those of one of VFE, with k = m = 150.
+// DenseCosts returns, for each n of E2, the ratio of the seconds of a dense evaluation of PL to those of VFE, with k = m =
+// 150.
 func DenseCosts(e *Evidence) (n, ratio []float64) {
 	seconds := func(loss string, size int) float64 {
 		for _, o := range e.E2 {
@@ -81,8 +83,8 @@ func PrecisionPairs(e *Evidence, n, order int) (pairs []PrecisionPair) {
 	return pairs
 }
 
-// EEGRuns returns the outcomes on the EEG by protocol, kernel and loss, one for each sample: those that have errors of prediction
-// or, if none has, the first, which says why.
+// EEGRuns returns the outcomes on the EEG by protocol, kernel and loss, one for each sample. It returns those with errors of
+// prediction or, if there are none, the first outcome, whose error says why.
 func EEGRuns(all []Outcome, protocol, kernel, loss string) []Outcome {
 	runs := Where(all, func(t Trial) bool {
 		return plain(t) && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss
@@ -93,8 +95,8 @@ func EEGRuns(all []Outcome, protocol, kernel, loss string) []Outcome {
 	return runs[:min(1, len(runs))]
 }
 
-// RepulsionEffect is what the repulsion between inducing inputs adds to VFE's NLL on the sunspots, run by run, with the noise in
-// K_uu and without.
+// RepulsionEffect returns, for each run, how much the repulsion between inducing inputs adds to VFE's NLL on the sunspots, in
+// nats, in both variants: noise inside K_uu and outside.
 func RepulsionEffect(e *Evidence, kernel string) (change []float64) {
 	for _, noisy := range []bool{false, true} {
 		with, without := Pairs(Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{NoiseInGram: noisy, Repel: true})),

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// figureFiles holds what scripts/read_figures.py read from the vector figures in the authors' repository; each file says what and
-// how.
+// figureFiles holds what scripts/read_figures.py read from the vector figures in the authors' repository. The head of each
+// file describes its contents.
 //
 //go:embed figures/figure1.csv figures/figure2.csv figures/figure3.csv
 var figureFiles embed.FS

@@ -18,13 +18,13 @@ import (
 // alone it is the squared ratio of the Cramér–Rao standard errors.
 type Efficiency struct {
 	Design   string
-	Residual bool // with the residual energy
+	Residual bool // whether the loss includes the residual energy
 	K        int
 	Kept     []float64 // for each parameter of the model; NaN if H is singular to rounding
 }
 
-// Efficiencies computes them at the true parameters of a draw of SE with l = 5, for every design and k of the curves. O(n³)
-// once.
+// Efficiencies computes an [Efficiency] at the true parameters of a draw of SE with l = 5 for every design and k of the
+// curves. It costs O(n³) once.
 func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err error) {
 	source := CurveSources(s)[0]
 	source.Seed = 1
@@ -131,7 +131,7 @@ func godambe(info *fisher.Information, omega *gppl.Projection, residual bool) (*
 			j.Set(x, y, 0.5*(inner(&ms[x], ms[y].T())+c[y]*inner(&m[x], &aa)+c[x]*inner(&m[y], &aa)+c[x]*c[y]*square))
 		}
 	}
-	// Scaled by each parameter's own sensitivity, so that H is singular only if something is not identified.
+	// H scaled by each parameter's own sensitivity is singular only if a combination of parameters is not identified.
 	unit := make([]float64, p)
 	for i := range unit {
 		unit[i] = 1 / math.Sqrt(math.Abs(h.At(i, i)))

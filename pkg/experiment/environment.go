@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// StorePath is the file of an experiment's outcomes, relative to the folder notebooks: results at full scale, which is committed;
-// out at smoke scale, which is not.
+// StorePath returns the file of an experiment's outcomes, relative to the folder notebooks. Results at full scale are in the
+// folder results, which is committed; smoke results are in out, which is not.
 func StorePath(s scales.Scale, notebooks, name string) string {
 	if s == scales.Smoke {
 		return filepath.Join(notebooks, "out", "smoke-"+name+".jsonl")
@@ -20,11 +20,14 @@ func StorePath(s scales.Scale, notebooks, name string) string {
 	return filepath.Join(notebooks, "results", name+".jsonl")
 }
 
-// RunNamed runs trials of a named experiment at GPPL_SCALE. GPPL_FRESH, a time in Unix seconds, recomputes what was stored
-// before it (1: before now). Recordings are downloaded if they can be; results of those that cannot are taken as they are
-// stored. GPPL_SLOW=1 includes trials that take hours. The current folder must be that of the notebooks. progress is that of a
-// Survey, and shows a bar if it is nil. Afterwards the store begins with these trials, in their order; what else it holds is
-// kept behind them. It is an error if a trial is not one of the experiment: a Survey runs trials of your own.
+// RunNamed runs trials of a named experiment at GPPL_SCALE. The current folder must contain the notebooks.
+//
+// GPPL_FRESH, a time in Unix seconds, recomputes outcomes stored before it (1: before now). GPPL_SLOW=1 includes trials that
+// take hours. Recordings are downloaded if possible; where one is unavailable, its stored results are used. progress is called
+// as by a Survey; if it is nil, a bar is shown. Afterwards the store begins with these trials, in their order, followed by its
+// other outcomes.
+//
+// RunNamed returns an error if a trial is not one of the experiment: run your own trials by a Survey.
 func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress[Trial])) error {
 	scale := scales.FromEnvironment()
 	list, _ := Named(name, scale)
@@ -87,9 +90,9 @@ func Stored(name string, trials []Trial) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// slow reports whether a trial is run only with GPPL_SLOW=1. These are the EEG by VFE with m = 500, by RQ (its exact likelihood
-// is dense at n = 8000), and on all samples but the first; and trials of the authors' code with 100 or more inducing inputs or,
-// in single precision, projections, which take minutes each.
+// slow reports whether a trial is run only with GPPL_SLOW=1: on the EEG, VFE with m = 500, RQ (its exact likelihood is dense
+// at n = 8000) and all samples but the first; by the authors' code, VFE with 100 or more inducing inputs and, in single
+// precision, PL with 100 or more projections, which take minutes each.
 func (t Trial) slow() bool {
 	if t.Optimiser.Method == TorchAdam && t.Order >= 100 && (t.Loss == VFE || t.Authors.Float32) {
 		return true
@@ -100,9 +103,8 @@ func (t Trial) slow() bool {
 	return t.Loss == VFE || t.Kernel == "RQ" || t.Source.Seed > 1
 }
 
-// openNamed opens the store of a named experiment at GPPL_SCALE in the folder of the notebooks. At smoke scale, outcomes of
-// recordings that cannot be had are those in results/smoke, which scripts/reproduce.sh --numbers accept stores; at full scale all
-// are in the store itself.
+// openNamed opens the store of a named experiment at GPPL_SCALE. At smoke scale, outcomes of unavailable recordings come from
+// results/smoke, which scripts/reproduce.sh --numbers accept stores; at full scale the store itself has all outcomes.
 func openNamed(name string) (*Store, error) {
 	scale := scales.FromEnvironment()
 	s, err := OpenStore(StorePath(scale, ".", name))

@@ -13,7 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
-// Evidence is all that was stored at full scale. The ledger's verdicts follow from it.
+// Evidence is everything stored at full scale. The ledger derives its verdicts from it.
 type Evidence struct {
 	E1, E2, Sunspots, EEG []Outcome
 	Accurate              []Outcome
@@ -21,7 +21,8 @@ type Evidence struct {
 	Published             Published
 }
 
-// LoadEvidence reads the stored results in a folder. What has not been computed is absent from it; the ledger says so.
+// LoadEvidence reads the stored results in a folder. Results that were never computed are absent, and the ledger reports them
+// as such.
 func LoadEvidence(dir string) (*Evidence, error) {
 	e := &Evidence{}
 	var err error
@@ -43,8 +44,8 @@ func LoadEvidence(dir string) (*Evidence, error) {
 	return e, err
 }
 
-// ofTrials returns the outcomes of the trials, in the order of the outcomes: the latest of each. A store may hold others, such as
-// those of an older revision.
+// ofTrials returns the latest outcome of each trial, in the order of the outcomes. Others in the store, such as outcomes of an
+// older revision, are dropped.
 func ofTrials(outcomes []Outcome, trials []Trial) (kept []Outcome) {
 	at := map[Trial]int{} // index in kept
 	for _, t := range trials {
@@ -90,25 +91,26 @@ type Logs struct {
 		Stop  int       `json:"stop"`  // the step that ended training, 0 if none did
 		Theta []float64 `json:"theta"`
 	} `json:"E1_BFGS"`
-	E2Start map[string]float64            `json:"E2_start_NLL"` // by n
+	E2Start map[string]float64            `json:"E2_start_NLL"` // keyed by n
 	Stops   map[string]map[string]int     `json:"E3_sunspots_stop"`
 	EEG     map[string]map[string]float64 `json:"E3_eeg_NLL"`
 
 	EEGNorms  map[string]map[string]float64 `json:"E3_eeg_residual_norm"`    // ‖μ − y‖ over the 2000 held-out points
-	E1Seconds map[string]Figure             `json:"E1_BFGS_NLL_and_seconds"` // by method, as the notebook prints them
+	E1Seconds map[string]Figure             `json:"E1_BFGS_NLL_and_seconds"` // keyed by method, as the notebook prints them
 	E2Failed  map[string]int                `json:"E2_VFE_150_failed_factorisations"`
-	E2Setup   map[string]map[string]float64 `json:"E2_setup_seconds"` // not in their times: k-means with m = 150, repulsion; by n
+	// k-means with m = 150 and repulsion, which the authors' times leave out; keyed by n
+	E2Setup map[string]map[string]float64 `json:"E2_setup_seconds"`
 }
 
 // Seed55 is the result of an independent run of the authors' code on the sunspots, with more digits than their notebook prints.
 type Seed55 struct {
 	Of map[string]struct {
 		Start float64   `json:"start"` // PL before the first step
-		NLL   float64   `json:"nll"`   // exact, after the last
+		NLL   float64   `json:"nll"`   // exact NLL after the last step
 		Stop  int       `json:"stop"`
 		Theta []float64 `json:"theta"`
 	} `json:"PL"`
-	VFE map[string]struct { // its initial centres depend on the version of k-means
+	VFE map[string]struct { // the initial centres depend on the version of k-means
 		NLL  float64 `json:"nll"`
 		Stop int     `json:"stop"`
 	} `json:"VFE"`
@@ -130,7 +132,7 @@ type E2Figure struct {
 	Seconds float64 `json:"s"`
 }
 
-// Above is how far above ML's a published NLL of E2 lies; NaN if it is not there.
+// Above returns how far a published NLL of E2 lies above ML's, in nats, or NaN if it was not published.
 func (p Published) Above(n int, method string, order int) float64 {
 	of := map[string]float64{method: math.NaN(), ML: math.NaN()}
 	for _, f := range p.E2 {
@@ -170,8 +172,8 @@ func NLLs(all []Outcome) []float64 {
 	})
 }
 
-// Optimum returns the minimum of the exact NLL for the data and kernel of a trial, taken from this project's ML in all; NaN if it
-// is not there.
+// Optimum returns the minimum of the exact NLL for the data and kernel of a trial, taken from this project's ML in all, or NaN
+// if all lacks it.
 func Optimum(all []Outcome, t Trial) float64 {
 	for _, o := range all {
 		if o.Trial.Loss == ML && o.Trial.Protocol == GPPL && o.Trial.Source == t.Source && o.Trial.Kernel == t.Kernel && o.Error == "" {
@@ -181,11 +183,11 @@ func Optimum(all []Outcome, t Trial) float64 {
 	return math.NaN()
 }
 
-// Excess is how far the exact NLL of each outcome lies above the optimum of the same data (see [Optimum]); below 1e-6 nats it is
-// 0.
+// Excess returns how far the exact NLL of each outcome lies above the optimum of the same data (see [Optimum]), in nats.
+// Values below 1e-6 nats become 0.
 func Excess(all, some []Outcome) []float64 {
 	optima := map[Trial]float64{}
-	for i := len(all) - 1; i >= 0; i-- { // backwards: the first of several is kept
+	for i := len(all) - 1; i >= 0; i-- { // backwards, so that the first of several outcomes wins
 		if o := &all[i]; o.Trial.Loss == ML && o.Trial.Protocol == GPPL && o.Error == "" {
 			optima[Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}] = o.NLL
 		}
@@ -257,7 +259,7 @@ func notebookSettings(optimiser, loss string) func(Trial) bool {
 	}
 }
 
-// NotebookE1With selects those by Adam with other options: of VFE, or of PL with Sphere projections.
+// NotebookE1With selects, as [NotebookE1] does for Adam, the trials with other options: VFE, or PL with Sphere projections.
 func NotebookE1With(loss string, a Authors) func(Trial) bool {
 	return func(t Trial) bool {
 		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss && t.Authors == a &&
@@ -318,7 +320,7 @@ func E2By(protocol, loss string, n, order int) func(Trial) bool {
 	return e2(protocol, loss, n, order, false)
 }
 
-// E2Stated selects those on data with the noise variance that the text states, 0.1.
+// E2Stated selects as [E2By] does, on data with the noise variance stated in the text, 0.1.
 func E2Stated(protocol, loss string, n, order int) func(Trial) bool {
 	return e2(protocol, loss, n, order, true)
 }
@@ -353,8 +355,8 @@ func LooserStop(kernel string) func(Trial) bool {
 	}
 }
 
-// DenseSeconds is the time that the trial would have taken with the dense engine: its evaluations times the measured cost of one,
-// or NaN if that was not measured. For trials that ran densely it is the measured time.
+// DenseSeconds returns the time that the trial would have taken with the dense engine: its evaluations times the measured cost
+// of one, or NaN without such a measurement. For trials that ran densely it is the measured time.
 func DenseSeconds(all []Outcome, o Outcome) float64 {
 	if o.Trial.Engine == "dense" {
 		return o.Seconds()

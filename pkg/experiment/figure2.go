@@ -34,13 +34,13 @@ func figure2Variances(r *gppl.Result, s Sample) (exact, figure float64, err erro
 	return exact, stat.Mean(v, nil), err
 }
 
-// Variances are the mean variances by a loss divided by those by ML, one ratio for each draw of E1 with the settings of the
-// authors' notebook on which neither run diverged.
+// Variances holds, for a loss, the ratios of its mean variances to ML's: one for each draw of E1, with the settings of the
+// authors' notebook, on which neither run diverged.
 type Variances struct {
-	// Of noisy observations: as the authors' code predicts them, by the loss's own posterior, by the exact posterior.
+	// Ratios for noisy observations: predicted by the authors' code, by the loss's own posterior, and by the exact posterior.
 	Theirs, Sparse, Exact []float64
-	Latent                []float64 // of the function alone, by the loss's own posterior: for VFE the sparse one
-	Seeds                 []uint64  // of the draws
+	Latent                []float64 // ratio for the function alone, by the loss's own posterior (for VFE the sparse one)
+	Seeds                 []uint64  // seeds of the draws
 	Diverged              int
 }
 
@@ -102,7 +102,7 @@ func ForwardVFE(m gppl.Model, inducing []float64, s Sample, x []float64) ([]floa
 	return variances, nil
 }
 
-// gram returns the covariances of the function at a with those at b.
+// gram returns the covariance matrix between the function at a and at b.
 func gram(k gppl.Kernel, a, b []float64) *mat.Dense {
 	cov := make([]float64, len(a)*len(b))
 	gppl.Covariance(context.Background(), cov, k, gppl.Scalars(a), gppl.Scalars(b))

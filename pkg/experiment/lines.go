@@ -15,11 +15,11 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sealed"
 )
 
-// entry is what a line of a file of results holds, under its key.
+// entry is the content of one line of a file of results; key identifies it.
 type entry interface{ key() string }
 
-// lines are results in a file of JSON lines. Each is written as a whole when it ends, so that a run that is killed loses only
-// what is in progress. A later line replaces an earlier one with the same key.
+// lines holds the results in a file of JSON lines. Each result is written as a whole when its run ends, so a killed run loses
+// only what is in progress. A later line replaces an earlier one with the same key.
 type lines[E entry] struct {
 	path string
 
@@ -27,16 +27,16 @@ type lines[E entry] struct {
 	contents[E]
 }
 
-// contents are what the file holds.
+// contents is a file's content in memory.
 type contents[E entry] struct {
 	entries map[string]E
-	texts   map[string][]byte // lines as they stand in the file, with members that this version does not know
+	texts   map[string][]byte // lines as in the file, including members that this version does not know
 	order   []string          // keys in the order of the file
-	stale   int               // lines that were replaced by a later one, or cut off
+	stale   int               // number of lines that a later one replaced or that were cut off
 }
 
-// open reads the file at path; one that does not exist is empty. A line that was cut off, by a kill or a full disk, is skipped.
-// Any other line that is not an entry, or does not match its checksum, is an error that names the line.
+// open reads the file at path; a missing file is empty. A line cut off by a kill or a full disk is skipped. Any other line
+// that is no entry or does not match its checksum gives an error that names the line.
 func (l *lines[E]) open(path string) (err error) {
 	l.path = path
 	l.contents, err = readLines[E](path)
@@ -111,8 +111,8 @@ func (l *lines[E]) at(key string) (e E, ok bool) {
 	return e, ok
 }
 
-// add appends an entry to the file in one write, with a checksum, and returns it as it will be read back. Then the entry
-// survives a loss of power.
+// add appends an entry to the file in one write, with a checksum, and returns it as it will be read back. Once add returns,
+// the entry survives a loss of power.
 func (l *lines[E]) add(e E) (E, error) {
 	text, err := json.Marshal(e)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 type Misfit struct {
 	Data   string // description of the data
 	N      int
-	Result *auto.Result // nil if Err is not
+	Result *auto.Result // nil if Err is set
 	Err    error
 }
 
-// Misfits fits SE plus noise, automatically, to data of other kinds.
+// Misfits fits SE plus noise, automatically, to data that another process generated.
 func Misfits(ctx context.Context, s scales.Scale) []Misfit {
 	n := scales.Pick(s, 600, 150)
 	rnd := rand.New(rand.NewPCG(1, 7))

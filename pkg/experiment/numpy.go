@@ -11,9 +11,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// legacyNormal draws the same numbers as numpy.random.randn after numpy.random.seed: uniform numbers of 53 bits, each from two
-// words of MT19937, turned into normal ones by Marsaglia's polar method, the second of each pair first. The uniform numbers equal
-// NumPy's to the bit, the normal ones but for the last digit of the C library's logarithm.
+// legacyNormal draws the same numbers as numpy.random.randn after numpy.random.seed. Two words of MT19937 make each uniform
+// number of 53 bits; Marsaglia's polar method turns pairs of these into normal numbers and yields the second of a pair first.
+// The uniform numbers equal NumPy's to the bit; the normal ones may differ in the last digit, by the C library's logarithm.
 type legacyNormal struct {
 	source *prng.MT19937
 	saved  float64
@@ -22,12 +22,12 @@ type legacyNormal struct {
 
 func newLegacyNormal(seed uint32) *legacyNormal {
 	source := prng.NewMT19937()
-	source.Seed(uint64(seed)) // init_genrand, as numpy.random.seed of a whole number
+	source.Seed(uint64(seed)) // init_genrand, which numpy.random.seed uses for a whole number
 	return &legacyNormal{source: source}
 }
 
-// NumPyNormal returns numpy.random.randn after numpy.random.seed: the same numbers, but for the last digit of the C library's
-// logarithm.
+// NumPyNormal returns numpy.random.randn after numpy.random.seed. Its numbers may differ from NumPy's in the last digit, by
+// the C library's logarithm.
 func NumPyNormal(seed uint32) (randn func() float64) { return newLegacyNormal(seed).next }
 
 // uniform is numpy's random_sample, in [0, 1).
@@ -43,7 +43,7 @@ func (g *legacyNormal) next() float64 {
 	}
 	for {
 		x, y := 2*g.uniform()-1, 2*g.uniform()-1
-		r2 := float64(x*x) + float64(y*y) // rounded apart: a fused multiply-add would differ from NumPy's in the last digit
+		r2 := float64(x*x) + float64(y*y) // rounded separately: a fused multiply-add would differ from NumPy's in the last digit
 		if r2 >= 1 || r2 == 0 {
 			continue
 		}
@@ -53,8 +53,8 @@ func (g *legacyNormal) next() float64 {
 	}
 }
 
-// notebookSeed is the seed that the authors' code sets at every evaluation of PL (gp.py, line 478). Every Ω of one shape that
-// their notebooks draw afterwards is therefore the same.
+// notebookSeed is the seed that the authors' code sets at every evaluation of PL (gp.py, line 478). Afterwards their notebooks
+// draw the same Ω for the same shape.
 const notebookSeed = 55
 
 // NotebookDesign names the Ω of the authors' sunspot notebook in Designs.
@@ -66,7 +66,7 @@ type legacySphere struct{ seed uint32 }
 
 func (d legacySphere) String() string { return NotebookDesign }
 
-// Directions is part of gppl.Design. It does not use the generator: the seed is part of the design.
+// Directions implements gppl.Design. It ignores the generator: the seed is part of the design.
 func (d legacySphere) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
 	n, k := omega.Dims()
 	g := newLegacyNormal(d.seed)

@@ -18,32 +18,32 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// known are the fingerprints of the recordings that the results in notebooks/results are of: SN_m_tot_V2.0.csv up to July 2025,
-// and eeg_burst_eg.edf. With them a stored result is found where its recording is not. TestKnownRecordings compares them with
-// the results, and with the recordings where these can be had.
+// known holds the fingerprints of the recordings behind notebooks/results: SN_m_tot_V2.0.csv up to July 2025, and
+// eeg_burst_eg.edf. They find a stored result on a machine without the recording. TestKnownRecordings compares them with the
+// results and, where available, with the recordings.
 var known = map[Source]string{
 	{Name: "sunspots", N: 3319}:     "e9930f786bb958eb",
-	{Name: "sunspots", N: 240}:      "606473980b346956", // of smoke scale, as the last
+	{Name: "sunspots", N: 240}:      "606473980b346956", // at smoke scale, as the last entry
 	{Name: "eeg", N: 8000, Seed: 1}: "4e72aa0bba22e4ce",
 	{Name: "eeg", N: 8000, Seed: 2}: "6805c44ef19ddc98",
 	{Name: "eeg", N: 8000, Seed: 3}: "e069fe2f4c999487",
 	{Name: "eeg", N: 200, Seed: 1}:  "245027ee7cc4706a",
 }
 
-// sourceFiles are the recordings of a source; one of them is enough.
+// sourceFiles lists the recordings of a source; one of them suffices.
 var sourceFiles = map[string][]dataset.File{
 	"sunspots": {dataset.SunspotsFile},
 	"eeg":      {dataset.EEGFile, dataset.EEGBurstFile},
 }
 
-// unavailable returns why the data of a source cannot be had, nil if they can. A draw can always be had.
+// unavailable returns why the data of a source are unavailable, or nil. A draw is always available.
 func (s Source) unavailable() error {
 	_, err := s.fingerprint()
 	return err
 }
 
-// download asks the publishers for the recordings of the trials that are not on this machine. One that they do not send is no
-// error here: what is stored is shown in its place.
+// download asks the publishers for recordings of the trials that are not on this machine. A failed download is no error here:
+// the stored results are shown instead.
 func download(ctx context.Context, trials []Trial) {
 	asked := map[string]bool{}
 	for _, t := range trials {
@@ -65,9 +65,9 @@ func download(ctx context.Context, trials []Trial) {
 	}
 }
 
-// NotRecomputed says in a line which of the outcomes stand as they are stored, because their recording cannot be had or is not
-// the one that they are of, and which command computes them. It is empty if there are none. notebook is the number of the
-// notebook that shows them.
+// NotRecomputed returns a line that says which outcomes are shown as stored, because their recording is unavailable or differs
+// from the recording behind the outcome, and which command computes them. It is empty if there are none. notebook is the
+// number of the notebook that shows them.
 func NotRecomputed(notebook string, all []Outcome) string {
 	lost, other := 0, 0
 	var names []string
@@ -108,9 +108,9 @@ func NotRecomputed(notebook string, all []Outcome) string {
 	return ""
 }
 
-// Kept returns what figures need of a recording: what compute returns if the recording can be had, else what is stored under
-// the name. In the folder of the notebooks, what is computed is stored beside the outcomes, at full scale only where nothing is
-// stored yet or GPPL_FRESH is set. An error of compute is returned if nothing is stored.
+// Kept returns what figures need of a recording: the result of compute if the recording is available, else what is stored
+// under the name. In the folder of the notebooks a computed result is stored beside the outcomes; at full scale only if
+// nothing is stored yet or GPPL_FRESH is set. If nothing is stored, Kept returns compute's error.
 func Kept[T any](name string, scale scales.Scale, compute func() (T, error)) (T, error) {
 	stored := filepath.Join("results", name+".json")
 	target := stored
@@ -141,7 +141,7 @@ func keep(path string, v any) error {
 	return files.WriteBytes(context.Background(), path, append(text, '\n'))
 }
 
-// keptIn reads what keep wrote, and returns why it could not be computed if there is no such file.
+// keptIn reads what keep wrote. If there is no such file, it returns why, the error that prevented computing it.
 func keptIn[T any](path string, why error) (v T, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -159,9 +159,9 @@ func keptIn[T any](path string, why error) (v T, err error) {
 // Numbers are values of a figure, stored with six digits.
 type Numbers []float64
 
-// MarshalJSON writes six digits of each.
+// MarshalJSON writes each value with six digits.
 func (n Numbers) MarshalJSON() ([]byte, error) {
-	var rounded []float64 // nil, which is null, for none
+	var rounded []float64 // stays nil, which is written as null, for no values
 	for _, v := range n {
 		rounded = append(rounded, text.Rounded(v, 6))
 	}

@@ -17,12 +17,12 @@ import (
 // taken (gp.py, lines 306 and 307).
 const PoolDesign = "Repulsive, k of 400"
 
-// repulsivePool is that design. The repulsion multiplies the Gaussian n×400 matrix W from the right by a matrix that depends on
-// WᵀW only. The span of the first k columns is therefore uniformly distributed, as Sphere's is. But it differs from Sphere's
-// span for the same seed; it would be equal if only k vectors repelled each other.
+// repulsivePool is the design named by PoolDesign. The repulsion multiplies the Gaussian n×400 matrix W from the right by a
+// matrix that depends on WᵀW only. The first k columns therefore span a uniformly distributed subspace, as with Sphere. For
+// the same seed it is another subspace than Sphere's; the two would be equal if only k vectors repelled each other.
 type repulsivePool struct{}
 
-// The settings of sphere_with_repulsion in the authors' code.
+// Settings of sphere_with_repulsion in the authors' code.
 const (
 	poolSize  = 400
 	poolSteps = 200
@@ -31,8 +31,8 @@ const (
 
 func (repulsivePool) String() string { return PoolDesign }
 
-// Directions is part of gppl.Design. It works on WᵀW and on the coefficients of W, so that a step takes O(400³) for any n. It
-// stops when all vectors are orthogonal to rounding; further steps change nothing.
+// Directions implements gppl.Design. It works on WᵀW and on the coefficients of W, so a step takes O(400³) for any n. It stops
+// once all vectors are orthogonal to rounding.
 func (repulsivePool) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand) error {
 	n, k := omega.Dims()
 	p := min(poolSize, n)
@@ -78,7 +78,7 @@ func (repulsivePool) Directions(_ context.Context, omega *mat.Dense, _ gppl.Inpu
 	return nil
 }
 
-// rescale divides the vectors by their lengths, whose squares are on the diagonal of gram.
+// rescale divides the vectors by their lengths; the diagonal of gram holds the squared lengths.
 func rescale(b, gram blas64.General) {
 	p := gram.Rows
 	s := make([]float64, p)

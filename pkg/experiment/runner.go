@@ -7,9 +7,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// paperSurvey returns the survey that runs trials of the paper's experiments: Trial.Run, with the outcomes in the store. What was
-// stored before since is computed again, except trials to keep, which are taken from the store whatever their age and are never
-// computed. A trial whose recording cannot be had is taken from the store too, and is an error if it is not there.
+// paperSurvey returns the survey that runs trials of the paper's experiments by Trial.Run and stores the outcomes. Outcomes
+// stored before since are computed again. Trials that keep accepts are never computed: they are taken from the store whatever
+// their age. Trials without a recording are taken from the store too, with an error if it lacks them.
 func paperSurvey(store *Store, trials []Trial, since time.Time, keep func(Trial) bool) Survey[Trial, Outcome] {
 	return Survey[Trial, Outcome]{
 		Compute: func(ctx context.Context, t Trial) (Outcome, error) { return t.Run(ctx) },
@@ -22,7 +22,7 @@ func paperSurvey(store *Store, trials []Trial, since time.Time, keep func(Trial)
 	}
 }
 
-// outcomes are those of a store that are as new as they should be.
+// outcomes is a store whose outcomes are used only if they are new enough.
 type outcomes struct {
 	*Store
 	since time.Time
@@ -36,12 +36,12 @@ func (s outcomes) get(t Trial) (Outcome, bool) {
 
 func (s outcomes) put(_ Trial, o Outcome, workers int) (Outcome, error) {
 	o.Workers = workers
-	o = o.rounded() // as it will be read back
+	o = o.rounded() // the values that a reader of the file gets
 	return o, s.Put(o)
 }
 
-// alone returns which trials run alone, after all others: those that measure a dense evaluation, and those whose times are
-// compared with that of a dense training on the same data.
+// alone selects the trials that run alone, after all others: those that measure a dense evaluation, and those whose times are
+// compared with a dense training on the same data.
 func alone(trials []Trial) func(Trial) bool {
 	compared := map[Source]bool{}
 	for _, t := range trials {

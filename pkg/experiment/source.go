@@ -21,19 +21,20 @@ import (
 // Source names the data of a trial.
 type Source struct {
 	Name string `json:"name"`           // "draw", "sunspots" or "eeg"
-	N    int    `json:"n"`              // observations to train on
-	Seed uint64 `json:"seed,omitempty"` // of a draw, or of the sample from the EEG
+	N    int    `json:"n"`              // number of training observations
+	Seed uint64 `json:"seed,omitempty"` // seed of a draw, or of the sample from the EEG
 
-	// For a draw of SE on [0, 1000) with variance 1 and noise variance 0.1: its lengthscale, and how many points are drawn, of which
-	// the first N of a permutation are trained on.
+	// The next fields are for a draw of SE on [0, 1000) with variance 1 and noise variance 0.1: its lengthscale, and the
+	// number of points drawn. Training uses the first N of a permutation of these.
 	Lengthscale float64 `json:"lengthscale,omitempty"`
 	Of          int     `json:"of,omitempty"`
-	Noise       float64 `json:"noise,omitempty"` // variance, if not 0.1
+	Noise       float64 `json:"noise,omitempty"` // variance, if it differs from 0.1
 }
 
-// AuthorsNoise is the noise variance of the authors' synthetic data, where the paper has 0.1: log 0.1 goes through softplus,
-// which makes it ln 1.1, and 1e-4 and twice 1e-6 are added to the diagonal (gp.py, lines 338, 348, 170 and 447).
-const AuthorsNoise = 0.09541217980432494 // ln 1.1 + 1e-4 + 2e-6; as digits, since keys of stored results depend on the last
+// AuthorsNoise is the noise variance of the authors' synthetic data; the paper states 0.1. Their code passes log 0.1 through
+// softplus, which makes it ln 1.1, and adds 1e-4 and twice 1e-6 to the diagonal (gp.py, lines 338, 348, 170 and 447).
+// ln 1.1 + 1e-4 + 2e-6; a literal, since keys of stored results depend on the last digit
+const AuthorsNoise = 0.09541217980432494
 
 // String names the source in a word or two.
 func (s Source) String() string {
@@ -43,7 +44,7 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s n=%d", s.Name, s.N)
 }
 
-// Truth is the model that a draw comes from.
+// Truth returns the model that generated a draw.
 func (s Source) Truth() gppl.Model {
 	noise := s.Noise
 	if noise == 0 {
@@ -52,15 +53,16 @@ func (s Source) Truth() gppl.Model {
 	return gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: s.Lengthscale}, Noise: noise}
 }
 
-// Sample is the data that a Source names: observations to train on, and those held back, if any.
+// Sample holds the data of a Source: training observations and, for some sources, held-out ones.
 type Sample struct {
 	Train gppl.Data
-	X, Y  []float64 // held back
-	Paper bool      // it is the paper's own series
+	X, Y  []float64 // held-out observations
+	Paper bool      // whether it is the paper's own series
 
-	// For a sample with replacement: how many training points were drawn before, and how many held-back points are among them.
+	// For a sample with replacement: how many training points repeat an earlier one, and how many held-out points are also
+	// training points.
 	Repeated, Leaked int
-	Seen             []bool // for each held-back point, whether it is among the training points
+	Seen             []bool // for each held-out point, whether it is among the training points
 }
 
 // loaded caches samples, so that the trials of one data set share one draw.
@@ -69,7 +71,7 @@ var loaded sync.Map // Source → func() (Sample, error)
 // Load returns the data. Recordings are located as [dataset.Find] describes, and not downloaded: RunNamed does that once.
 func (s Source) Load() (Sample, error) { return once(&loaded, s, s.load) }
 
-// once computes the value for a source the first time, and caches it.
+// once computes the value for a source at the first call, and caches it.
 func once[V any](memory *sync.Map, s Source, compute func() (V, error)) (V, error) {
 	f, _ := memory.LoadOrStore(s, sync.OnceValues(compute))
 	return f.(func() (V, error))()
@@ -117,7 +119,7 @@ func (s Source) sunspots() (Sample, error) {
 	return sample(z, nil)
 }
 
-// Recording returns the paper's EEG if it is on this machine, else the other recording; its Name says which.
+// Recording returns the paper's EEG if it is on this machine, else the other recording. Its Name says which.
 var Recording = findRecording()
 
 func findRecording() func() (dataset.Series, error) { return sync.OnceValues(readRecording) }
@@ -135,7 +137,8 @@ func readRecording() (dataset.Series, error) {
 	return other, nil
 }
 
-// eeg returns the paper's sample: drawn with replacement from the first 400 000, four fifths of it to train on.
+// eeg returns the paper's sample: N observations drawn with replacement from the first 400 000, four fifths of them for
+// training.
 func (s Source) eeg() (Sample, error) {
 	series, err := Recording()
 	if err != nil {
@@ -148,7 +151,7 @@ func (s Source) eeg() (Sample, error) {
 	for i := range index {
 		index[i] = rnd.IntN(series.Len())
 	}
-	z, _ := series.Select(index).Standardize() // as the authors do: the whole sample, before it is split
+	z, _ := series.Select(index).Standardize() // as the authors do: the whole sample is standardised before the split
 	train := timeline.Range(0, s.N)
 	slices.SortFunc(train, func(a, b int) int { return cmp.Compare(z.X[a], z.X[b]) })
 	test := z.Select(timeline.Range(s.N, s.N+held))
@@ -184,7 +187,7 @@ func sample(train dataset.Series, held *dataset.Series) (Sample, error) {
 
 var fingerprints sync.Map // Source → func() (string, error)
 
-// fingerprint identifies data: a draw by its source, which determines it, a recording by its numbers.
+// fingerprint identifies data: a draw by its source, which determines it, and a recording by its numbers.
 func (s Source) fingerprint() (string, error) {
 	if s.Name == "draw" {
 		return "draw", nil
@@ -197,7 +200,7 @@ func (s Source) fingerprint() (string, error) {
 		hash := sha256.New()
 		for i, y := range sample.Train.Y {
 			var b [16]byte
-			// Rounded, so that a processor that rounds the last digit otherwise gives the same fingerprint.
+			// Rounding gives the same fingerprint on processors that differ in the last digit.
 			binary.LittleEndian.PutUint64(b[:], math.Float64bits(rounded(sample.Train.X.At(i)[0])))
 			binary.LittleEndian.PutUint64(b[8:], math.Float64bits(rounded(y)))
 			hash.Write(b[:])

@@ -16,14 +16,14 @@ import (
 type Store struct {
 	lines[Outcome]
 
-	without map[string]Outcome // of recordings, for trials whose recording cannot be had; not part of the file
+	without map[string]Outcome // outcomes of unavailable recordings, from another file
 }
 
 func (o Outcome) key() string { return o.Key }
 
-// OpenStore reads the store at path; a file that does not exist is an empty store. A line that was cut off, by a kill or a full
-// disk, is skipped. Any other line that is not an outcome, or does not match its checksum, is an error that names the line. Lines
-// of older files have no checksum.
+// OpenStore reads the store at path; a missing file is an empty store. A line cut off by a kill or a full disk is skipped. Any
+// other line that is no outcome or does not match its checksum gives an error that names the line. Lines of older files have
+// no checksum.
 func OpenStore(path string) (*Store, error) {
 	s := &Store{}
 	if err := s.open(path); err != nil {
@@ -32,8 +32,8 @@ func OpenStore(path string) (*Store, error) {
 	return s, nil
 }
 
-// Get returns the outcome of a trial, if it is stored: that of the recording on this machine, or else that of the recording
-// which the results in the repository are of.
+// Get returns the stored outcome of a trial: for the recording on this machine, else for the recording behind the results in
+// the repository.
 func (s *Store) Get(t Trial) (Outcome, bool) {
 	keys := t.keys()
 	lost := t.Source.unavailable() != nil
@@ -50,8 +50,8 @@ func (s *Store) Get(t Trial) (Outcome, bool) {
 	return Outcome{}, false
 }
 
-// keys returns under which keys a result may be stored, the first that is there counts: that with the recording on this
-// machine, if it can be had, and that with the recording which the results in the repository are of.
+// keys returns the keys under which a result may be stored, in the order of preference: for the recording on this machine, if
+// it is available, and for the recording behind the results in the repository.
 func (t Trial) keys() (keys []string) {
 	if key, err := t.Key(); err == nil {
 		keys = append(keys, key)
@@ -83,9 +83,9 @@ func (s *Store) Put(o Outcome) error {
 	return nil
 }
 
-// Tidy rewrites the file, whole or not at all: first the outcomes of the trials, in their order, then all others, which it keeps
-// as they stand. It drops only lines that later ones replaced or that were cut off. Other programs that add to it meanwhile wait.
-// If the file is tidy, neither it nor its folder is touched.
+// Tidy rewrites the file, completely or not at all: first the outcomes of the trials, in their order, then all others
+// unchanged. It drops only lines that later ones replaced or that were cut off. Other programs wait before they add to the
+// file. If the file is tidy, Tidy touches neither it nor its folder.
 func (s *Store) Tidy(trials []Trial) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +97,7 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	keys, tidy, err := s.read(trials) // another program may have added to it
+	keys, tidy, err := s.read(trials) // another program may have added to the file
 	if tidy || err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 	return nil
 }
 
-// read reads the file again. It returns the keys in the order of a tidy file, and whether the file is tidy.
+// read reads the file again. It returns the keys in the order of a tidy file, and whether the file is tidy already.
 func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
 	now, err := readLines[Outcome](s.path)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
 	return keys, s.stale == 0 && slices.Equal(keys, s.order), nil
 }
 
-// rounded returns the outcome with ten digits of each number, fewer of standard errors and times, to keep the files small.
+// rounded returns the outcome with ten digits per number, and fewer for standard errors and times, to keep the files small.
 func (o Outcome) rounded() Outcome {
 	for _, v := range []*float64{&o.NLL, &o.StartNLL, &o.Value, &o.Variance} {
 		*v = text.Rounded(*v, 10)

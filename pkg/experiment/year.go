@@ -27,7 +27,7 @@ import (
 type Year struct {
 	N      int // readings
 	Truth  gppl.Model
-	signal []float64 // on a grid of gridStep days, from a step before 0
+	signal []float64 // values on a grid of gridStep days that starts one step before 0
 	seed   uint64
 }
 
@@ -65,7 +65,7 @@ func (y *Year) noiseless(day float64) float64 {
 	return p[1] + 0.5*x*(p[2]-p[0]+x*(2*p[0]-5*p[1]+4*p[2]-p[3]+x*(3*(p[1]-p[2])+p[3]-p[0])))
 }
 
-// Plan returns a header for the sums of the year, with some room in lengthscale and size.
+// Plan returns a header for the sums of the year, with a margin in lengthscale and size.
 func (y *Year) Plan() (sums.Plan, error) {
 	return sums.NewPlan(sums.Range{Lo: 0, Hi: yearDays, Shortest: yearScale / 2, Longest: 4 * yearScale, Largest: 12})
 }
@@ -145,8 +145,8 @@ func (y *Year) Forecast(m gppl.Model, s *sums.Sums, days []float64) (*viz.Table,
 	return t, nil
 }
 
-// YearCosts times adding readings, and a likelihood with its gradient from sums and from the readings, for each size. The engine
-// for the readings first reads them all once; that is included.
+// YearCosts times, for each size, adding the readings and a likelihood with its gradient, from sums and from the readings. The
+// time from the readings includes reading them all once.
 func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 	t := &viz.Table{Caption: "Cost against n", Columns: []viz.Column{
 		{Name: "n"}, {Name: "simulate and add"}, {Name: "likelihood from sums"}, {Name: "the same from readings"},
@@ -224,7 +224,7 @@ func WriteSums(path string, s *sums.Sums) error {
 	return files.WriteBytes(context.Background(), path, b)
 }
 
-// ReadSums reads a file of WriteSums.
+// ReadSums reads a file that WriteSums wrote.
 func ReadSums(path string) (*sums.Sums, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// denseReadings is the number for which CostFigure times the dense engine: it takes some tenths of a second.
+// denseReadings is the number of readings for which CostFigure times the dense engine, in some tenths of a second.
 const denseReadings = 1000
 
 // CostFigure draws the times of YearCosts beside those of the dense likelihood, timed once and extrapolated by n³.
@@ -40,7 +40,7 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 		return nil, err
 	}
 	once := time.Since(began).Seconds()
-	// The line ends just above the slowest of the others: if it went further, it would flatten them.
+	// The line ends just above the slowest of the others; a longer one would flatten them.
 	last := n[len(n)-1]
 	slowest := max(slices.Max(adding), slices.Max(readings), slices.Max(sums))
 	end := min(last, denseReadings*math.Cbrt(max(10*slowest/once, 10)))
@@ -62,7 +62,8 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 	})
 }
 
-// GapFigure draws the signal and the forecasts from all sums and from those without a month, around the start of that month.
+// GapFigure draws the signal and two predictions around the start of a month: from all sums, and from the sums without that
+// month.
 func (y *Year) GapFigure(m gppl.Model, all, rest *sums.Sums, month int) (*viz.Figure, error) {
 	start := yearDays / months * float64(month)
 	const before, after, points = 2.0, 3.0, 300
@@ -133,7 +134,7 @@ func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
 	})
 }
 
-// Unresolved lists why each kernel, with the noise of y, cannot be computed from s. It is an error if one of them can.
+// Unresolved lists why each kernel, with the noise of y, cannot be computed from s. It returns an error if one of them can.
 func (y *Year) Unresolved(s *sums.Sums, kernels ...gppl.Kernel) (*viz.Table, error) {
 	t := &viz.Table{Caption: "Kernels that these sums cannot represent", Columns: []viz.Column{{Name: "kernel"}, {Name: "why not"}}}
 	for _, k := range kernels {
@@ -147,7 +148,7 @@ func (y *Year) Unresolved(s *sums.Sums, kernels ...gppl.Kernel) (*viz.Table, err
 	return t, nil
 }
 
-// ResolutionFigure draws spectral densities relative to that at 0, and how far sums with the header h resolve them.
+// ResolutionFigure draws spectral densities relative to their value at 0, and how far sums with the header h resolve them.
 func ResolutionFigure(h sums.Header) (*viz.Figure, error) {
 	limit := float64(h.Highest) / h.Period
 	o := viz.CurvesOptions{

@@ -11,8 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// AccurateTable shows how far above ML's optimum two kinds of fits end, over many draws: those that choose for themselves, and
-// the paper's PL.
+// AccurateTable shows how far above ML's optimum two sorts of fits end, over many draws: automatic fits and the paper's PL.
 func AccurateTable(all []experiment.Outcome) *viz.Table {
 	scale := scales.FromEnvironment()
 	t := &viz.Table{
@@ -39,10 +38,10 @@ func AccurateTable(all []experiment.Outcome) *viz.Table {
 	return t
 }
 
-// AccurateStrips shows the same for every draw.
+// AccurateStrips shows the excess over ML's optimum of each draw, as in [AccurateTable].
 func AccurateStrips(all []experiment.Outcome) (*viz.Figure, error) {
 	scale := scales.FromEnvironment()
-	const least = 1e-6 // as above, but these fits come closer
+	const least = 1e-6 // nats; smaller than the constant below, because these fits come closer
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
 			Title: "Projections that choose their number are as accurate as ML", XLabel: "draws of SE",
@@ -86,7 +85,7 @@ func AccurateSunspots(all []experiment.Outcome) *viz.Table {
 	return t
 }
 
-// orExact is a number of projections, or a word for none.
+// orExact prints a number of projections, or "exact" for none.
 func orExact(k int) any {
 	if k == 0 {
 		return "exact"
@@ -187,7 +186,7 @@ func ExcessAgainstTime(all []experiment.Outcome) (*viz.Figure, error) {
 	})
 }
 
-// largest is the source of the curves with the most observations.
+// largest returns the source of the curves with the most observations.
 func largest() experiment.Source {
 	return slices.MaxFunc(experiment.CurveSources(scales.FromEnvironment()),
 		func(a, b experiment.Source) int { return cmp.Compare(a.N, b.N) })

@@ -78,7 +78,7 @@ func Table1Notebook(all []experiment.Outcome, p experiment.Published) *viz.Table
 	return t
 }
 
-// E1Options shows the effect of each of the authors' settings on what Adam learns, on the same draws.
+// E1Options shows how each of the authors' settings changes what Adam learns, on the same draws.
 func E1Options(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
 		Caption: "The authors' settings, one at a time (E1, Adam, k = m of their notebook)",
@@ -129,7 +129,7 @@ func E1Options(all []experiment.Outcome) *viz.Table {
 	return t
 }
 
-// E1Precision compares VFE and PL in double and in single precision on the same draws, as the authors' code computes them, with
+// E1Precision compares VFE and PL in double and in single precision on the same draws, computed as in the authors' code, with
 // the k = m of the text.
 func E1Precision(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
@@ -156,9 +156,9 @@ func E1Precision(all []experiment.Outcome) *viz.Table {
 	return t
 }
 
-// E1NotebookStrips shows every draw with the settings of the authors' notebook, and the published figures.
+// E1NotebookStrips shows the excess of every draw with the settings of the authors' notebook, and the published figures.
 func E1NotebookStrips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, error) {
-	const least = 1e-2 // as in E1Strips
+	const least = 1e-2 // nats; the reason is in E1Strips
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("The paper's Table 1 is one draw of k = m = %d", experiment.NotebookOrder(scales.FromEnvironment())),
@@ -172,9 +172,9 @@ func E1NotebookStrips(all []experiment.Outcome, p experiment.Published) (*viz.Fi
 	return viz.Strips(o)
 }
 
-// E1Strips shows every draw.
+// E1Strips shows the excess of every draw over ML's optimum.
 func E1Strips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, error) {
-	const least = 1e-4 // smaller values are negligible, and would stretch a log axis
+	const least = 1e-4 // nats: smaller values are negligible, and would stretch a log axis
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
 			Title: "Proper VFE is at the optimum; PL depends on the draw of the projections", XLabel: "optimiser",
@@ -214,7 +214,7 @@ func atLeast(least float64, values []float64) []float64 {
 	return values
 }
 
-// figure2Draws is the number of draws of which Figure2 shows PL, whose variance differs between them by factors.
+// number of draws for which Figure2 shows PL: its variance differs by factors between draws
 const figure2Draws = 5
 
 // Figure2 is the paper's Figure 2: the variance of a noisy observation along x, as the authors' code predicts it with what each
@@ -252,7 +252,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 				}
 				c := viz.Curve{Name: m, X: x, Y: variance, Slot: slots[m]}
 				if seed := o.Trial.Source.Seed; seed > 1 {
-					c.Name = map[bool]string{true: "PL, further draws"}[seed == 2] // once in the legend
+					c.Name = map[bool]string{true: "PL, further draws"}[seed == 2] // one entry in the legend
 				}
 				curves = append(curves, c)
 			}
@@ -261,7 +261,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 			for _, c := range published {
 				if c.Panel == optimiser {
 					dots := viz.Curve{Name: c.Name + ", published", Slot: slots[c.Name], Dots: true, NoLine: true}
-					for i := 0; i < len(c.X); i += 6 { // more would hide the lines
+					for i := 0; i < len(c.X); i += 6 { // more markers would hide the lines
 						dots.X, dots.Y = append(dots.X, c.X[i]), append(dots.Y, c.Y[i])
 					}
 					curves = append(curves, dots)
@@ -289,7 +289,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 	}, panels...)
 }
 
-// E1Variance compares mean variances with ML's: ours over all draws, and those read from the paper's figure.
+// E1Variance compares mean variances with ML's: ours over all draws, and the values read from the paper's figure.
 func E1Variance(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
 		Caption: "The paper's Figure 2 as numbers: mean variance of a noisy observation over the range, as a multiple of ML's on the " +

@@ -43,7 +43,7 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 		YLabel: "exact NLL at the learnt hyperparameters (nats)", Caption: caption, Height: 120 + 300*float64(rows)}}, panels...)
 }
 
-// E2Panel is the panel of Figure3 for one n, with groups of one's own beside those that are stored.
+// E2Panel returns the panel of Figure3 for one n, with groups of one's own beside the stored ones.
 func E2Panel(all []experiment.Outcome, p experiment.Published, protocol string, n int, own ...viz.PointGroup) viz.ScatterOptions {
 	scale := scales.FromEnvironment()
 	by := experiment.E2By
@@ -117,7 +117,7 @@ func label(order int) string {
 	return strconv.Itoa(order)
 }
 
-// E2Table is all of E2: how far above the optimum each method ends, under both protocols, with the published figures.
+// E2Table shows all of E2: how far above the optimum each method ends, under both protocols, with the published figures.
 func E2Table(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	scale := scales.FromEnvironment()
 	t := &viz.Table{
@@ -150,7 +150,8 @@ func E2Table(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	return t
 }
 
-// publishedGap is how far above ML a method ends in the authors' notebook; nil if it is not there, as at smoke scale.
+// publishedGap returns how far above ML a method ends in the authors' notebook, in nats; nil where none is published, as at
+// smoke scale.
 func publishedGap(p experiment.Published, n, order int, method string) any {
 	var v, ml float64
 	for _, f := range p.E2 {
@@ -167,7 +168,7 @@ func publishedGap(p experiment.Published, n, order int, method string) any {
 	return v - ml
 }
 
-// E2Single compares VFE in single precision, as the authors computed it, with VFE in double precision.
+// E2Single compares VFE in single precision, which the authors used, with VFE in double precision.
 func E2Single(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{
 		Caption: "VFE with m = 150 in single precision: failed factorisations, and exact NLL above the optimum of the draw",
@@ -193,7 +194,7 @@ func E2Single(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	return t
 }
 
-// E2Strips shows every draw at the largest order.
+// E2Strips shows the excess of every draw at the largest order.
 func E2Strips(all []experiment.Outcome) (*viz.Figure, error) {
 	scale := scales.FromEnvironment()
 	largest := slices.Max(experiment.E2Orders(scale))

@@ -78,8 +78,8 @@ func VFEVariants(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	return t
 }
 
-// SunspotsPL shows PL over the draws: with the paper's stopping rule, with their diagonal, with the rule scaled by k/n, and
-// converged.
+// SunspotsPL shows PL over the draws in four variants: with the paper's stopping rule, with the authors' diagonal, with the
+// rule scaled by k/n, and trained to convergence.
 func SunspotsPL(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
 		Caption: "PL on the sunspots over draws of the projections: exact NLL (nats) by how training ends",

@@ -11,22 +11,21 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// EEGSample is what notebook 08 shows of the recording itself. It is stored, so that the notebook can show it without the
-// recording.
+// EEGSample holds what notebook 08 shows of the recording. It is stored, so that the notebook works without the recording.
 type EEGSample struct {
-	Recording string // its name
+	Recording string // name
 
-	Train, Repeated int // points to train on, and those of them that repeat an earlier one
-	Held, Leaked    int // points held out, and those of them that are also trained on
+	Train, Repeated int // training points; Repeated counts those that repeat an earlier one
+	Held, Leaked    int // held-out points; Leaked counts those that are also trained on
 
-	X, Y                experiment.Numbers // the observations of the first ten seconds
-	Mean, Latent, Noisy experiment.Numbers // the posterior of exact ML with the Laplace kernel there, on a grid
+	X, Y                experiment.Numbers // observations of the first ten seconds
+	Mean, Latent, Noisy experiment.Numbers // posterior of exact ML with the Laplace kernel, on a grid over the same seconds
 }
 
-// The part of the sample that is drawn, in seconds, and the points of the posterior.
+// The figure shows the first eegSeconds seconds, with the posterior at eegGrid points.
 const eegSeconds, eegGrid = 10, 2000
 
-// Sample returns what is shown of the recording that the outcomes are of: computed if it can be had, else as it is stored.
+// Sample returns what is shown of the recording behind the outcomes: computed if the recording is available, else as stored.
 func Sample(all []experiment.Outcome) (EEGSample, error) {
 	return experiment.Kept("eeg-sample", scales.FromEnvironment(), func() (EEGSample, error) { return sampled(all) })
 }
@@ -66,7 +65,7 @@ func sampled(all []experiment.Outcome) (s EEGSample, err error) {
 	return s, nil
 }
 
-// Said says what the sample is.
+// Said describes the sample in sentences.
 func (s EEGSample) Said() (lines []string) {
 	return []string{"Recording used: " + s.Recording,
 		fmt.Sprintf("Sampling with replacement: %d of the %d training points repeat an earlier one exactly, and %d of the %d held-out "+

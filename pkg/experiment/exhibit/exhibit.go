@@ -24,7 +24,7 @@ var slots = map[string]int{experiment.ML: viz.Orange, experiment.VFE: viz.Vermil
 
 var markers = map[string]viz.Marker{experiment.ML: viz.Star, experiment.VFE: viz.Square, experiment.PL: viz.Triangle}
 
-// spread summarises numbers of which the smallest is the best.
+// spread summarises numbers whose smallest is the best.
 func spread(v []float64) any {
 	if len(v) == 0 {
 		return nil

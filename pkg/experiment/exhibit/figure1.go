@@ -9,14 +9,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Figure1 is the paper's Figure 1: the eigenvalues of K and of Σ for four designs, ours as lines, those read from the authors'
-// vector figures as dots. As in their code, the Localised bumps run over the index of unsorted times.
+// Figure1 is the paper's Figure 1: the eigenvalues of K and of Σ for four designs, ours as lines, the values read from the
+// authors' vector figures as dots. As in their code, the Localised bumps run over the index of unsorted times.
 func Figure1(r *theory.SpectrumResults) (*viz.Figure, error) {
 	published, err := experiment.PublishedFigure(1)
 	if err != nil {
 		return nil, err
 	}
-	const least = 0.5 // their axis is linear and goes to 300: smaller values cannot be read from it
+	const least = 0.5 // the authors' axis is linear up to 300, so smaller values cannot be read from it
 	var panels []*viz.Figure
 	for _, d := range []struct{ panel, design string }{{"Sphere", "Sphere"}, {"Repulsive", "Repulsive"},
 		{"Localised", "Localised, unsorted"}, {"One-hot", "OneHot"}} {

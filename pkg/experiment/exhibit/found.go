@@ -29,8 +29,8 @@ func parts(measured string) (all []string) {
 	return append(all, measured[from:])
 }
 
-// found is a table of the verdicts of the ledger on the rows ids: verdict, claim, and what was measured, a line for each of its
-// parts. It judges the results at full scale, stored in dir. An error names a row that does not exist.
+// found returns a table of the ledger's verdicts on the rows ids: verdict, claim, and what was measured, one line for each of
+// its parts. It judges the results at full scale stored in dir. It returns an error naming the row if one does not exist.
 func found(dir string, ids ...string) (*viz.Table, error) {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {

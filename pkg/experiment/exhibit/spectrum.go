@@ -11,7 +11,8 @@ import (
 
 var shapes = []viz.Marker{viz.Triangle, viz.Square, viz.Diamond, viz.Disc, viz.Star}
 
-// TraceAgainstError plots the trace that a design leaves against the standard error of the log noise, a line by design over k.
+// TraceAgainstError plots the trace that a design leaves against the standard error of the log noise, one line per design over
+// k.
 func TraceAgainstError(c theory.Case) (*viz.Figure, error) {
 	noise := len(c.Params) - 1
 	var groups []viz.PointGroup

@@ -8,8 +8,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// The stored results with SE on the paper's sunspots, which notebook 02 shows where the series is not on the machine: with the
-// names and in the order that the notebook has. A trial of PL is drawn again by each seed.
+// sunspotsSE lists the stored results with SE on the paper's sunspots. Notebook 02 shows them, under these names and in this
+// order, on a machine without the series. Each seed is another draw of PL.
 var sunspotsSE = []struct{ name, protocol, loss string }{
 	{"ML", experiment.GPPL, experiment.ML},
 	{"VFE", experiment.GPPL, experiment.VFE},
@@ -17,7 +17,7 @@ var sunspotsSE = []struct{ name, protocol, loss string }{
 	{"PL converged", experiment.GPPL, experiment.PL},
 }
 
-// storedSE returns the outcomes in the folder dir, at full scale, and those of each row of sunspotsSE.
+// storedSE returns all outcomes in the folder dir, at full scale, and the outcomes of each row of sunspotsSE.
 func storedSE(dir string) (all []experiment.Outcome, rows [][]experiment.Outcome, err error) {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
@@ -55,7 +55,8 @@ func SunspotsDraws(dir string) (*viz.Figure, error) {
 	})
 }
 
-// SunspotsLearnt shows, from the same results, what each method learnt on the paper's sunspots, from the first draw or start.
+// SunspotsLearnt shows, from the same results, the parameters that each method learnt on the paper's sunspots, from the first
+// draw or start.
 func SunspotsLearnt(dir string) (*viz.Table, error) {
 	_, rows, err := storedSE(dir)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package scales has how much the notebooks compute.
+// Package scales says how much the notebooks compute.
 package scales
 
 import (
@@ -6,16 +6,16 @@ import (
 	"os"
 )
 
-// A Scale is how much is computed.
+// A Scale says how much is computed.
 type Scale string
 
-// The scales: Full is that of the paper, Smoke the least that runs every step, within seconds.
+// Full is the paper's scale. Smoke runs every step with as little work as possible, within seconds.
 const (
 	Full  Scale = "full"
 	Smoke Scale = "smoke"
 )
 
-// FromEnvironment returns the scale that GPPL_SCALE names, full if it is not set. It panics if it is neither full nor smoke.
+// FromEnvironment returns the scale in GPPL_SCALE, or Full if it is not set. It panics if the value is neither full nor smoke.
 func FromEnvironment() Scale {
 	switch s := Scale(os.Getenv("GPPL_SCALE")); s {
 	case "":
@@ -23,7 +23,7 @@ func FromEnvironment() Scale {
 	case Full, Smoke:
 		return s
 	default:
-		panic(fmt.Sprintf("scales: GPPL_SCALE=%q: it is full or smoke", string(s)))
+		panic(fmt.Sprintf("scales: GPPL_SCALE=%q: want full or smoke", string(s)))
 	}
 }
 

@@ -47,8 +47,8 @@ func eigenvectors(a mat.Symmetric) ([]float64, *mat.Dense, error) {
 	return e.Values(nil), &u, nil
 }
 
-// Bound is the paper's bound on tr Σ, and the trace for one projection. The bound sums the smallest and the largest |A|
-// eigenvalues, with |A| = k as printed, and |A| = n − k as is correct.
+// Bound is the paper's bound on tr Σ, with the trace for one projection. It sums the |A| smallest and the |A| largest
+// eigenvalues, with |A| = k as printed and with |A| = n − k, which is correct.
 type Bound struct {
 	Design                   string
 	K                        int
@@ -88,7 +88,7 @@ func (s study) bounds() (all, lines []Bound, err error) {
 	for _, k := range []int{1, n / 30, n / 10, n / 5, n / 3, n / 2, n * 2 / 3, n * 9 / 10, n - 1} {
 		designs := []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, columns{"top eigenvectors", u, n - k},
 			columns{"bottom eigenvectors", u, 0}}
-		if k > 1 && k <= n/3 { // for larger k their directions depend on one another
+		if k > 1 && k <= n/3 { // for larger k the directions depend on one another
 			designs = append(designs, gppl.Localised{}, gppl.Spectral{})
 		}
 		for _, design := range designs {
@@ -112,10 +112,10 @@ func (s study) bounds() (all, lines []Bound, err error) {
 // definite.
 type Definite struct {
 	Param            string
-	Trace            [2]float64 // of ½(K̄Σ)² and of K̄ΣK̄(A − Σ)
+	Trace            [2]float64 // traces of ½(K̄Σ)² and K̄ΣK̄(A − Σ)
 	Asymmetry        [2]float64 // ‖T − Tᵀ‖/‖T‖ in the Frobenius norm
 	LeastOverLargest [2]float64 // eigenvalues of the symmetric part
-	Matrix           [2]float64 // least eigenvalue of the term as a matrix over the parameters, scaled by I_Y
+	Matrix           [2]float64 // least eigenvalue of the term as a matrix over the parameters, scaled by I_Y to a unit diagonal
 }
 
 func (s study) definite() (all []Definite, err error) {
@@ -166,18 +166,17 @@ func (s study) definite() (all []Definite, err error) {
 	return all, nil
 }
 
-// Choice compares what a design leaves of the trace, which the paper minimises, with what it loses of the information.
+// Choice compares the trace that a design leaves, which the paper minimises, with the information that it loses.
 type Choice struct {
 	Design    string
 	Trace     float64   // tr Σ
 	Lost      []float64 // ΔI/I_Y for each parameter
 	StdErrLog []float64 // Cramér–Rao bound for each parameter
-	// Commutator is ‖ΣA − AΣ‖/‖ΣA‖: 0 if Ω spans eigenvectors of A, the case to which the paper reduces every
-	// projection.
+	// Commutator is ‖ΣA − AΣ‖/‖ΣA‖. It is 0 if Ω spans eigenvectors of A; the paper reduces every projection to this case.
 	Commutator float64
 }
 
-// choices compares designs at the same k; the first entry is without projection.
+// choices compares designs at the same k. The first entry has no projection.
 func (s study) choices() (all []Choice, err error) {
 	a, iy := s.info.Covariance(), s.info.Data()
 	_, u, err := eigenvectors(a)

@@ -2,7 +2,7 @@
 // and 4), using this project's own code, and measures what they keep.
 //
 // Theorem and Spectrum compute. Their results are plain structs for notebooks 03 and 04. Numbers turns each into a flat map of
-// named numbers, which Results keeps in a file and Verdicts judges.
+// named numbers; Results stores it in a file, and Verdicts judges it.
 package theory
 
 import (
@@ -25,7 +25,7 @@ import (
 // Results are measured numbers by name, such as "theorem.routes.worst".
 type Results map[string]float64
 
-// Load reads the results stored at path; a file that does not exist holds none.
+// Load reads the results stored at path. A missing file has none.
 func Load(path string) (Results, error) {
 	r, err := Read[Results](path)
 	switch {
@@ -37,9 +37,8 @@ func Load(path string) (Results, error) {
 	return *r, nil
 }
 
-// Save adds the results to the file at path, rounded to six significant digits; they replace stored ones of the same name. A
-// stored number stays if the new one differs only by rounding, which varies between machines. It is an error if a number is not
-// finite.
+// Save adds the results to the file at path, rounded to six significant digits. A result replaces the stored one of the same
+// name, unless they differ only by rounding, which varies between machines. Save returns an error if a number is not finite.
 func (r Results) Save(path string) error {
 	all, err := Load(path)
 	if err != nil {
@@ -61,13 +60,13 @@ func (r Results) Save(path string) error {
 	return replace(path, b)
 }
 
-// sameButRounding reports whether two numbers differ at most in the sixth digit, or are both rounding errors.
+// sameButRounding reports whether two numbers agree in the first five digits, or are both rounding errors.
 func sameButRounding(a, b float64) bool {
 	const digits, noise = 1e-5, 1e-9
 	return math.Abs(a-b) <= digits*math.Abs(a) || math.Abs(a) < noise && math.Abs(b) < noise
 }
 
-// ResultsPath is where the numbers of a scale are kept, relative to the folder of the notebooks; the file at full scale is
+// ResultsPath returns the file with the numbers of a scale, relative to the folder of the notebooks. The file at full scale is
 // committed.
 func ResultsPath(scale scales.Scale) string {
 	return scales.Pick(scale, "results/theory.json", "out/theory-smoke.json")
@@ -103,7 +102,7 @@ func replace(path string, text []byte) error {
 	return files.WriteBytes(context.Background(), path, append(text, '\n'))
 }
 
-// add puts the median and the range of values over seeds into r, under three names.
+// add stores the median and the range over seeds in r, under three names.
 func (r Results) add(name string, v []float64) {
 	r[name+".median"], r[name+".lowest"], r[name+".highest"] = numeric.Median(v), slices.Min(v), slices.Max(v)
 }

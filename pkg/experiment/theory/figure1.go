@@ -10,12 +10,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// FigureRank is the rank of the eigenvalue of figure 1 that is compared in addition to the largest.
+// FigureRank is the rank of the second eigenvalue of Figure 1 that is compared; the first is the largest.
 const FigureRank = 10
 
 // FigureOne returns the mean and the standard deviation, over draws of the times and of the projections, of two eigenvalues of
-// each curve of figure 1: the largest and that of rank FigureRank. The paper shows one draw. It also returns the trace of Σ for
-// k = 200 Sphere projections with and without what the authors add to the diagonal. Names begin with "figure1".
+// each curve of Figure 1: the largest and the one of rank FigureRank. The paper shows one draw. It also returns the trace of Σ
+// for k = 200 Sphere projections, with and without the authors' addition to the diagonal. Names begin with "figure1".
 func FigureOne(scale scales.Scale) (Results, error) {
 	seeds := make([]uint64, scales.Pick(scale, 20, 3))
 	for i := range seeds {
@@ -24,7 +24,7 @@ func FigureOne(scale scales.Scale) (Results, error) {
 	return figureOne(scales.Pick(scale, 2000, 200), seeds)
 }
 
-// figureOne is FigureOne of n observations, over the draws with some seeds.
+// figureOne computes FigureOne for n observations over the draws of the seeds.
 func figureOne(n int, seeds []uint64) (Results, error) {
 	c := Case{N: n, Span: float64(n) / 2, Variance: 5, Lengthscale: 10}
 	found := map[string][]float64{}

@@ -13,9 +13,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// lowRank is the Gram matrix K = U·diag(λ)·Uᵀ of a smooth kernel, without noise, by its r eigenvalues above rounding, in
-// descending order. For an SE kernel r is about 2.7 times the range divided by the lengthscale, for any n. Spectra then take n²r
-// flops instead of 4n³/3.
+// lowRank is the Gram matrix K = U·diag(λ)·Uᵀ of a smooth kernel without noise, with its r eigenvalues above rounding in
+// descending order. For an SE kernel r is about 2.7 times the range divided by the lengthscale, for any n. Spectra then take
+// n²r flops instead of 4n³/3.
 type lowRank struct {
 	root []float64  // √λ
 	u    *mat.Dense // n×r
@@ -23,7 +23,7 @@ type lowRank struct {
 }
 
 // newLowRank factorises K by pivoted Cholesky until the diagonal of the remainder is below 1e-14 of the variance. The singular
-// values of that factor are √λ.
+// values of the factor are √λ.
 func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 	n := x.Len()
 	gram := mat.NewSymDense(n, nil)
@@ -67,12 +67,12 @@ func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 	return l, nil
 }
 
-// eigenvalues returns those of K in descending order; the other n − r are 0 to rounding.
+// eigenvalues returns the r largest eigenvalues of K in descending order. The other n − r are 0 to rounding.
 func (l *lowRank) eigenvalues() []float64 {
 	return squared(l.root)
 }
 
-// top is the design of the eigenvectors of the largest eigenvalues.
+// top returns the design whose columns are the eigenvectors of the largest eigenvalues.
 func (l *lowRank) top() gppl.Design { return columns{"Eigen", l.u, 0} }
 
 // meanProjected returns tr(ΩᵀKΩ)/k.
@@ -134,7 +134,8 @@ func (l *lowRank) conditionalTrace(p *gppl.Projection, noise float64) (float64, 
 	return norm * norm, nil
 }
 
-// conditionalEigenvalues returns its eigenvalues in descending order; the other n − r are 0 to rounding.
+// conditionalEigenvalues returns the r largest eigenvalues of K − KΩ(ΩᵀKΩ + noise·I)⁻¹ΩᵀK in descending order. The other n − r
+// are 0 to rounding.
 func (l *lowRank) conditionalEigenvalues(p *gppl.Projection, noise float64) ([]float64, error) {
 	x, err := l.conditional(p, noise)
 	if err != nil {
@@ -142,7 +143,7 @@ func (l *lowRank) conditionalEigenvalues(p *gppl.Projection, noise float64) ([]f
 	}
 	var svd mat.SVD
 	if !svd.Factorize(x, mat.SVDNone) {
-		return nil, fmt.Errorf("theory: singular values did not converge")
+		return nil, fmt.Errorf("theory: the singular values of the conditional covariance did not converge")
 	}
 	return squared(svd.Values(nil)), nil
 }

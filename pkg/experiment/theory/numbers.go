@@ -22,7 +22,7 @@ func (s Slopes) into(r Results, name string) {
 	r[name+".total"], r[name+".quadratic"], r[name+".cross"] = s.Total, s.Quadratic, s.Cross
 }
 
-// Numbers returns what Verdicts needs, and other results worth keeping, under names that begin with "theorem".
+// Numbers returns the numbers that Verdicts needs and further results for the record, under names that begin with "theorem".
 func (t *TheoremResults) Numbers() Results {
 	r := Results{"theorem.n": float64(t.N), "theorem.k": float64(t.K)}
 
@@ -124,10 +124,10 @@ func (s *SpectrumResults) Numbers() Results {
 	return r
 }
 
-// Ratio compares two designs at one k, by geometric means over the seeds.
+// Ratio compares two designs at one k by ratios of geometric means over the seeds.
 type Ratio struct {
 	K                      int
-	Information, StdErrLog []float64 // for each parameter
+	Information, StdErrLog []float64 // one ratio per parameter
 }
 
 // SphereOverOneHot compares, for each k, the information of Sphere with that of One-hot, which is a random subset of the data.

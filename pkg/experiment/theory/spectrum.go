@@ -14,10 +14,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// SpectrumResults is what Spectrum found about figure 1 of the paper, and about what its designs tell about the parameters.
+// SpectrumResults holds what Spectrum computes about Figure 1 of the paper and about the information that its designs keep.
 type SpectrumResults struct {
-	Figure    []Eigenspectrum // of figure 1, for the first seed
-	Gram      []float64       // the eigenvalues of K there, in descending order
+	Figure    []Eigenspectrum // eigenvalues of Σ in Figure 1, for the first seed
+	Gram      []float64       // eigenvalues of K in Figure 1, in descending order
 	Cases     []Case
 	Repulsive []SameSpan
 }
@@ -29,23 +29,23 @@ type Case struct {
 	Span, Variance, Lengthscale float64
 	Noise                       float64
 	Params                      []string
-	All                         Measured // without projecting
+	All                         Measured // measured without a projection
 	Designs                     []Measured
 }
 
-// Measured are the numbers of one design and k, one for each seed.
+// Measured holds the numbers of one design and k. Each slice has one entry per seed.
 type Measured struct {
 	Design       string
 	K            int
-	Figure       []float64   // trace of Σ as in figure 1: of K without noise, see Jitter
+	Figure       []float64   // trace of Σ as in Figure 1, where K has no noise; see Jitter
 	Latent       []float64   // tr Cov(f|Z)
 	Observed     []float64   // tr Cov(Y|Z)
-	StdErrLog    [][]float64 // Cramér–Rao bounds, for each parameter
-	Information  [][]float64 // diagonal of I_Z, for each parameter
-	Unidentified int         // seeds for which a parameter had no bound; StdErrLog leaves them out
+	StdErrLog    [][]float64 // Cramér–Rao bounds, one per parameter
+	Information  [][]float64 // diagonal of I_Z, one entry per parameter
+	Unidentified int         // number of seeds for which a parameter has no bound; StdErrLog leaves them out
 }
 
-// Eigenspectrum is that of Σ for one design and k.
+// Eigenspectrum holds the eigenvalues of Σ for one design and k.
 type Eigenspectrum struct {
 	Design string
 	K      int
@@ -53,16 +53,16 @@ type Eigenspectrum struct {
 	Values []float64 // eigenvalues in descending order
 }
 
-// SameSpan compares Repulsive projections with Sphere ones of the same seed: their span, and their information.
+// SameSpan compares the span and the information of Repulsive projections with Sphere ones of the same seed.
 type SameSpan struct {
 	K    int
-	Raw  float64 // ‖Ω_R − Ω_S‖/‖Ω_S‖ as drawn: the directions themselves do move
-	Span float64 // ‖Ω_RΩ_Rᵀ − Ω_SΩ_Sᵀ‖/√2k, 1 for spans at right angles
-	Info float64 // largest difference of I_Z, over I_Z
+	Raw  float64 // ‖Ω_R − Ω_S‖/‖Ω_S‖ as drawn: the directions themselves move
+	Span float64 // ‖Ω_RΩ_Rᵀ − Ω_SΩ_Sᵀ‖/√2k, which is 1 for spans at right angles
+	Info float64 // largest relative difference of I_Z
 }
 
-// figureJitter is what the authors' code adds to the diagonal of ΩᵀKΩ, relative to the mean of that diagonal: 10⁻³, and
-// 10⁻² for the largest k. K has no noise, so the jitter takes its place: Σ = K − KΩ(ΩᵀKΩ + εI)⁻¹ΩᵀK.
+// figureJitter returns the value that the authors' code adds to the diagonal of ΩᵀKΩ, relative to the mean of that diagonal:
+// 10⁻³, and 10⁻² for the largest k. K has no noise, so the jitter takes its place: Σ = K − KΩ(ΩᵀKΩ + εI)⁻¹ΩᵀK.
 func figureJitter(largest bool) float64 {
 	if largest {
 		return 1e-2
@@ -152,7 +152,7 @@ func newMeasured(design string, k, params int) Measured {
 	return Measured{Design: design, K: k, StdErrLog: make([][]float64, params), Information: make([][]float64, params)}
 }
 
-// add appends an information and its bounds.
+// add appends an information matrix and its bounds.
 func (m *Measured) add(info *mat.SymDense, params []gppl.Param) error {
 	for a := range params {
 		m.Information[a] = append(m.Information[a], info.At(a, a))
@@ -222,7 +222,7 @@ func (d *draw) designs(c *Case, k int, jitter float64) error {
 	return nil
 }
 
-// measured returns the numbers of a design and k, creating them if necessary.
+// measured returns the numbers of a design and k, and creates them if necessary.
 func (c *Case) measured(design string, k int) *Measured {
 	if m := c.find(design, k); m != nil {
 		return m
@@ -231,7 +231,7 @@ func (c *Case) measured(design string, k int) *Measured {
 	return &c.Designs[len(c.Designs)-1]
 }
 
-// find returns the numbers of a design and k; nil if there are none.
+// find returns the numbers of a design and k, or nil.
 func (c *Case) find(design string, k int) *Measured {
 	for i := range c.Designs {
 		if m := &c.Designs[i]; m.Design == design && m.K == k {

@@ -16,8 +16,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// TheoremResults is what Theorem found about the statements of sections 3.2 and 4 of the paper. Most of it is about one model, an
-// SE kernel with noise. Vectors and matrices over its parameters are then in the order of Params, in the logs of the parameters.
+// TheoremResults holds what Theorem computes about sections 3.2 and 4 of the paper. Most of it concerns one model, an SE
+// kernel with noise. Vectors and matrices over its parameters are in the order of Params, in the logs of the parameters.
 type TheoremResults struct {
 	N, K   int
 	Model  string
@@ -35,8 +35,8 @@ type TheoremResults struct {
 	Choices   []Choice
 }
 
-// Theorem computes everything that notebook 03 shows, in about 20 s at full scale. It is an error if a covariance cannot be
-// factorised.
+// Theorem computes everything that notebook 03 shows, in about 20 s at full scale. It returns an error if a covariance cannot
+// be factorised.
 func Theorem(scale scales.Scale) (*TheoremResults, error) {
 	n := scales.Pick(scale, 150, 60)
 	k := n / 5
@@ -73,7 +73,7 @@ func Times(n int, span float64, seed uint64) gppl.Inputs {
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	x := make([]float64, n)
 	sum := 0.0
-	for i := range x { // the spacings of a Poisson process are those of sorted uniform variables
+	for i := range x { // the spacings of a Poisson process are spacings of sorted uniform variables
 		sum += rnd.ExpFloat64()
 		x[i] = sum
 	}
@@ -98,7 +98,7 @@ type study struct {
 
 func (s study) params() int { return len(s.info.Params()) }
 
-// measured is what one projection was found to keep of the information: its Fisher information, and the two terms of the loss.
+// measured holds the Fisher information of one projection and the two terms of the loss ΔI.
 type measured struct {
 	iz   *mat.SymDense
 	loss fisher.Loss
@@ -126,8 +126,8 @@ type Steps struct {
 	Data, Projected, Quadratic, Cross [][]float64
 	ScoreY, ScoreZ, ScoreYZ           [][]float64 // covariances of the scores of y, of z, and between the two
 	Draws                             int
-	WorstDeviation                    float64 // of a simulated entry from the formula, in standard errors
-	LeastEigenvalue                   float64 // of ΔI, scaled by I_Y to a unit diagonal
+	WorstDeviation                    float64 // largest difference between a simulated entry and the formula, in standard errors
+	LeastEigenvalue                   float64 // least eigenvalue of ΔI, scaled by I_Y to a unit diagonal
 }
 
 func (s study) steps(draws int) (r Steps, err error) {
@@ -200,8 +200,7 @@ func (s study) steps(draws int) (r Steps, err error) {
 	return r, nil
 }
 
-// score returns ∂ log N(v | 0, a) in the direction dot: ½(vᵀa⁻¹·dot·a⁻¹v − tr(a⁻¹·dot)), the paper's eq.
-// (score_Y).
+// score returns ∂ log N(v | 0, a) in the direction dot: ½(vᵀa⁻¹·dot·a⁻¹v − tr(a⁻¹·dot)), the paper's eq. (score_Y).
 func score(a, dot mat.Matrix) (func(v []float64) float64, error) {
 	var solved, bar mat.Dense
 	if err := errors.Join(solved.Solve(a, dot), bar.Solve(a, solved.T())); err != nil {
@@ -217,7 +216,7 @@ func score(a, dot mat.Matrix) (func(v []float64) float64, error) {
 // Route compares ΔI by the theorem with the difference I_Y − I_Z, for one kernel and design.
 type Route struct {
 	Kernel, Design string
-	Worst          float64   // largest difference of the two over the parameters, divided by I_Y
+	Worst          float64   // largest difference over the parameters, divided by I_Y
 	Lost           []float64 // ΔI/I_Y of each parameter
 	Params         []string
 }
@@ -266,7 +265,7 @@ func routes(x gppl.Inputs, k int) (all []Route, err error) {
 	return all, nil
 }
 
-// Identical is corollary 1: what is lost with k = n independent projections, namely nothing.
+// Identical is corollary 1: k = n independent projections lose no information.
 type Identical struct {
 	Design string
 	Lost   float64 // largest ΔI/I_Y over the parameters, by the theorem
@@ -316,7 +315,7 @@ func leastEigenvalue(a, scale mat.Symmetric) float64 {
 	return eigenvalues(scaled)[0]
 }
 
-// eigenvalues of a, in ascending order.
+// eigenvalues returns the eigenvalues of a in ascending order.
 func eigenvalues(a mat.Symmetric) []float64 {
 	var e mat.EigenSym
 	if !e.Factorize(a, false) {

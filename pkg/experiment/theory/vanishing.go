@@ -17,15 +17,15 @@ import (
 // states a power of 2.
 type Vanishing struct {
 	Points []Shrunk // in descending order of Sigma
-	Fitted int      // slopes are fitted to this many of the last points
+	Fitted int      // number of last points to which slopes are fitted
 	Slopes []Slopes // one for each parameter
 	Off    float64  // largest difference between the sum of the terms and I_Y − I_Z, divided by I_Y
 }
 
-// Shrunk is ΔI at one size of Σ, for each parameter.
+// Shrunk holds ΔI and its terms at one size of Σ, for each parameter.
 type Shrunk struct {
-	K                       int     // projections; n for noisy observations of all of y
-	Noise                   float64 // variance of the noise added to them, 0 if none
+	K                       int     // number of projections; n for noisy observations of all of y
+	Noise                   float64 // variance of the noise added to the observations, 0 if none
 	Sigma                   float64 // tr Σ
 	Quadratic, Cross, Total []float64
 }
@@ -33,9 +33,9 @@ type Shrunk struct {
 // Slopes are d log ΔI/d log tr Σ.
 type Slopes struct{ Quadratic, Cross, Total float64 }
 
-// toN lets k go to n with Sphere projections; those of a smaller k are the first of a larger k. Results are averaged over seeds.
-// The last six points, to which slopes are fitted, have ten times as many seeds, since there the result depends on which
-// direction is left out.
+// toN lets k go to n with Sphere projections; the projections of a smaller k are the first columns of a larger k. Results are
+// averaged over seeds. The last six points, to which slopes are fitted, have ten times as many seeds, because there the result
+// depends on which direction is left out.
 func (s study) toN(seeds int) (v Vanishing, err error) {
 	const fitted = 6
 	iy := s.info.Data()
@@ -43,7 +43,7 @@ func (s study) toN(seeds int) (v Vanishing, err error) {
 		point := newShrunk(s.params())
 		point.K = s.n - missing
 		if last := len(v.Points) - 1; last >= 0 && v.Points[last].K >= point.K {
-			continue // for small n
+			continue // happens for small n
 		}
 		v.Points = append(v.Points, point)
 	}

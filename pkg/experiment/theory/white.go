@@ -20,16 +20,16 @@ import (
 // which agree in expectation only: their difference has the standard deviation √(n(n−1)/2).
 type WhiteNoise struct {
 	N, Draws             int
-	Mean, SD, ExpectedSD float64   // of NLL − n·PL at the true σ²
-	NLL, PL              []float64 // log σ̂² of the two losses, sorted: ends and quantiles, for a figure
-	Levels               []float64 // the levels of those quantiles
+	Mean, SD, ExpectedSD float64   // moments of NLL − n·PL at the true σ²
+	NLL, PL              []float64 // log σ̂² under the two losses, sorted: extremes and quantiles, for a figure
+	Levels               []float64 // the levels of these quantiles
 	SDLogNLL, SDLogPL    float64   // standard deviations of log σ̂²
-	BoundNLL, BoundPL    float64   // Cramér–Rao bounds on them, √(2/n) and √2
+	BoundNLL, BoundPL    float64   // Cramér–Rao bounds on the standard deviations, √(2/n) and √2
 	Kept                 float64   // I_Z/I_Y for log σ²
 	Off                  float64   // largest difference between the formulas above and the losses of the library
 }
 
-// tiny is the noise of a model whose only term is White: otherwise the noise would be confounded with it.
+// tiny is the noise variance of a model whose only term is White: a larger one would be confounded with it.
 const tiny = 1e-12
 
 func whiteNoise(n, draws int) (r WhiteNoise, err error) {
