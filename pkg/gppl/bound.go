@@ -10,22 +10,22 @@ import (
 )
 
 // A transform that levels off hides a gradient from the optimiser: at a bound the derivative in the raw parameter vanishes,
-// whatever the one in the parameter itself is. What the transform is called does not matter: its limits are found by evaluating
-// it. Whether a parameter close to one is held there, or has its optimum there, is decided by derivatives of the loss in the
-// parameter itself.
+// whatever the derivative in the parameter itself. The limits of a transform are found by evaluating it, whatever its type.
+// Derivatives of the loss in the parameter itself decide whether a parameter close to a bound is held there or has its optimum
+// there.
 
 const (
-	// besideBound is the share of the way between two bounds within which a value is close to one of them; for a positive
-	// parameter, of the logarithm of the way.
+	// besideBound is the share of the way between two bounds within which a value is close to one of them. For a positive
+	// parameter the way is measured in its logarithm.
 	besideBound = 0.05
 	// leastCurvature is the second derivative, in nats per squared unit of log θ or per squared width of the range, above which
 	// the data determine a parameter: a standard error of about 3.
 	leastCurvature = 0.1
-	// offOptimum is the distance to the optimum, in standard errors, from which on it counts as beyond the bound.
+	// offOptimum is the distance to the optimum, in standard errors, from which the optimum counts as beyond the bound.
 	offOptimum = 0.05
-	// unfinished is what, in nats, a training that did not converge may still gain on the way to a bound.
+	// unfinished is how many nats a training that did not converge may still gain on the way to a bound.
 	unfinished = 0.05
-	// farther is the factor from its start beyond which a parameter has gone where few data can tell.
+	// farther is the factor from its start beyond which few data can determine a parameter.
 	farther = 1e8
 )
 
@@ -34,8 +34,8 @@ type bound struct {
 	at    float64 // the limit; 0 or +Inf for the end of the float range
 	upper bool
 	ended bool    // the parameter went further from its start than most data can tell; there is no limit
-	scale float64 // by which derivatives are multiplied: θ for one in its log
-	room  float64 // the way to the limit, in units of scale
+	scale float64 // factor on derivatives: θ for a parameter in its log
+	room  float64 // distance to the limit, in units of scale
 }
 
 // boundOf returns the limit that theta is close to, if there is one.
@@ -43,7 +43,7 @@ func boundOf(p Param, t transform.Transform, theta float64) (b bound, close bool
 	lo, hi := ends.Of(t.Natural)
 	if !p.IsScale() {
 		width := hi - lo
-		if math.IsInf(width, 0) { // one limit at most: a unit is the way from it to the start
+		if math.IsInf(width, 0) { // at most one limit: the unit is the way from it to the start
 			limit := lo
 			if math.IsInf(lo, 0) {
 				limit = hi
@@ -65,7 +65,7 @@ func boundOf(p Param, t transform.Transform, theta float64) (b bound, close bool
 	if width := below + above; !math.IsInf(width, 0) {
 		reach = besideBound * width
 	} else if !b.upper {
-		reach = math.Ln2 // twice a floor
+		reach = math.Ln2 // up to twice a floor
 	}
 	if b.room < min(reach, math.Ln2) {
 		return b, true
@@ -76,7 +76,7 @@ func boundOf(p Param, t transform.Transform, theta float64) (b bound, close bool
 	return b, false
 }
 
-// nearer returns the nearer of two bounds, below and above being the ways to them.
+// nearer returns the nearer of two bounds; below and above are the distances to them.
 func nearer(theta, lo, hi, below, above float64) bound {
 	if above < below {
 		return bound{at: hi, upper: true, room: max(above, 0)}
@@ -84,10 +84,10 @@ func nearer(theta, lo, hi, below, above float64) bound {
 	return bound{at: lo, room: max(below, 0)}
 }
 
-// pull is what the loss says of a parameter that is close to a bound, by derivatives in its log or in units of the range.
+// pull holds the derivatives of the loss at a parameter close to a bound, in its log or in units of the range.
 type pull struct {
 	slope, curve float64
-	known        bool // both, not the slope alone
+	known        bool // both derivatives are known, not the slope alone
 }
 
 // settled reports whether the optimum is here, and the data determine it.
@@ -95,14 +95,14 @@ func (f pull) settled() bool {
 	return f.known && f.curve >= leastCurvature && math.Abs(f.slope) <= offOptimum*math.Sqrt(f.curve)
 }
 
-// steep reports whether the loss falls along the parameter by more than rounding makes of a minimum.
+// steep reports whether the slope exceeds what rounding leaves at a minimum.
 func (f pull) steep() bool {
 	const flat = 0.01 // nats per unit
 	return math.Abs(f.slope) > flat && !(f.known && f.curve > 0 && math.Abs(f.slope) <= offOptimum*math.Sqrt(f.curve))
 }
 
-// pullAt returns the derivatives of the loss in parameter i at theta. They take three evaluations, which do not
-// depend on the transform. ok is false if the loss has none there.
+// pullAt returns the derivatives of the loss in parameter i at theta. It takes three evaluations, whose places do not depend
+// on the transform. ok is false if the loss has no derivatives there.
 func (o *objective) pullAt(theta []float64, i int, b bound) (f pull, ok bool) {
 	at, grad := append([]float64(nil), theta...), make([]float64, len(theta))
 	slope := func(step float64) (float64, bool) {
@@ -122,8 +122,8 @@ func (o *objective) pullAt(theta []float64, i int, b bound) (f pull, ok bool) {
 	return f, ok
 }
 
-// bounded says of the parameters that ended close to a bound whether they are held there, with a warning. It returns why training
-// did not move one that the loss pulls away from a bound, or "".
+// bounded adds a warning for each parameter that is held at a bound. It returns why training did not move a parameter that the
+// loss pulls away from a bound, or "".
 func (o *objective) bounded(r *Result, win StartResult) (stuck string) {
 	for _, i := range o.trained {
 		if i >= len(r.Params) || r.Params[i].Negligible {
@@ -144,7 +144,7 @@ func (o *objective) bounded(r *Result, win StartResult) (stuck string) {
 		case known && f.settled():
 		case known && !b.ended && f.steep() && outward:
 			if r.Status != Converged && r.Status != Stopped && math.Abs(f.slope)*b.room > unfinished {
-				continue // on its way
+				continue // training was still moving it
 			}
 			p.AtBound = true
 			r.warn("%s", b.warning(*p, o.through[i], o.unit(i), f))
@@ -166,7 +166,7 @@ func (o *objective) bounded(r *Result, win StartResult) (stuck string) {
 	return stuck
 }
 
-// unit names what derivatives of parameter i are taken in.
+// unit names the unit of derivatives in parameter i.
 func (o *objective) unit(i int) string {
 	if o.params[i].IsScale() {
 		return "its logarithm"

@@ -10,7 +10,7 @@ import (
 // A kernel declares its properties beyond the covariance through the optional interfaces of package capability. Engines ask
 // through the functions of this file and compiled.go, and do not know the types.
 
-// markovian and waver are kernels with what engines need of the kernel, too.
+// markovian and waver combine Kernel with a capability that engines need.
 type (
 	markovian interface {
 		Kernel
@@ -22,12 +22,13 @@ type (
 	}
 )
 
-// chained is a Process of a variance and a process of few parameters, functions of the kernel's parameters: derivatives are taken
-// in these, and the chain rule follows once, not at every observation.
+// chained is a process that is a variance times a process of few parameters. Derivatives are taken in the variance and these
+// parameters; the chain rule to the kernel's parameters follows once, not at every observation.
 type chained interface {
-	// unchained returns both, and the number of parameters.
+	// unchained returns the variance, the process, and its number of parameters.
 	unchained() (variance float64, process statespace.Process, params int)
-	// contractChain adds what derivatives in the logs of the variance and of the parameters, w, come to in those of the kernel's.
+	// contractChain adds to grad, by the chain rule, the derivatives w in the logs of the variance and of the process's
+	// parameters.
 	contractChain(grad, w []float64)
 }
 

@@ -1,5 +1,6 @@
-// Package auto searches for the optimum of a likelihood: which scales and periods a kernel should be trained from, by which loss,
-// and what in the result is in doubt. The likelihood of a Gaussian process has many optima, and gppl.Fit ends at the nearest.
+// Package auto searches for the optimum of a likelihood. It finds the scales and periods from which to train a kernel, chooses
+// the loss, and reports which parts of the result are in doubt. The likelihood of a Gaussian process has many optima, and
+// gppl.Fit ends at the nearest.
 //
 //   - Fit does everything: it searches, chooses the exact likelihood or a number of projections, trains, and reports doubts.
 //   - FindStarts searches only. Starts.Train then trains any likelihood as Fit does.

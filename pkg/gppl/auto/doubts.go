@@ -16,11 +16,11 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// vanished is the share of the mean of y² below which noise is hardly there: data seldom have a thousand times more signal
-// than noise, and errors that are shared or rounded away look like it.
+// vanished is the share of the mean of y² below which the noise counts as vanished: data seldom have a thousand times more
+// signal than noise, and errors that are shared or rounded away look the same.
 const vanished = 1e-6
 
-// stuck says where training ran to the end of what data can tell, or "".
+// stuck says which parameters training drove to the end of the range that data can show, or "".
 func (a *fitting) stuck() string {
 	if d := a.limits(); d != nil {
 		return d[0]
@@ -28,7 +28,7 @@ func (a *fitting) stuck() string {
 	return ""
 }
 
-// limits lists the parameters that were driven to where the data end.
+// limits lists the parameters that were driven to the ends of the range that the data can show.
 func (a *fitting) limits() (doubts []string) {
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
 	params := a.at.Params()
@@ -52,14 +52,14 @@ func (a *fitting) limits() (doubts []string) {
 	}
 	l := newLine(a.data.X, nil)
 	spacing := l.spacing()
-	shortest := math.Inf(1) // of periods; needed only where one is short
+	shortest := math.Inf(1) // shortest period; computed only if a period is short
 	if slices.ContainsFunc(params[:last], func(p gppl.Param) bool { return isPeriod(p) && p.Value < spacing/4 }) {
 		shortest = a.resolved(spacing)
 	}
 	return append(doubts, endsOfX(params[:last], l.span(), spacing, shortest)...)
 }
 
-// endsOfX lists the lengths along x that were driven to where a series of this range and spacing ends, or a period below the
+// endsOfX lists the lengths along x that were driven to the range or the spacing of the series, or a period below the
 // shortest.
 func endsOfX(params []gppl.Param, span, spacing, shortest float64) (doubts []string) {
 	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
@@ -77,7 +77,7 @@ func endsOfX(params []gppl.Param, span, spacing, shortest float64) (doubts []str
 	return doubts
 }
 
-// resolved returns the shortest period that the times resolve: their periodogram's or, if they are even, twice their spacing.
+// resolved returns the shortest period that the times resolve: the periodogram's or, for even times, twice the spacing.
 func (a *fitting) resolved(spacing float64) float64 {
 	if a.irregular != nil {
 		return a.irregular.shortest()
@@ -104,7 +104,7 @@ func (a *fitting) straight() bool {
 	return blas64.Nrm2(dense.Vec(left.Y)) <= constant*blas64.Nrm2(dense.Vec(a.data.Y))
 }
 
-// doubts lists why what was found may not be what the data determine; nil if there is no reason.
+// doubts lists the reasons why the data may not determine the result; nil if there are none.
 func (a *fitting) doubts() []string {
 	if a.refused {
 		return a.unsettled
@@ -156,7 +156,7 @@ func white(k gppl.Kernel) bool {
 
 // overNoise returns the nats by which the model is better than white noise of the best variance.
 func (a *fitting) overNoise() float64 {
-	n := float64(a.data.Len()) // of contrasts that are free of flat coefficients
+	n := float64(a.data.Len()) // number of contrasts without flat coefficients
 	if a.family.Mean != nil {
 		for _, c := range a.family.Mean.Columns() {
 			if math.IsInf(c.Variance, 1) {

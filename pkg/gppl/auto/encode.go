@@ -13,12 +13,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
-// A Result is written as its Result is, with one member more, "Auto", so that LoadResult reads the Result of it.
+// A Result is written like the gppl.Result in it, with one more member, "Auto", so that LoadResult reads both.
 
-// member is the name of what is added, which Result.UnmarshalJSON leaves out.
+// member names the additional member, which gppl's Result.UnmarshalJSON ignores.
 const member = "Auto"
 
-// addedJSON is what a Result adds to its Result.
+// addedJSON holds what a Result adds to the gppl.Result in it.
 type addedJSON struct {
 	Exact      bool
 	Projection *gppl.Projection `json:",omitempty"`
@@ -92,8 +92,8 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Save writes all of the result to a file, whole or not at all; LoadResult reads it. The projection takes 11 bytes for each
-// entry of Ω.
+// Save writes the whole result to a file, either completely or not at all; LoadResult reads it. The projection takes 11 bytes
+// for each entry of Ω.
 func (r *Result) Save(path string) error { return sealed.Save(path, r) }
 
 // LoadResult reads a result that Result.Save wrote.

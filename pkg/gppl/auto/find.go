@@ -10,30 +10,30 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
 
-// Starts is where a training of a model should begin, and what was searched to know that.
+// Starts holds the points from which to train a model, and the extent of the search that found them.
 type Starts struct {
-	// Models are the distinct optima that the search found, the best first, and start values that it did not come from. They have
-	// the transforms of the given model. There is at least one.
+	// Models are the distinct optima that the search found, best first, followed by start values that it did not start from.
+	// They have the transforms of the given model. There is at least one.
 	Models []gppl.Model
-	// Search is what was searched; its Screened is 0 if nothing was.
+	// Search describes the search; its Screened is 0 if there was none.
 	Search Search
-	// Doubts say why the best that training finds from here may not be what the data determine: what the search left open, or
-	// that there was none. Train adds those that the trained model shows.
+	// Doubts say why the best point that training reaches from here may not be determined by the data: what the search left
+	// open, or that there was no search. Train adds the doubts that the trained model shows.
 	Doubts []string
 
 	auto *fitting
 }
 
-// FindStarts is the search of Fit without its training: it returns where a training of m on the data should begin, by whatever
-// loss; Train does that as Fit does. Settings are those of Fit; of them the search reads Fit.Seed, Priors and KeepStart.
+// FindStarts is the search of Fit without its training. It returns points from which to train m on the data by any loss; Train
+// does that as Fit does. The settings are Fit's; the search reads only Fit.Seed, Priors and KeepStart.
 //
-// Up to 400 observations the first of the Models is the optimum of the exact likelihood that the search found, and training only
-// polishes it. Beyond that, the search saw parts of the data and their periodogram: compare the Models by the loss of all data.
-// If m has a mean, the search took the residuals of its least-squares fit.
+// Up to 400 observations the first of the Models is the optimum of the exact likelihood that the search found, and training
+// only polishes it. Beyond that, the search used parts of the data and their periodogram: compare the Models by the loss of
+// all data. If m has a mean, the search used the residuals of its least-squares fit.
 //
-// A kernel that depends on position (gppl.ChangePoint), and data that a mean explains entirely, are not searched: Models are then
-// start values from the data (StartFrom), and Doubts says so. Errors are those of Fit for a model or data that no search could
-// take, and ctx's.
+// A kernel that depends on position (gppl.ChangePoint), and data that a mean explains entirely, are not searched: Models are
+// then start values from the data (StartFrom), and Doubts says so. FindStarts returns the errors of Fit for a model or data
+// that no search can use, and ctx's.
 //
 // Beyond 400 observations the time hardly depends on their number n: some thousand likelihoods of 128 observations, and O(n log
 // n).
@@ -58,10 +58,10 @@ func FindStarts(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*St
 	return found, nil
 }
 
-// fromDataAlone is the doubt of a training without a search.
+// fromDataAlone is the doubt about a training without a search.
 const fromDataAlone = "not searched: training began at start values from the data alone"
 
-// notSearched returns start values where Fit refuses for the given reason, or its error where there is nothing to train.
+// notSearched returns start values where Fit refuses for the given reason, or Fit's error if there is nothing to train.
 func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, error) {
 	if m.Kernel == nil || m.CheckPlain("", d) != nil || d.Check() != nil || d.CheckUnits() != nil ||
 		m.CheckBasis(ctx, d.X) != nil {
@@ -78,7 +78,7 @@ func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why
 		return nil, err
 	}
 	if !slices.Equal(plain.Values(), models[0].Values()) {
-		models = append(models, plain) // one maximum explains the trend alone, another more
+		models = append(models, plain) // one maximum explains only the trend, another explains more
 	}
 	for _, start := range models {
 		if err := start.Check(); err != nil {
@@ -94,13 +94,13 @@ func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why
 	return &Starts{Models: models, Doubts: []string{doubt}, auto: a}, err
 }
 
-// On returns the starts for other values at the same inputs, such as the logarithms of those that were searched. It searches
-// nothing: a rhythm or a scale of the one is one of the other. Models, Search and Doubts are those of s.
+// On returns the starts for other values at the same inputs, such as logarithms of the values searched. It does not search
+// again: both have the same rhythms and scales. Models, Search and Doubts are copied from s.
 func (s *Starts) On(ctx context.Context, d gppl.Data) *Starts {
 	a, out := *s.auto, *s
 	a.ctx, a.data = ctx, inOrder(d)
 	a.rest, _ = a.family.SubtractMean(a.ctx, a.data)
-	a.guide, a.spare = nil, nil // they guide the training of a long series by a periodogram of the values
+	a.guide, a.spare = nil, nil // guides were made for the values of s
 	if a.spread != nil {
 		model := a.starts[0]
 		model.Mean, a.spread = nil, nil
@@ -122,14 +122,14 @@ func (a *fitting) own(m gppl.Model) gppl.Model { return a.family.WithParams(m.Va
 // aliases of its period. It reports what Fit would: a warning for each of the Doubts and of those that the result shows itself.
 // Any of them makes a success Doubtful.
 //
-// likelihood returns the likelihood of the data, or of 500 of them, at a model, without the priors of the settings, which Train
-// adds. Its mean may differ from that of the search.
+// likelihood returns the likelihood, at a model, of the data or of 500 of them, without the priors of the settings, which
+// Train adds. Its mean may differ from the mean in the search.
 //
 // With further starts, such as where another mean ended, only the best of all starts is trained.
 //
-// t.MaxEvaluations bounds the evaluations of all starts but aliases, in units of one of all data; 0 means no limit. If the limit
-// is small, only the best start is trained on all data; what training on 500 observations, spread over all, makes of the Models
-// is one of the starts. If ctx ends, Train returns the best so far with ctx's error.
+// t.MaxEvaluations bounds the evaluations of all starts but aliases, in units of one evaluation of all data; 0 means no limit.
+// If the limit is small, only the best start is trained on all data; the starts then include the result of training the Models
+// on 500 observations spread over all. If ctx ends, Train returns the best result so far with ctx's error.
 func (s *Starts) Train(
 	ctx context.Context, likelihood func(context.Context, gppl.Model, gppl.Data) (gppl.Loss, error), t gppl.Settings,
 	further ...gppl.Model,
@@ -153,7 +153,7 @@ func (s *Starts) Train(
 	}
 	first, ends := firstSteps*len(a.starts), fullTrainings+len(a.given)+max(0, t.Starts-1)
 	switch limit := t.MaxEvaluations; {
-	case further != nil || limit > 0 && limit < first+enough*ends:
+	case further != nil || limit > 0 && limit < first+usualEvaluations*ends:
 		if err := a.shortlist(likelihood); err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (s *Starts) Train(
 		return nil, err
 	}
 	if t.Starts > 1 && err == nil {
-		posterior, _ := a.posterior(loss) // train made one
+		posterior, _ := a.posterior(loss) // train evaluated it without an error
 		if other, _ := a.trainBy(posterior, r.Model, a.settings.Fit); other != nil && other.Value < r.Value {
 			r = other
 		}
@@ -183,12 +183,12 @@ func (s *Starts) Train(
 	return a.result.Result, ctx.Err()
 }
 
-// enough is the number of evaluations that most trainings end within.
-const enough = 80
+// usualEvaluations is the number of evaluations within which most trainings end.
+const usualEvaluations = 80
 
-// shortlist leaves one start: the best of the next and all others, or the first if the limit is too small to compare them. If
-// there are no next ones, what training on a part of the data makes of the starts is compared too, and its cost subtracted from
-// the limit of the settings.
+// shortlist keeps one start: the best of a.next and all others, or the first if the limit is too small to compare them.
+// Without a.next, it also compares the result of training the starts on a part of the data, and subtracts the cost from the
+// limit of the settings.
 func (a *fitting) shortlist(likelihood func(context.Context, gppl.Model, gppl.Data) (gppl.Loss, error)) error {
 	whole := a.settings.Fit
 	unit := whole.EvaluationSeconds
@@ -200,8 +200,8 @@ func (a *fitting) shortlist(likelihood func(context.Context, gppl.Model, gppl.Da
 	if unit <= 0 {
 		unit = capability.Seconds(a.loss, models[0].Values())
 	}
-	if few := partOf(a.data); few.Len() < a.data.Len() && len(a.next) == 0 {
-		part, err := likelihood(a.ctx, models[0], few)
+	if subset := partOf(a.data); subset.Len() < a.data.Len() && len(a.next) == 0 {
+		part, err := likelihood(a.ctx, models[0], subset)
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (a *fitting) shortlist(likelihood func(context.Context, gppl.Model, gppl.Da
 		if takes < 0.5*left {
 			a.next, a.settings.Fit.MaxEvaluations, a.settings.Fit.NoStandardErrors, a.sure = models, secondSteps, true, nil
 			a.settings.Fit.EvaluationSeconds = 0
-			if r, _, _ := a.train(part); r != nil { // else a part where the likelihood cannot be evaluated
+			if r, _, _ := a.train(part); r != nil { // r is nil if the likelihood cannot be evaluated on the part
 				models = append([]gppl.Model{models[0].WithParams(r.Model.Values())}, models...)
 			}
 			left -= takes
@@ -251,8 +251,8 @@ func (a *fitting) lowest(models []gppl.Model) (at int) {
 	return at
 }
 
-// doubted adds the doubts to the warnings of a result, and makes a success Doubtful; with straight, where a straight line
-// explains the data, an Unconfirmed result too.
+// doubted adds the doubts to the warnings of a result, and makes a success Doubtful. If straight, a straight line explains the
+// data, and an Unconfirmed result becomes Doubtful too.
 func doubted(r *gppl.Result, doubts []string, straight bool) {
 	if doubts == nil {
 		return
@@ -266,13 +266,13 @@ func doubted(r *gppl.Result, doubts []string, straight bool) {
 		}
 	}
 	for _, d := range doubts {
-		if !slices.Contains(r.Warnings, d) { // the training may have said it
+		if !slices.Contains(r.Warnings, d) { // training may have added the same warning
 			r.Warnings = append(r.Warnings, d)
 		}
 	}
 }
 
-// partOf returns d, or spreadSize observations of it if they are more.
+// partOf returns d, or spreadSize observations of it if there are more.
 func partOf(d gppl.Data) gppl.Data {
 	if d.Len() <= spreadSize {
 		return d

@@ -17,8 +17,8 @@ func newLine(x gppl.Inputs, y []float64) *line {
 	return l
 }
 
-// binned returns the sums of the values and their numbers in bins over the range, on a grid padded to twice as many, and its
-// step.
+// binned returns, for bins over the range, the sums of the values and their counts, on a grid padded to twice as many bins,
+// and the width of a bin.
 func (l *line) binned(bins int) (sum, count []float64, width float64) {
 	sum, count = make([]float64, 2*bins), make([]float64, 2*bins)
 	width = l.span() / float64(bins-1)
@@ -33,5 +33,5 @@ func (l *line) binned(bins int) (sum, count []float64, width float64) {
 // span is the range of the times.
 func (l *line) span() float64 { return l.t[len(l.t)-1] - l.t[0] }
 
-// spacing is the mean spacing of the times, gaps apart.
+// spacing returns the mean spacing of the times, not counting gaps.
 func (l *line) spacing() float64 { return timeline.Coverage(l.t) / float64(len(l.t)) }

@@ -24,31 +24,31 @@ import (
 // (Eyer and Bartholdi 1999; VanderPlas 2018, section 4.1). The window shows how far above: where |W(ξ)| = 1, W = Σ_i
 // w_i·exp(−2πi·ξ·x_i)/Σ_i w_i, all times are whole cycles apart, and a frequency ν is the same as ξ − ν.
 type lombScargle struct {
-	nats   []float64 // at j/(finer·span)
-	window []float64 // |W|² there
+	nats   []float64 // nats at frequency j/(finer·span)
+	window []float64 // |W|² at the same frequencies
 	span   float64
-	last   int // the highest frequency that the times resolve
+	last   int // index of the highest frequency that the times resolve
 }
 
 const (
 	// finer is the number of frequencies in 1/span, the width of a peak; astropy takes 5.
 	finer = 5
-	// manyCycles is the number of cycles over the range of the highest frequency, relative to n: periods down to a fiftieth
-	// of the mean spacing. Each frequency more makes chance peaks higher.
+	// manyCycles is the ratio of the cycles over the range at the highest frequency to n: periods down to a fiftieth of the
+	// mean spacing. More frequencies make chance peaks higher.
 	manyCycles = 50
-	// manyFrequencies bounds the number of frequencies, for the cost: a tenth of a second.
+	// manyFrequencies bounds the number of frequencies, and so the cost to a tenth of a second.
 	manyFrequencies = 1 << 19
-	// worthwhile is the least ratio of the highest frequency to half the mean sampling rate, which other periodograms reach. Beyond
-	// 175 000 times manyFrequencies keeps the ratio below it.
-	worthwhile = 1.2
-	// latticeWindow is |W|² at which times count as even: those of a grid with jitter (standard deviation) of a twentieth of its
-	// step, more than months have in decimal years. Little more than convention distinguishes a frequency from its mirror image
-	// there.
+	// leastReach is the least ratio of the highest frequency to half the mean sampling rate, which other periodograms reach.
+	// Beyond 175 000 times manyFrequencies keeps the ratio below it.
+	leastReach = 1.2
+	// latticeWindow is |W|² from which times count as even. A grid whose jitter has a standard deviation of a twentieth of its
+	// step reaches it; months in decimal years have less jitter. Little more than convention then distinguishes a frequency
+	// from its mirror image.
 	latticeWindow = 0.9
 )
 
-// newLombScargle takes two transforms of O(n + m log m), or of O(nm/2¹⁵ + m) if the number of frequencies m exceeds 8n. It
-// returns nil if the data are no time series, or if the highest frequency is hardly higher than half of 1/spacing.
+// newLombScargle computes two transforms in O(n + m log m), or in O(nm/2¹⁵ + m) if the number of frequencies m exceeds 8n. It
+// returns nil if the data are no time series, or if the highest frequency is less than leastReach times half of 1/spacing.
 func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScargle {
 	if d.X.Dim() != 1 || d.Len() < 8 {
 		return nil
@@ -61,7 +61,7 @@ func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScar
 	if step := evenStep(t); step > 0 {
 		cycles = min(cycles, s.span/(2*step))
 	}
-	if !(s.span > 0) || !(cycles > worthwhile*s.span/(2*spacing)) {
+	if !(s.span > 0) || !(cycles > leastReach*s.span/(2*spacing)) {
 		return nil
 	}
 	s.last = int(finer * cycles)
@@ -93,7 +93,7 @@ func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScar
 		points.Sums(dst, w, 0, tolerance)
 	}
 	both.Go(func() { sums(first, weights, finer*s.span) })
-	both.Go(func() { sums(second, only, finer*s.span/2) }) // at twice the frequencies
+	both.Go(func() { sums(second, only, finer*s.span/2) }) // up to twice the highest frequency
 	both.Wait()
 	parallel.Look(ctx)
 	s.nats, s.window = make([]float64, s.last+1), make([]float64, s.last+1)
@@ -103,28 +103,28 @@ func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScar
 		c2, s2 := second.Data[2*j], second.Data[2*j+1]
 		s.window[j] = c*c + sn*sn
 		cc, ss, cs := 0.5*(1+c2)-c*c, 0.5*(1-c2)-sn*sn, 0.5*s2-c*sn
-		const least = 1e-4 // of a determinant that is ¼ where the times show the whole wave
+		const least = 1e-4 // least determinant; it is ¼ where the times show the whole wave
 		if det := cc*ss - cs*cs; det > least && all > 0 {
 			p := (ss*yc*yc + cc*ys*ys - 2*cs*yc*ys) / (det * all)
 			s.nats[j] = -0.5 * float64(n) * math.Log1p(-min(max(p, 0), 1-1e-12))
 		}
 	}
-	// From the mean sampling rate on, where does the window repeat?
+	// From the mean sampling rate on, search for a frequency at which the window repeats.
 	for j := int(0.5 * finer * s.span / spacing); j <= s.last; j++ {
 		if s.window[j] >= latticeWindow {
 			s.last = j / 2
 			break
 		}
 	}
-	if s.last = min(s.last, len(s.nats)-1); float64(s.last) <= worthwhile*finer*s.span/(2*spacing) {
+	if s.last = min(s.last, len(s.nats)-1); float64(s.last) <= leastReach*finer*s.span/(2*spacing) {
 		return nil
 	}
 	s.nats, s.window = s.nats[:s.last+1], s.window[:min(len(s.window), 2*s.last+1)]
 	return s
 }
 
-// weightsOf returns the inverse of what is known of the variance of each observation: with known errors, these and as much
-// noise on average.
+// weightsOf returns the inverse of the known part of each observation's variance. With known errors this is their variance
+// plus as much noise on average.
 func weightsOf(d gppl.Data) []float64 {
 	weights := make([]float64, d.Len())
 	var mean float64
@@ -144,7 +144,7 @@ func weightsOf(d gppl.Data) []float64 {
 	return weights
 }
 
-// evenStep returns the step of the sorted times if all of them lie on an even grid, to a hundredth of its step; 0 if they do not.
+// evenStep returns the step of the sorted times if all of them lie on an even grid to a hundredth of its step, else 0.
 func evenStep(t []float64) float64 {
 	step := math.Inf(1)
 	for i, v := range t[1:] {
@@ -169,10 +169,11 @@ func evenStep(t []float64) float64 {
 // shortest returns the period of the highest frequency.
 func (s *lombScargle) shortest() float64 { return finer * s.span / float64(s.last) }
 
-// chance is what the highest peak of white noise is worth, about: as many independent frequencies as there are cycles.
+// chance returns about the nats of the highest peak of white noise, which has as many independent frequencies as there are
+// cycles.
 func (s *lombScargle) chance() float64 { return math.Log(float64(s.last) / finer) }
 
-// worth returns what the frequency of a period is worth.
+// worth returns the nats of the frequency of a period.
 func (s *lombScargle) worth(period float64) float64 {
 	j := int(math.Round(finer * s.span / period))
 	if j < 1 || j > s.last {
@@ -181,8 +182,8 @@ func (s *lombScargle) worth(period float64) float64 {
 	return slices.Max(s.nats[j-1 : min(j+2, len(s.nats))])
 }
 
-// peaks returns the periods of up to count peaks, and of up to three combs of each of several numbers of harmonics, the most
-// telling first, each worth more than chance explains by some nats.
+// peaks returns the periods of up to count peaks, and of up to three combs for each of several numbers of harmonics, strongest
+// first. Each exceeds what chance explains by above nats.
 func (s *lombScargle) peaks(count int, above float64) (periods []float64) {
 	type peak struct{ frequency, nats float64 }
 	const chanceOf = 1 // nats of a frequency of white noise, on average
@@ -200,7 +201,7 @@ func (s *lombScargle) peaks(count int, above float64) (periods []float64) {
 	}
 	for _, harmonics := range []int{1, 2, 3, 5, 8} {
 		fine, most := 1, count
-		if harmonics > 1 { // a fundamental on a grid so fine that its harmonics move by less than a peak
+		if harmonics > 1 { // the fundamental needs a grid on which its harmonics move by less than a peak
 			fine, most = 4, 3
 		}
 		end := fine * s.last / harmonics
@@ -226,8 +227,9 @@ func (s *lombScargle) peaks(count int, above float64) (periods []float64) {
 	return periods
 }
 
-// aliases returns up to count periods that the times may take for the given one, the likeliest first: the frequencies that differ
-// from it, or from its mirror image, by one at which the window is high, and the strongest peaks of the periodogram itself.
+// aliases returns up to count periods that the times hardly distinguish from the given one, the likeliest first: the
+// frequencies that differ from it, or from its mirror image, by one at which the window is high, and the strongest peaks of
+// the periodogram itself.
 func (s *lombScargle) aliases(period float64, count int) (periods []float64) {
 	own := finer * s.span / period
 	type peak struct {
@@ -263,7 +265,8 @@ func (s *lombScargle) aliases(period float64, count int) (periods []float64) {
 	return periods
 }
 
-// crest returns where, from the middle one, the parabola through three values has its top, in (−½, ½); 0 if it has none.
+// crest returns the place of the vertex of the parabola through three values, relative to the middle one, in (−½, ½); 0 if it
+// has no maximum.
 func crest(a, b, c float64) float64 {
 	if bend := a - 2*b + c; bend < 0 {
 		return min(max(0.5*(a-c)/bend, -0.5), 0.5)

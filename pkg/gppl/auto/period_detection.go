@@ -24,7 +24,7 @@ func LikelyPeriods(ctx context.Context, d gppl.Data, count int) (periods []float
 	return likelyPeriods(ctx, d, count), nil
 }
 
-// likelyPeriods is LikelyPeriods until ctx ends (parallel.Look).
+// likelyPeriods computes LikelyPeriods until ctx ends (parallel.Look).
 func likelyPeriods(ctx context.Context, d gppl.Data, count int) []float64 {
 	if count < 0 {
 		panic(fmt.Sprintf("gppl: LikelyPeriods: count = %d", count))
@@ -52,9 +52,9 @@ func likelyPeriods(ctx context.Context, d gppl.Data, count int) []float64 {
 	return periods
 }
 
-// ClearPeriods returns those of the six likeliest periods, at most count, that noise of no colour explains: their power is so far
-// above the median of the powers at half to one and a half times their frequency that noise gets as far, at any frequency, with a
-// probability of 5 %. Harmonics of likelier periods are left out. It takes O(n log n), and returns none where LikelyPeriods does.
+// ClearPeriods returns, of the six likeliest periods, up to count that noise of no colour explains: noise reaches their power,
+// relative to the median of the powers at half to one and a half times their frequency, at any frequency with a probability of
+// 5 %. Harmonics of likelier periods are left out. It takes O(n log n), and returns none where LikelyPeriods does.
 func ClearPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
 	defer parallel.Stopped(&err)
 	return clearPeriods(ctx, d, count), nil
@@ -65,7 +65,7 @@ func clearPeriods(ctx context.Context, d gppl.Data, count int) (periods []float6
 		likeliest = 6
 		level     = 0.05
 		lobe      = 4 // half the width of a peak under a Hann window, on a grid of twice the range
-		fewest    = 8 // powers whose median tells
+		fewest    = 8 // least number of powers for a median
 	)
 	g := newPowerGrid(ctx, d)
 	if g == nil {
@@ -83,7 +83,7 @@ func clearPeriods(ctx context.Context, d gppl.Data, count int) (periods []float6
 			continue
 		}
 		slices.Sort(around)
-		mean := around[len(around)/2] / math.Ln2 // of noise, whose power has an exponential distribution
+		mean := around[len(around)/2] / math.Ln2 // mean power of noise, which has an exponential distribution
 		frequencies := g.length / (2 * g.spacing)
 		harmonic := slices.ContainsFunc(periods, func(of float64) bool {
 			cycles := of / period
@@ -103,7 +103,7 @@ type powerGrid struct {
 }
 
 // newPowerGrid bins the series on a grid of twice as many bins as there are mean spacings, padded to twice its range. It
-// returns nil for what is no time series.
+// returns nil if the data are no time series.
 func newPowerGrid(ctx context.Context, d gppl.Data) *powerGrid {
 	parallel.Look(ctx)
 	if d.X.Dim() != 1 || d.Len() < 3 || d.CheckUnits() != nil {
@@ -122,7 +122,7 @@ func newPowerGrid(ctx context.Context, d gppl.Data) *powerGrid {
 	for float64(bins) < min(2*l.span()/spacing, 1<<15) {
 		bins *= 2
 	}
-	mean, n, width := l.binned(bins) // padded: peaks of twice as many points
+	mean, n, width := l.binned(bins) // the padding gives peaks twice as many points
 	for b, c := range n {
 		if c > 0 {
 			mean[b] /= c
@@ -137,8 +137,8 @@ func newPowerGrid(ctx context.Context, d gppl.Data) *powerGrid {
 	return &powerGrid{power: power, length: 2 * float64(bins) * width, spacing: spacing, span: l.span()}
 }
 
-// vertex returns where, from the middle one, the parabola through the logs of
-// three powers has its top, in (−½, ½); 0 if it has none.
+// vertex returns the place of the vertex of the parabola through the logs of three powers, relative to the middle one, in (−½,
+// ½); 0 if it has no maximum.
 func vertex(power []float64) float64 {
 	a, b, c := math.Log(power[0]), math.Log(power[1]), math.Log(power[2])
 	if math.IsInf(a, 0) || math.IsInf(c, 0) {
@@ -147,14 +147,14 @@ func vertex(power []float64) float64 {
 	return crest(a, b, c)
 }
 
-// findPeriods sets the periods of the kernel that are not fixed: of the likely ones those at which it fits the autocovariance of
-// the data without their trend best. In the autocovariance of the original data, a trend would outweigh any periodicity.
+// findPeriods sets the trained periods of the kernel to those likely periods at which it fits the autocovariance of the
+// detrended data best. In the autocovariance of the original data, a trend would outweigh any periodicity.
 func (s *starter) findPeriods(ctx context.Context, d gppl.Data) {
 	likely := likelyPeriods(ctx, d, 6)
 	if likely == nil {
 		return
 	}
-	rest := *s // a starter of its own, of which the periods are taken
+	rest := *s // a starter of its own, whose periods are set in turn
 	rest.theta = slices.Clone(s.theta)
 	rest.periods = likely
 	y := d.Detrend().Y
@@ -176,13 +176,13 @@ func isNew(period float64, known []float64, span, cycles float64) bool {
 
 func isTrainedPeriod(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() }
 
-// isTrainedLength is whether p is in the unit of x, trained and no period.
+// isTrainedLength reports whether p is in the unit of x, trained and no period.
 func isTrainedLength(p gppl.Param) bool { return p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() }
 
 // searchFast puts the peaks of the periodogram of irregular times in front of the periods if one of them is shorter than
 // twice the mean spacing.
 func (s *scales) searchFast(ctx context.Context, d gppl.Data, spacing float64) {
-	const above = 3 // nats above the highest peak of white noise: one series of noise in twenty has as much
+	const above = 3 // nats above the highest peak of white noise: one series of noise in twenty reaches as much
 	rest := d
 	rest.Y = d.Detrend().Y
 	power := newLombScargle(ctx, rest, spacing)
@@ -206,16 +206,17 @@ func (s *scales) searchFast(ctx context.Context, d gppl.Data, spacing float64) {
 	}
 }
 
-// drift is the largest difference, in cycles over the range, of two periods that count as one start.
+// drift is the largest difference of two periods that count as one start, in cycles over the range.
 const drift = 0.25
 
-// multiples returns the periods of several harmonics whose strongest peak may be the first of the peaks.
+// multiples returns twice, three times and half the first peak's period: periods at whose harmonics it may be the strongest
+// peak.
 func multiples(peaks []float64) []float64 {
 	return []float64{2 * peaks[0], 3 * peaks[0], peaks[0] / 2}
 }
 
-// likely returns the periods worth trying: the peaks of the periodogram with their doubles and halves, the fundamentals
-// whose harmonics together stand out, and the range.
+// likely returns the periods to try: the peaks of the periodogram with their doubles and halves, the fundamentals whose
+// harmonics together stand out, and the range.
 func (s scales) likely(ctx context.Context, d gppl.Data) (periods []float64) {
 	add := func(p float64) {
 		p = min(max(p, s.shortest), s.longest)
@@ -238,16 +239,16 @@ func (s scales) likely(ctx context.Context, d gppl.Data) (periods []float64) {
 	}
 	add(s.longest)
 	add(s.longest / 2)
-	for _, p := range octavesOf(s.shortest, s.longest) { // in case that the periodogram shows nothing
+	for _, p := range octavesOf(s.shortest, s.longest) { // for data whose periodogram shows nothing
 		add(p)
 	}
 	return periods
 }
 
-// harmonicPeriods returns the periods whose first H harmonics together stand out most of the periodogram, for several H:
-// a periodicity with many harmonics need not show in any single peak, and two periodicities show together as harmonics
-// of a longer one. A frequency at P times the median power is worth P − 1 − log P nats to a model that has it (Whittle),
-// less the mean of that over all frequencies.
+// harmonicPeriods returns the periods whose first H harmonics together stand out most of the periodogram, for several H: a
+// periodicity with many harmonics need not show in any single peak, and two periodicities show together as harmonics of a
+// longer one. A frequency at P times the median power is worth P − 1 − log P nats to a model that has it (Whittle); the mean
+// over all frequencies is subtracted.
 func harmonicPeriods(ctx context.Context, d gppl.Data) (periods []float64) {
 	g := newPowerGrid(ctx, d)
 	if g == nil {
@@ -273,7 +274,7 @@ func harmonicPeriods(ctx context.Context, d gppl.Data) (periods []float64) {
 	}
 	type comb struct{ period, score float64 }
 	for _, harmonics := range []int{1, 2, 3, 5, 8, 12} {
-		const finer = 4 // steps of the fundamental, for its harmonics to move by less than a peak
+		const finer = 4 // steps of the fundamental per peak, so that harmonics move by less than a peak
 		scores := make([]float64, finer*last/harmonics+1)
 		for j := finer * first; j < len(scores); j++ {
 			for h := 1; h <= harmonics; h++ {

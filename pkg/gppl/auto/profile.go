@@ -18,12 +18,12 @@ import (
 // It ignores means, and is safe for concurrent use.
 type profile struct {
 	parts       []*gppl.Exact
-	n           float64 // observations of all parts
+	n           float64 // number of observations of all parts
 	evaluations atomic.Int64
 }
 
-// NLL is of a comparer. free requires a kernel that is linear in its variances and no known errors: otherwise no common factor
-// scales A. A likelihood that cannot be computed is +Inf.
+// NLL implements comparer. free requires a kernel that is linear in its variances and no known errors: otherwise no common
+// factor scales A. A likelihood that cannot be computed is +Inf.
 func (p *profile) NLL(ctx context.Context, nll, factors []float64, m gppl.Model, noises []float64, free bool) error {
 	count := len(noises)
 	sums := make([]float64, 2*count)
@@ -53,5 +53,5 @@ func (p *profile) NLL(ctx context.Context, nll, factors []float64, m gppl.Model,
 	return nil
 }
 
-// Evaluations is of a comparer: the likelihoods that were computed, those of all parts counted as one.
+// Evaluations implements comparer. It counts one likelihood for all parts together.
 func (p *profile) Evaluations() int { return int(p.evaluations.Load()) }

@@ -16,11 +16,11 @@ import (
 	algebra "github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
 )
 
-// signalRatio is what is left of the signal, relative to the noise, at the frequencies beyond the projections: a tenth leaves
-// about a thousandth of the noise outside altogether, for SE.
+// signalRatio is the ratio of signal to noise at the frequencies beyond the projections. A tenth leaves about a thousandth of
+// the noise variance outside altogether, for SE.
 const signalRatio = 0.1
 
-// noProjections says why projections are of no use for these inputs.
+// noProjections says why projections do not help for these inputs.
 func (a *fitting) noProjections() string {
 	if d := a.data.X.Dim(); d != 1 {
 		return fmt.Sprintf("the inputs have dimension %d, and Spectral projections are for time series", d)
@@ -43,10 +43,10 @@ func (a *fitting) needed(m gppl.Model) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return count + 4, nil // for the ends of the range, which matter where there are few
+	return count + 4, nil // more columns for the ends of the range, which matter where there are few
 }
 
-// exactInstead says why the exact likelihood is the better choice, if it is.
+// exactInstead says why the exact likelihood is the better choice, or "".
 func (a *fitting) exactInstead(exact *gppl.Exact, count int) string {
 	needed, err := a.needed(a.at)
 	if err != nil {
@@ -108,8 +108,8 @@ func (a *fitting) trainProjected(count int) (Step, error) {
 	return step, err
 }
 
-// efficiency sets the standard errors of the result and returns them, with the
-// share of the information that the projections keep.
+// efficiency sets the standard errors of the result and returns them, with the share of the information that the projections
+// keep.
 func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 	r := a.result.Result
 	theta := r.Model.Values()
@@ -121,7 +121,7 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 	stdErr = a.stdErrors(info)
 	for i := range r.Params {
 		if len(a.priors) > 0 {
-			break // those of the posterior, from the training
+			break // keep the standard errors of the posterior, from the training
 		}
 		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > algebra.Unidentified {
 			r.Params[i].StdErrLog = math.Inf(1)
@@ -137,7 +137,7 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 		return stdErr, nil
 	}
 	for i, best := range a.stdErrors(all) {
-		share := 1.0 // of nothing, for what is fixed or the data do not determine
+		share := 1.0 // for fixed or undetermined parameters, of which nothing is lost
 		if stdErr[i] > 0 && !math.IsInf(best, 1) {
 			share = min(1, best*best/(stdErr[i]*stdErr[i]))
 		}
@@ -146,8 +146,8 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 	return stdErr, kept
 }
 
-// stdErrors returns the standard errors of the logs of the trained parameters, NaN
-// for the fixed ones and those at a bound, given which they are, +Inf for those that are not identified.
+// stdErrors returns the standard errors of the logs of the trained parameters: NaN for parameters that are fixed or at a
+// bound, conditional on these, and +Inf for parameters that are not identified.
 func (a *fitting) stdErrors(info *mat.SymDense) []float64 {
 	all := a.at.Params()
 	var trained []int
@@ -167,7 +167,7 @@ func (a *fitting) stdErrors(info *mat.SymDense) []float64 {
 			part.SetSym(i, j, info.At(p, q))
 		}
 	}
-	found, _ := fisher.StdErrLog(part, params) // the error names those that are +Inf, or there is none
+	found, _ := fisher.StdErrLog(part, params) // the error names the parameters with +Inf
 	for i, p := range trained {
 		if se[p] = math.Inf(1); found != nil {
 			se[p] = found[i]
@@ -176,7 +176,7 @@ func (a *fitting) stdErrors(info *mat.SymDense) []float64 {
 	return se
 }
 
-// more returns how many columns to go on with, or 0, and why.
+// more returns how many columns to use next, or 0, and why.
 func (a *fitting) more(step Step, count int) (columns int, why string) {
 	room := a.settings.MaxProjections
 	switch {
@@ -204,11 +204,11 @@ func (a *fitting) more(step Step, count int) (columns int, why string) {
 	return 0, fmt.Sprintf("the signal is below a tenth of the noise beyond them, the last gained %.2g nats", step.Gain)
 }
 
-// enoughKept is the share of the information about every parameter, the squared ratio of standard errors, that projections must
+// leastKept is the share of the information about every parameter, the squared ratio of standard errors, that projections must
 // keep as long as more of them raise it. The information of the data is known to within about 10 % (see Step.Kept).
-const enoughKept = 0.8
+const leastKept = 0.8
 
-// accurate reports whether the projections keep enough, or no more for the last addition.
+// accurate reports whether the projections keep leastKept, or the last addition did not raise the share.
 func (a *fitting) accurate(step Step) bool {
 	if step.Kept == nil {
 		return true
@@ -218,5 +218,5 @@ func (a *fitting) accurate(step Step) bool {
 		least < slices.Min(steps[len(steps)-1].Kept)+0.01 {
 		return true
 	}
-	return least >= enoughKept
+	return least >= leastKept
 }

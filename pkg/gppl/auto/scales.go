@@ -15,18 +15,18 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// scales are the values that a search tries for the parameters of a kernel: every octave of lengthscales between the
-// spacing of x and its range, and every period that stands out of the periodogram.
+// scales holds the values that a search tries for the parameters of a kernel: every octave of lengthscales between the spacing
+// of x and its range, and every period that stands out of the periodogram.
 type scales struct {
 	lengthscales []float64
 	periods      []float64    // most likely first; nil unless x is a time series
-	shortest     float64      // period: twice the mean spacing, or shorter if irregular times show one below
-	longest      float64      // period: the range
+	shortest     float64      // shortest period: twice the mean spacing, or less if irregular times show a shorter one
+	longest      float64      // longest period: the range
 	searched     float64      // the shortest period that a periodogram showed
-	irregular    *lombScargle // unless nil, shorter periods than twice the mean spacing stand out of it
+	irregular    *lombScargle // unless nil, it shows periods shorter than twice the mean spacing
 }
 
-// octaves is the largest number of lengthscales that are tried, and likeliest that of periods.
+// octaves is the largest number of lengthscales to try, likeliest the largest number of periods.
 const (
 	octaves   = 20
 	likeliest = 24
@@ -63,7 +63,7 @@ func newScales(ctx context.Context, d gppl.Data, withPeriods bool) scales {
 	return s
 }
 
-// extentOf is the range of the inputs, in the dimension in which it is the largest.
+// extentOf returns the largest range of the inputs over their dimensions.
 func extentOf(x gppl.Inputs) (extent float64) {
 	for j := range x.Dim() {
 		lo, hi := x.Range(j)
@@ -75,7 +75,7 @@ func extentOf(x gppl.Inputs) (extent float64) {
 // allow reports whether a period is within the shortest and the longest.
 func (s scales) allow(period float64) bool { return period >= s.shortest && period <= s.longest }
 
-// octavesOf returns values from lo to hi, a factor of two apart, or more if these would be too many.
+// octavesOf returns values from lo to hi in steps of a factor of two, or of a larger factor if there would be too many.
 func octavesOf(lo, hi float64) []float64 {
 	if !(lo > 0) || !(lo < hi) {
 		return nil
@@ -84,7 +84,7 @@ func octavesOf(lo, hi float64) []float64 {
 	return floats.LogSpan(make([]float64, count), lo, hi)
 }
 
-// interval is the transform of a scale that may not leave [lo, hi]: logistic in log θ.
+// interval is the transform of a scale confined to [lo, hi]: logistic in log θ.
 type interval struct{ lo, hi float64 }
 
 func (b interval) Natural(u float64) float64 {
@@ -103,19 +103,19 @@ func (b interval) Slope(u float64) float64 {
 
 func (b interval) String() string { return fmt.Sprintf("%.3g to %.3g", b.lo, b.hi) }
 
-// inside moves theta into the interval, off its ends by a hundredth of its logarithm.
+// inside moves theta into the interval, away from its ends by a hundredth of its logarithmic length.
 func (b interval) inside(theta float64) float64 {
 	margin := math.Pow(b.hi/b.lo, 0.01)
 	return min(max(theta, b.lo*margin), b.hi/margin)
 }
 
-// atEnd reports whether p is at an end of the interval that it is kept within.
+// atEnd reports whether p is at an end of its interval.
 func atEnd(p gppl.Param) bool {
 	b, kept := p.Transform.(interval)
 	return kept && p.Value != b.inside(p.Value)
 }
 
-// limit returns m with its periods trained within the shortest and the longest, but for those that have a transform of their own.
+// limit returns m with its periods confined to the shortest and the longest, except periods with a transform of their own.
 func (s scales) limit(m gppl.Model) gppl.Model {
 	var within transform.Transform = interval{s.shortest, s.longest}
 	if s.irregular != nil {
@@ -129,8 +129,8 @@ func (s scales) limit(m gppl.Model) gppl.Model {
 	return m
 }
 
-// reachable returns the value nearest to theta that is off the ends of what the transform of p reaches: a thousandth above a
-// floor, and a hundredth of the way inside an interval, of its logarithm if it is positive.
+// reachable returns the value nearest to theta that keeps a distance from the ends of the transform of p: a thousandth above a
+// floor, and a hundredth of the way inside an interval, measured in the logarithm if it is positive.
 func reachable(p gppl.Param, theta float64) float64 {
 	if p.Transform == nil || p.IsFixed() {
 		return theta
@@ -152,7 +152,7 @@ func reachable(p gppl.Param, theta float64) float64 {
 	return theta
 }
 
-// inside returns m with its parameters moved to where their transforms reach.
+// inside returns m with its parameters moved into the ranges of their transforms.
 func (s scales) inside(m gppl.Model) gppl.Model {
 	theta := m.Values()
 	for i, p := range m.Params() {

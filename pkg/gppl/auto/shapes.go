@@ -13,12 +13,13 @@ import (
 // regular compares models by the debiased Whittle likelihood of a regular series.
 type regular struct {
 	*gppl.Whittle
-	scaled      []int // the parameters that scale the covariance as a whole, those of noise among them
+	scaled      []int // indices of the parameters that scale the covariance as a whole, noise included
 	n           float64
 	evaluations atomic.Int64
 }
 
-// longestRegular is the number of observations in the middle of a series that are compared: an evaluation takes O(n log n).
+// longestRegular is the number of observations, from the middle of a series, used for comparisons: an evaluation takes O(n log
+// n).
 const longestRegular = 1 << 14
 
 // newRegular returns the likelihood of d, or of its middle, nil if it has no constant step.
@@ -38,8 +39,8 @@ func newRegular(ctx context.Context, m gppl.Model, d gppl.Data) *regular {
 	return &regular{Whittle: w, scaled: append(append(m.Amplitudes(), m.NoiseTerms()...), last), n: float64(d.Len())}
 }
 
-// NLL is of a comparer. The derivative of W in the common factor is ½(n − Q), Q = Σ I/S̄ over all frequencies, so that the least
-// value is W − ½Q + ½n + ½n·log(Q/n).
+// NLL implements comparer. The derivative of W in the common factor is ½(n − Q), where Q = Σ I/S̄ over all frequencies, so the
+// least value is W − ½Q + ½n + ½n·log(Q/n).
 func (r *regular) NLL(ctx context.Context, nll, factors []float64, m gppl.Model, noises []float64, free bool) error {
 	grad := make([]float64, len(m.Params()))
 	for i, noise := range noises {
@@ -68,13 +69,13 @@ func (r *regular) NLL(ctx context.Context, nll, factors []float64, m gppl.Model,
 	return nil
 }
 
-// Evaluations is of a comparer.
+// Evaluations implements comparer.
 func (r *regular) Evaluations() int { return int(r.evaluations.Load()) }
 
 // shapedStarts puts the optima of the Whittle likelihood of all data before the starts, if the series is regular and a pure
-// number shapes its kernel, and lets it guide training. Parts of the data, which s searched, do not show the shape: that of RQ
-// depends on how the spectrum falls over many octaves. On the sunspots they lead to alpha = 8e5, and 25 nats above the best, at
-// 0.004. Starts that the part found stay if they are not much worse.
+// number shapes its kernel, and makes this likelihood the guide of the training. Parts of the data, which s searched, do not
+// show the shape: RQ's depends on how the spectrum falls over many octaves. On the sunspots they lead to alpha = 8e5, 25 nats
+// above the best, which is at 0.004. Starts from the part stay if they are not much worse.
 func (a *fitting) shapedStarts(s *searcher, d gppl.Data) {
 	const close, much = 10, 30 // nats
 	if d.Errors != nil || d.Relative != nil || !s.shaped() || a.ctx.Err() != nil {
@@ -86,7 +87,7 @@ func (a *fitting) shapedStarts(s *searcher, d gppl.Data) {
 	}
 	posterior, err := a.posterior(loss)
 	if err != nil {
-		return // as for the part of the data, which said so
+		return // the search of the part has reported the error
 	}
 	all := *s
 	all.loss, all.compared, all.optima, all.search = posterior, loss, nil, &Search{}

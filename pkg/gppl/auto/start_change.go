@@ -12,7 +12,7 @@ func startChange(ctx context.Context, m gppl.Model, k gppl.ChangePoint, d gppl.D
 	l := newLine(d.X, d.Y)
 	n := len(l.t)
 	theta := m.Values()
-	own := len(theta) - 3 // of the location
+	own := len(theta) - 3 // parameters other than the location
 	at := likelyChange(l)
 	location := l.t[0] + 0.5*l.span()
 	if at > 0 {
@@ -39,7 +39,7 @@ func startChange(ctx context.Context, m gppl.Model, k gppl.ChangePoint, d gppl.D
 	return startAt(m, theta)
 }
 
-// changeWidth is the width of a change that takes a tenth of the series, and more than the distance between neighbours.
+// changeWidth returns the width of a change over a tenth of the series, and more than the distance between neighbours.
 func changeWidth(l *line) float64 {
 	if !(l.span() > 0) {
 		return 1
@@ -47,12 +47,12 @@ func changeWidth(l *line) float64 {
 	return max(l.span()/40, l.spacing())
 }
 
-// leastSide is how many observations a side of a change has at least, or a tenth of them.
+// leastSide is the least number of observations on a side of a change, unless a tenth of them is more.
 const leastSide = 8
 
-// likelyChange returns the index of the first observation after the change: where normal
-// models of the observations and of their steps, with a variance for each side, have the
-// greatest likelihood together. It is 0 if the series is too short, and takes O(n).
+// likelyChange returns the index of the first observation after the change: the one at which normal models of the observations
+// and of their steps, with a variance for each side, have the greatest joint likelihood. It is 0 if the series is too short,
+// and takes O(n).
 func likelyChange(l *line) int {
 	n := len(l.t)
 	side := max(leastSide, n/10)
@@ -87,7 +87,8 @@ func (p prefix) add(i int, v float64) {
 	p.sum[i+1], p.square[i+1] = p.sum[i]+v, p.square[i]+v*v
 }
 
-// cost is ½n·log of the variance from one index up to another, which rounding keeps above a part in 1e12 of the mean square.
+// cost returns ½n·log of the variance of the values with indices from to to−1. The variance is at least 1e-12 of the mean
+// square, against rounding.
 func (p prefix) cost(from, to int) float64 {
 	n := float64(to - from)
 	mean, square := (p.sum[to]-p.sum[from])/n, (p.square[to]-p.square[from])/n

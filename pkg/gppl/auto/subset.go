@@ -17,14 +17,13 @@ import (
 // (Varin, Reid and Firth 2011).
 type blocks struct {
 	model gppl.Model
-	data  []gppl.Data // of each part
+	data  []gppl.Data // one per part
 	parts []*gppl.Exact
 	n     int
 }
 
-// anew returns the same likelihood with nothing computed yet. Engines keep sums over the data between evaluations, and what they
-// keep decides in which order later ones are rounded: each of several trainings side by side, which come in any order, needs its
-// own.
+// anew returns the same likelihood with nothing computed yet. Engines keep sums over the data between evaluations, and these
+// decide in which order later ones are rounded: trainings that run side by side, in any order, each need their own.
 func (b *blocks) anew(ctx context.Context) (*blocks, error) {
 	other := &blocks{model: b.model}
 	for _, d := range b.data {
@@ -51,7 +50,7 @@ func newBlocks(ctx context.Context, m gppl.Model, d gppl.Data, whole, size int) 
 	if n <= whole {
 		return b, b.take(ctx, d)
 	}
-	var order []int // nil: as they are
+	var order []int // nil keeps the order of the data
 	if d.X.Dim() == 1 {
 		order = timeline.Order(d.X.Coordinate(0))
 	}
@@ -71,7 +70,7 @@ func newBlocks(ctx context.Context, m gppl.Model, d gppl.Data, whole, size int) 
 	return b, nil
 }
 
-// whole reports whether these are all data.
+// whole reports whether the parts are one, all data.
 func (b *blocks) whole() bool { return len(b.parts) == 1 }
 
 func (b *blocks) Params() []gppl.Param             { return b.parts[0].Params() }
@@ -83,7 +82,7 @@ func (b *blocks) String() string {
 
 func (b *blocks) ValueGrad(ctx context.Context, grad, theta []float64) (sum float64, err error) {
 	values, errs := make([]float64, len(b.parts)), make([]error, len(b.parts))
-	grads := make([]float64, len(b.parts)*len(grad)) // of one part after another
+	grads := make([]float64, len(b.parts)*len(grad)) // one gradient after another, by part
 	part := func(i int) []float64 {
 		if grad == nil {
 			return nil

@@ -21,11 +21,12 @@ const mostSumsProjections = 1000
 // as the spectrum of the model needs (see gppl.Model.SpectralColumns) and adds more, continuing from where it stopped, until the
 // signal beyond them is below a tenth of the noise and the last addition improved the loss by less than Gain.
 //
-// Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain, MaxProjections, whose default is n/2 and at
-// most 1000, Memory, and Progress. There is no search for starts. It is an error if all observations are equal, since the
-// likelihood is then unbounded; if the loss cannot be evaluated at the start (a gppl.Refusal, which names what s resolves); or if
-// ctx ends: FitSums then also returns the best point so far. As with Fit, the result is Doubtful if the data do not determine
-// what was found.
+// Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain, MaxProjections, whose default is n/2 and
+// at most 1000, Memory, and Progress. There is no search for starts. As with Fit, the result is Doubtful if the data do not
+// determine it.
+//
+// FitSums returns an error if all observations are equal, since the likelihood is then unbounded; if the loss cannot be
+// evaluated at the start (a gppl.Refusal, which names what s resolves); or if ctx ends, together with the best result so far.
 func FitSums(ctx context.Context, m gppl.Model, s *sums.Sums, centre float64, settings Settings) (*Result, error) {
 	if s.Len() > 0 && s.Variance() == 0 {
 		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum",
@@ -69,20 +70,20 @@ func FitSums(ctx context.Context, m gppl.Model, s *sums.Sums, centre float64, se
 	return f.finish(err)
 }
 
-// Training counts as having ended at the limit of the exact likelihood if lengthscales shorter by the factor wall are refused.
+// wall is a factor: training ended at the limit of the exact likelihood if lengthscales shorter by this factor are refused.
 const wall = 1.1
 
 // sumsFit is the working state of FitSums.
 type sumsFit struct {
 	ctx      context.Context
 	sums     *sums.Sums
-	data     gppl.Data // of the sums, less centre
+	data     gppl.Data // the sums' data, less centre
 	centre   float64
 	settings Settings
 	at       gppl.Model
 	result   *Result
 
-	// Of all steps:
+	// Totals over all steps.
 	evaluations   int
 	setUp, fitted time.Duration
 }
@@ -94,7 +95,7 @@ func (f *sumsFit) options() (o []gppl.Option) {
 	return o
 }
 
-// project trains on more and more projections. It returns why they are enough, or not.
+// project trains on more and more projections. It returns why they suffice, or why it stopped.
 func (f *sumsFit) project(why string) (string, error) {
 	needed, err := f.needed()
 	if err != nil {
@@ -154,7 +155,7 @@ func (f *sumsFit) needed() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return count + 4, nil // for the ends, as in Fit
+	return count + 4, nil // more columns for the ends, as in Fit
 }
 
 // train continues from the present model with k projections (0 for the exact likelihood), and returns the nats gained.
@@ -180,7 +181,7 @@ func (f *sumsFit) train(loss gppl.Loss, k int) (gain float64, err error) {
 	return max(0, stood-r.Value), err
 }
 
-// doubts lists why what was found may not be what the data determine, as Fit does.
+// doubts lists the reasons why the data may not determine the result, as in Fit.
 func (f *sumsFit) doubts() []string {
 	r, n := f.result.Result, f.sums.Weight()
 	lo, hi := f.sums.Extent()
@@ -201,7 +202,7 @@ func (f *sumsFit) doubts() []string {
 	return doubts
 }
 
-// finish returns the result, with what all steps took, unless there is none.
+// finish returns the result, with the totals of all steps, or nil if there is none.
 func (f *sumsFit) finish(err error) (*Result, error) {
 	r := f.result.Result
 	if r == nil {

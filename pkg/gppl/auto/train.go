@@ -19,7 +19,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// patience is the seconds that an evaluation of the exact likelihood may take as an answer to doubts.
+// patience is how long, in seconds, an evaluation of the exact likelihood may take to settle doubts.
 const patience = 10
 
 // train trains from the present point and from any further starts. It returns the best
@@ -78,8 +78,8 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 	return best, stood - best.Value, nil
 }
 
-// curve adds standard errors to a result that has none, if training reached the optimum that they belong to. They take two
-// evaluations for each parameter, so that only the best of several trainings has them.
+// curve adds standard errors to a result without them, if training reached the optimum. They take two evaluations for each
+// parameter, so only the best of several trainings has them.
 func (a *fitting) curve(loss gppl.Loss, r *gppl.Result) {
 	s := a.settings.Fit
 	if _, projected := loss.(*gppl.Projected); projected || s.NoStandardErrors {
@@ -89,7 +89,7 @@ func (a *fitting) curve(loss gppl.Loss, r *gppl.Result) {
 		r.Warnings = append(r.Warnings, "no standard errors: training ended before the optimum")
 		return
 	}
-	if r.Status == gppl.Stalled { // the curvature may show that it was there after all
+	if r.Status == gppl.Stalled { // the curvature may show that it did reach the optimum
 		if again, _ := a.trainBy(loss, r.Model, s); again != nil && again.Value <= r.Value {
 			*r = *again
 		}
@@ -102,7 +102,7 @@ func (a *fitting) curve(loss gppl.Loss, r *gppl.Result) {
 			at[i].Transform = transform.Fixed{}
 		}
 	}
-	s.Starts, s.MaxEvaluations = 1, 1 // it is there already
+	s.Starts, s.MaxEvaluations = 1, 1 // training begins at the optimum
 	there, err := gppl.Fit(a.ctx, loss, at, s)
 	if err != nil {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("no standard errors: %v", err))
@@ -118,7 +118,7 @@ func (a *fitting) curve(loss gppl.Loss, r *gppl.Result) {
 	}
 }
 
-// posterior returns a likelihood with the priors, or itself if there are none.
+// posterior returns a likelihood with the priors, or the likelihood itself if there are none.
 func (a *fitting) posterior(likelihood gppl.Loss) (gppl.Loss, error) {
 	if len(a.priors) == 0 {
 		return likelihood, nil
@@ -126,7 +126,8 @@ func (a *fitting) posterior(likelihood gppl.Loss) (gppl.Loss, error) {
 	return gppl.NewMAP(likelihood, a.priors...)
 }
 
-// priorsByName returns the priors of the settings for each parameter that has one, or what is wrong with them.
+// priorsByName returns the priors of the settings for each parameter that has one. It returns an error that says what is wrong
+// with them.
 func (a *fitting) priorsByName() ([]gppl.ParamPrior, error) {
 	if len(a.settings.Priors) == 0 {
 		return nil, nil
@@ -142,8 +143,8 @@ func (a *fitting) priorsByName() ([]gppl.ParamPrior, error) {
 	return posterior.Priors(), nil
 }
 
-// InSupport returns m with each parameter that is outside the support of its prior, a gppl.Uniform of its name, moved to its
-// middle.
+// InSupport returns m with each parameter outside the support of its prior, a gppl.Uniform of its name, moved to the middle of
+// the support.
 func InSupport(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
 	if len(priors) == 0 {
 		return m
@@ -159,15 +160,15 @@ func InSupport(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
 	return m.WithParams(theta)
 }
 
-// periodsAllowed reports whether every period that is trained lies where the search lets periods be.
+// periodsAllowed reports whether every trained period lies in the range of the search.
 func (a *fitting) periodsAllowed(m gppl.Model) bool {
 	return a.longest == 0 || !slices.ContainsFunc(m.Params(), func(p gppl.Param) bool {
 		return isPeriod(p) && !p.IsFixed() && !(p.Value >= a.shortest && p.Value <= a.longest)
 	})
 }
 
-// halve trains each of several starts for a few evaluations and returns where the
-// best of them stand, with where training stood before.
+// halve trains each of several starts for a few evaluations and returns the points that the best of them reached, preceded by
+// the earlier point.
 func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
 	var tried []*gppl.Result
 	for _, start := range starts {
@@ -181,7 +182,7 @@ func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
 	slices.SortStableFunc(tried, func(p, q *gppl.Result) int { return cmp.Compare(p.Value, q.Value) })
 	var best []gppl.Model
 	for i, r := range tried {
-		// One that is on its way to where another stands already is no further start.
+		// A start on its way to the point of another is no further start.
 		if len(best) < fullTrainings && (i == 0 || r.Value-tried[i-1].Value > 1e-3) {
 			best = append(best, r.Model)
 		}
@@ -192,7 +193,7 @@ func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
 	return best
 }
 
-// far is how many nats for each observation a start may be above the best to be trained from.
+// far is the number of nats per observation by which a start may exceed the best and still be trained.
 const far = 0.05
 
 // nearest returns the starts of a guided training by rising value, without those close to an earlier one or far above the first.
@@ -220,7 +221,7 @@ func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Mode
 // promises reports whether a few evaluations from m lead below the best. It does not try where m is close to the best, or far
 // above it on all data or on some that are spread over all, or where an evaluation takes far longer.
 func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result) bool {
-	const slower = 10 // times
+	const slower = 10 // ratio of seconds per evaluation
 	most := far * float64(a.data.Len())
 	loss, err := a.posterior(likelihood)
 	if err != nil || a.apart(m, best.Model) < same {
@@ -229,7 +230,7 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	if capability.Seconds(likelihood, m.Values()) > slower*capability.Seconds(likelihood, best.Model.Values()) {
 		return false
 	}
-	if a.spare != nil { // an evaluation of all far from the best may take many harmonics
+	if a.spare != nil { // far from the best, an evaluation of all may take many harmonics
 		a.evaluations += 2
 		v, err := a.spare.ValueGrad(a.ctx, nil, m.Values())
 		if stands, wrong := a.spare.ValueGrad(a.ctx, nil, best.Model.Values()); err == nil && wrong == nil &&
@@ -248,7 +249,7 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 // same is the distance of scales, in logs, below which parts of the data or a periodogram do not distinguish starts.
 const same = 0.7
 
-// apart is how far the scales of two models are from each other, in logs and, of periods, in quarters of a cycle over the range.
+// apart returns the distance of the scales of two models in logs and, for periods, in quarters of a cycle over the range.
 func (a *fitting) apart(m, other gppl.Model) (d float64) {
 	q := other.Params()
 	for i, p := range m.Params() {
@@ -276,10 +277,11 @@ func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (
 	return a.trainFor(loss, start, evaluations, a.settings.Fit)
 }
 
-// trainFor is trainFrom with settings for all but the starts.
+// trainFor is trainFrom with the given settings, except for their starts.
 func (a *fitting) trainFor(loss gppl.Loss, start gppl.Model, evaluations int, s gppl.Settings) (*gppl.Result, error) {
 	s.Starts, s.MaxEvaluations = 1, evaluations
-	if _, projected := loss.(*gppl.Projected); a.metric != nil && s.Guide == nil && !projected { // projections know less
+	// projections know less than the metric
+	if _, projected := loss.(*gppl.Projected); a.metric != nil && s.Guide == nil && !projected {
 		s.Guide = a.metric
 	}
 	return a.trainBy(loss, start, s)
@@ -288,7 +290,7 @@ func (a *fitting) trainFor(loss gppl.Loss, start gppl.Model, evaluations int, s 
 // trainBy is trainFrom with settings.
 func (a *fitting) trainBy(loss gppl.Loss, start gppl.Model, s gppl.Settings) (*gppl.Result, error) {
 	_, projected := loss.(*gppl.Projected)
-	s.NoStandardErrors = s.NoStandardErrors || projected // those of the information follow
+	s.NoStandardErrors = s.NoStandardErrors || projected // the standard errors of the information follow
 	if projected {
 		s.GradientTolerance = cmp.Or(s.GradientTolerance, projectedGradient)
 	}
@@ -308,7 +310,8 @@ func (a *fitting) trainBy(loss gppl.Loss, start gppl.Model, s gppl.Settings) (*g
 	return r, err
 }
 
-// Likelihood returns the exact likelihood to train from m, Within so many seconds. Errors are those of gppl.NewExact.
+// Likelihood returns the exact likelihood to train from m, limited to seconds as by [Within]. It returns the errors of
+// gppl.NewExact.
 func Likelihood(ctx context.Context, m gppl.Model, d gppl.Data, seconds float64, opts ...gppl.Option) (*gppl.Exact, error) {
 	exact, err := gppl.NewExact(ctx, m, d, opts...)
 	if err != nil {
@@ -359,7 +362,7 @@ func (a *fitting) trainExact(why string) error {
 	return a.settle(nil)
 }
 
-// settle answers doubts about what was found: by the exact likelihood, unless it was that, and by further starts.
+// settle resolves doubts about the result by the exact likelihood, unless that was used, and by further starts.
 func (a *fitting) settle(exact *gppl.Exact) error {
 	a.unsettled = append(a.unsettled, a.aliasDoubts()...)
 	doubts := a.doubts()
@@ -386,7 +389,7 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 		}
 		return InSupport(startAround(around, width, rnd), a.priors)
 	}
-	var led []*gppl.Result // from the best, and from each further start
+	var led []*gppl.Result // points reached from the best and from each further start
 	if a.guide != nil {
 		led = a.guided(best.Model, a.further(), further)
 	}
@@ -411,7 +414,7 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 		if a.ctx.Err() != nil {
 			return a.ctx.Err()
 		}
-		if err == nil { // else a start where the loss cannot be evaluated
+		if err == nil { // err is not nil if the loss cannot be evaluated at the start
 			tried++
 		}
 	}
@@ -424,10 +427,11 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 	return nil
 }
 
-// guidedGain is by how many nats the guide has to be better elsewhere for training to begin there.
+// guidedGain is by how many nats the guide must be lower elsewhere for training to begin there.
 const guidedGain = 1
 
-// guided returns where the guide leads to from m and from each of some further starts, nil where it cannot be evaluated.
+// guided returns the points that the guide reaches from m and from each of some further starts, nil where it cannot be
+// evaluated.
 func (a *fitting) guided(m gppl.Model, further int, start func(i int) gppl.Model) []*gppl.Result {
 	from := []gppl.Model{m}
 	for i := range further {

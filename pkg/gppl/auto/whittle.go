@@ -22,51 +22,51 @@ import (
 )
 
 // whittle compares models by the periodogram of all data at once (Whittle 1953), for series so long that the likelihood is
-// compared on a part of them: a part does not show a rhythm that is faint, or fast where the part is sparse. With Hann's
-// window w, and frequencies ξ up to half the mean sampling rate,
+// compared on a part of them. A part does not show a rhythm that is faint, nor a fast one where the part is sparse. With
+// Hann's window w, and frequencies ξ up to half the mean sampling rate,
 //
 //	W = Σ_ξ [log E(ξ) + I(ξ)/E(ξ)],  I(ξ) = |Σ_i w_i y_i exp(−2πi·ξx_i)|² / Σ_i w_i²,
 //
-// E the expectation of I under the model, leakage and gaps included. Differences of W are about those of the exact negative
-// log likelihood. Times are rounded to a quarter of the mean spacing, unless they are even. A value, with its gradient, takes
-// O(n log n).
+// where E is the expectation of I under the model, leakage and gaps included. Differences of W are about those in the exact
+// negative log likelihood. Times are rounded to a quarter of the mean spacing, unless they are even. A value with its gradient
+// takes O(n log n).
 //
-// For series too long for that, I is the mean of the periodograms of consecutive segments. Rhythms that change little over a
-// segment do not show.
+// For series too long for that, I is the mean of the periodograms of consecutive segments. They do not show rhythms that
+// change little over a segment.
 type whittle struct {
 	model  gppl.Model
-	half   int // grid points of half a circle of the transform
+	half   int // number of grid points of half a circle of the transform
 	lags   []float64
-	pairs  periodogram.Lags // of the grid, weighted
+	pairs  periodogram.Lags // weighted lags of the grid
 	data   []float64        // I(ξ), averaged over the segments
-	first  int              // place in the transform of the lowest frequency
+	first  int              // index of the lowest frequency in the transform
 	step   float64          // between frequencies
-	weight float64          // of a frequency: there are more than n/2, and several segments
-	even   []float64        // the weight of each
+	weight float64          // weight of a frequency: there are more than n/2 frequencies, and several segments
+	even   []float64        // weight of each value of data
 
 	spectra parallel.Pool[spectrum]
-	count   atomic.Int64 // of expectations
+	count   atomic.Int64 // number of expectations computed
 }
 
 // spectrum is the working memory of an expectation.
 type spectrum struct {
 	dct              *fourier.DCT
-	expected, slopes []float64 // by frequency, and by lag
-	falls            []float64 // by frequency: ∂W/∂E
+	expected, slopes []float64 // by frequency and by lag
+	falls            []float64 // ∂W/∂E by frequency
 	sequence         []float64 // transformed in place
 }
 
-// maxBins is the largest number of grid points of a whole series, which gets a coarser grid if it is longer; searchBins is that
-// of the segments that a search compares.
+// maxBins is the largest number of grid points of a whole series; a longer one gets a coarser grid. searchBins is the largest
+// number for the segments that a search compares.
 const (
 	maxBins    = 1 << 16
 	searchBins = 1 << 13
 )
 
-// newWhittle returns the periodogram of the whole series, or nil if it has too many gaps for the grid, or is none.
+// newWhittle returns the periodogram of the whole series, or nil if it has too many gaps for the grid or is no series.
 func newWhittle(m gppl.Model, d gppl.Data) *whittle { return newSegments(m, d, math.MaxInt) }
 
-// newSegments is newWhittle with enough segments to keep each to most grid points, four to the mean spacing.
+// newSegments is newWhittle with so many segments that each has at most most grid points, four per mean spacing.
 func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 	if d.X.Dim() != 1 {
 		return nil
@@ -93,14 +93,14 @@ func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 	return readWhittle(m, l, max(spacing, 2*l.span()/(bins*float64(segments))), g)
 }
 
-// grid is what times are rounded to: of each segment, so many points.
+// grid describes the points to which the times of each segment are rounded.
 type grid struct {
 	points, segments int
-	step, stride     float64 // between points, and between where segments start
+	step, stride     float64 // spacing of the points, and of the starts of segments
 	even             bool    // all times lie on points
 }
 
-// end is where the segment of number k ends that starts at start.
+// end returns the end of segment k, which begins at start.
 func (g *grid) end(start float64, k int) float64 {
 	switch {
 	case g.even:
@@ -111,7 +111,8 @@ func (g *grid) end(start float64, k int) float64 {
 	return start + g.stride
 }
 
-// readWhittle reads the segments of a grid, for waves of two spacings at least; nil if there are hardly any.
+// readWhittle reads the segments of a grid, for waves of at least two spacings. It returns nil if hardly any frequencies
+// remain.
 func readWhittle(m gppl.Model, l *line, spacing float64, g grid) *whittle {
 	half := 1
 	for half < g.points {
@@ -159,7 +160,7 @@ func readWhittle(m gppl.Model, l *line, spacing float64, g grid) *whittle {
 		pairs[h] /= 2 * float64(half) * squares
 	}
 	f.data, f.pairs = power, periodogram.Lags{Period: 2 * half, Pairs: pairs[:g.points]}
-	f.weight = squares * squares / fourth * g.stride * f.step // as many segments as have observations
+	f.weight = squares * squares / fourth * g.stride * f.step // as many segments as contain observations
 	f.even = slices.Repeat([]float64{f.weight}, len(power))
 	f.lags = make([]float64, g.points)
 	for h := range f.lags {
@@ -180,7 +181,7 @@ func (f *whittle) expect(k gppl.Kernel) *spectrum {
 	f.pairs.Fold(s.sequence, s.slopes)
 	s.dct.Transform(s.sequence, s.sequence)
 	for j := range s.expected {
-		s.expected[j] = max(s.sequence[f.first+j], 0) // but for rounding
+		s.expected[j] = max(s.sequence[f.first+j], 0) // rounding may make it negative
 	}
 	return s
 }
@@ -188,7 +189,7 @@ func (f *whittle) expect(k gppl.Kernel) *spectrum {
 // span is the range of a segment.
 func (f *whittle) span() float64 { return f.lags[len(f.lags)-1] }
 
-// NLL is that of a Profile, by W.
+// NLL implements comparer by W.
 func (f *whittle) NLL(ctx context.Context, nll, factors []float64, m gppl.Model, noises []float64, free bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -215,11 +216,11 @@ func (f *whittle) NLL(ctx context.Context, nll, factors []float64, m gppl.Model,
 	return nil
 }
 
-// excess returns up to count periods at which the data have more power than m explains, the most telling first: a band of b
-// frequencies at p times what is expected is worth b·(p − 1 − log p) nats to a model that has it, and chance explains about
-// the log of the number of bands.
+// excess returns up to count periods at which the data have more power than m explains, strongest first. A band of b
+// frequencies at p times the expected power is worth b·(p − 1 − log p) nats to a model that has it; chance explains about the
+// log of the number of bands.
 func (f *whittle) excess(m gppl.Model, count int) (periods []float64) {
-	const chance = 4 // nats, beside that log
+	const chance = 4 // nats in addition to that log
 	type band struct{ period, worth float64 }
 	e := f.expect(m.Kernel)
 	noise := m.Noise + capability.Nugget(m.Kernel)
@@ -230,7 +231,7 @@ func (f *whittle) excess(m gppl.Model, count int) (periods []float64) {
 	f.spectra.Put(e)
 	segments := f.weight / (f.span() * f.step)
 	var bands []band
-	for _, width := range []float64{1, 4, 16} { // frequencies that are independent
+	for _, width := range []float64{1, 4, 16} { // widths in independent frequencies
 		wide := int(math.Ceil(width / (f.span() * f.step)))
 		if 4*wide > len(f.data) {
 			break
@@ -297,18 +298,18 @@ func (f *whittle) ValueGrad(ctx context.Context, grad, theta []float64) (value f
 	if k, ok := m.Kernel.(capability.Nuggeter); ok {
 		k.ContractNugget(grad[:last], white)
 	}
-	for i, v := range theta { // they were those in the logs
+	for i, v := range theta { // the gradient so far is in the logs
 		grad[i] /= v
 	}
 	return value, nil
 }
 
-// metricBins is the largest number of observations of a segment whose information is the metric of a training: as many as tell
-// how well a rhythm of a long series is known, which rises with the cube of its range.
+// metricBins is the largest number of observations of a segment whose information is the metric of a training. Fewer would
+// underestimate how precisely a long series determines a rhythm, which improves with the cube of its range.
 const metricBins = 1 << 18
 
-// metric is the Whittle likelihood of a regular series of as many observations in the range of the data, or of a part of it that
-// stands for several: its information is about that of the data, and costs little.
+// metric is the Whittle likelihood of a regular series with as many observations in the range of the data, or of a part that
+// stands for several. Its information is about the data's, at a small cost.
 type metric struct {
 	*gppl.Whittle
 	parts float64
@@ -327,7 +328,7 @@ func newMetric(ctx context.Context, m gppl.Model, n int, lo, hi float64) (*metri
 	return &metric{w, float64(parts)}, nil
 }
 
-// Information returns that of the parts.
+// Information returns the sum of the information of the parts.
 func (m *metric) Information(ctx context.Context, theta []float64) (*mat.SymDense, error) {
 	info, err := m.Whittle.Information(ctx, theta)
 	if err == nil {
@@ -336,8 +337,8 @@ func (m *metric) Information(ctx context.Context, theta []float64) (*mat.SymDens
 	return info, err
 }
 
-// metricOf returns the metric of d, or nil if its observations are few or no series. The periodogram of irregular times would
-// have less information, as every wave leaks to all frequencies.
+// metricOf returns the metric of d, or nil for few observations or no series. The periodogram of irregular times would have
+// less information, as every wave leaks to all frequencies.
 func metricOf(ctx context.Context, m gppl.Model, d gppl.Data) *metric {
 	if d.X.Dim() != 1 || 4*d.Len() < searchBins {
 		return nil
