@@ -9,23 +9,23 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
-// Mixture is a forecast at several inputs, at each of them a mixture of Gaussians:
-// Σ_c Weights[c]·N(Means[c][i], Variances[c][i]).
+// Mixture is a predictive distribution at several inputs, each a mixture of Gaussians: Σ_c Weights[c]·N(Means[c][i],
+// Variances[c][i]).
 type Mixture struct {
-	Weights          []float64   // of the components, of sum 1
+	Weights          []float64   // weights of the components, which add up to 1
 	Means, Variances [][]float64 // component by component, one value per input
-	// Scales are the scales on which the components are Gaussian. nil, also of one component, stands for y itself.
+	// Scales are the scales on which the components are Gaussian. nil, for all or for one component, means y itself.
 	Scales []Scale
 }
 
 // A Scale is an increasing function of y, such as its logarithm. Its type is comparable.
 type Scale interface {
-	Forward(y float64) float64  // g(y), NaN or ±Inf where y is outside the domain
-	Inverse(z float64) float64  // g⁻¹(z)
-	LogSlope(y float64) float64 // log g′(y)
+	Forward(y float64) float64  // returns g(y), NaN or ±Inf where y is outside the domain
+	Inverse(z float64) float64  // returns g⁻¹(z)
+	LogSlope(y float64) float64 // returns log g′(y)
 }
 
-// scale returns that of component c, nil for y itself.
+// scale returns the scale of component c, nil for y itself.
 func (m *Mixture) scale(c int) Scale {
 	if m.Scales == nil {
 		return nil
@@ -33,7 +33,7 @@ func (m *Mixture) scale(c int) Scale {
 	return m.Scales[c]
 }
 
-// value returns the y of component c that has the given place on its scale.
+// value returns the y of component c at z on its scale.
 func (m *Mixture) value(c int, z float64) float64 {
 	if s := m.scale(c); s != nil {
 		return s.Inverse(z)
@@ -54,13 +54,13 @@ func (m *Mixture) Len() int {
 	return len(m.Means[0])
 }
 
-// each returns a number for each input from its components' means and standard deviations.
+// each returns a number for each input, computed from its components' means and standard deviations.
 func (m *Mixture) each(f func(i int, mu, sd []float64) float64) []float64 {
 	out, _ := m.within(context.Background(), f)
 	return out
 }
 
-// within is each until ctx ends.
+// within is each, until ctx ends.
 func (m *Mixture) within(ctx context.Context, f func(i int, mu, sd []float64) float64) ([]float64, error) {
 	out := make([]float64, m.Len())
 	mu, sd := make([]float64, len(m.Weights)), make([]float64, len(m.Weights))
@@ -93,7 +93,7 @@ func (m *Mixture) Mean() []float64 {
 	})
 }
 
-// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²) of y: the variance within components plus that between them.
+// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²) of y: the variance within components plus the variance between them.
 func (m *Mixture) Variance() []float64 {
 	return m.each(func(_ int, mu, sd []float64) float64 {
 		mean := m.average(func(c int) float64 {
@@ -107,8 +107,8 @@ func (m *Mixture) Variance() []float64 {
 	})
 }
 
-// moments returns the mean and the variance of y of a component: on a scale of its own by the trapezoidal rule, which converges
-// faster than any power of the step.
+// moments returns the mean and the variance of y under a component. On a scale of its own it uses the trapezoidal rule, which
+// converges faster than any power of the step.
 func (m *Mixture) moments(c int, mu, sd float64) (mean, variance float64) {
 	if m.scale(c) == nil {
 		return mu, sd * sd
@@ -126,17 +126,17 @@ func (m *Mixture) moments(c int, mu, sd float64) (mean, variance float64) {
 
 const log2Pi = 1.8378770664093454835606594728112352797
 
-// normalCDF is Φ, with the digits of both tails.
+// normalCDF returns Φ(z), to full relative accuracy in both tails.
 func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// Quantile returns the quantiles at level p, to a relative 1e-12 of the width of the distribution. It panics unless 0 < p < 1.
+// Quantile returns the quantiles at level p, to 1e-12 of the width of the distribution. It panics unless 0 < p < 1.
 func (m *Mixture) Quantile(ctx context.Context, p float64) ([]float64, error) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("draws: Mixture.Quantile: p = %v, want 0 < p < 1", p))
 	}
 	z := numeric.NormalQuantile(p)
 	return m.within(ctx, func(_ int, mu, sd []float64) float64 {
-		// The quantile is between those of the components.
+		// The quantile lies between the quantiles of the components.
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for c := range mu {
 			q := m.value(c, mu[c]+z*sd[c])
@@ -149,11 +149,11 @@ func (m *Mixture) Quantile(ctx context.Context, p float64) ([]float64, error) {
 	})
 }
 
-// place is a value on the scales of the components, one after another: most share one.
+// place is a value on the scales of the components in turn; most components share one scale.
 type place struct {
 	v     float64
 	of    Scale   // the last scale that is not nil
-	at    float64 // g(v) on it; ±Inf outside the domain
+	at    float64 // g(v) on that scale; ±Inf outside the domain
 	slope float64 // g′(v); 0 outside the domain
 }
 
@@ -168,7 +168,7 @@ func (p *place) on(s Scale) (at, slope float64) {
 	return p.at, p.slope
 }
 
-// move sets the last scale.
+// move sets the last scale to s.
 func (p *place) move(s Scale) {
 	p.of, p.at, p.slope = s, s.Forward(p.v), 0
 	switch {
@@ -181,7 +181,7 @@ func (p *place) move(s Scale) {
 	}
 }
 
-// below returns the probability of at most v.
+// below returns the probability of values up to v.
 func (m *Mixture) below(v float64, mu, sd []float64) (p float64) {
 	here := place{v: v}
 	for c, w := range m.Weights {
@@ -194,7 +194,7 @@ func (m *Mixture) below(v float64, mu, sd []float64) (p float64) {
 	return p
 }
 
-// distribution returns the probability of at most v, and the density there.
+// distribution returns the probability of values up to v, and the density at v.
 func (m *Mixture) distribution(v float64, mu, sd []float64) (below, density float64) {
 	here := place{v: v}
 	for c, w := range m.Weights {
@@ -209,8 +209,8 @@ func (m *Mixture) distribution(v float64, mu, sd []float64) (below, density floa
 	return below, density
 }
 
-// Tails returns the probabilities of at most and of more than each y, both to full relative accuracy. It panics unless y has a
-// value for each input.
+// Tails returns the probabilities of values up to y and above y for each input, both to full relative accuracy. It panics
+// unless y has a value for each input.
 func (m *Mixture) Tails(y []float64) (below, above []float64) {
 	m.checkLen(y)
 	above = make([]float64, len(y))
@@ -233,8 +233,8 @@ func (m *Mixture) Tails(y []float64) (below, above []float64) {
 	return below, above
 }
 
-// LogDensity returns the log densities at y, in nats. A component of variance 0 is all at its mean: its log density is +Inf
-// there, the limit of small variances, and −Inf elsewhere. It panics unless y has a value for each input.
+// LogDensity returns the log densities at y, in nats. For a component of variance 0 it is +Inf at its mean, the limit of small
+// variances, and −Inf elsewhere. It panics unless y has a value for each input.
 func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
 	log := make([]float64, len(m.Weights))
@@ -273,13 +273,13 @@ func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error
 	})
 }
 
-// CRPS returns the continuous ranked probability scores at y, in the unit of y. Of Gaussians of y they have the closed form
+// CRPS returns the continuous ranked probability scores at y, in the unit of y. For Gaussians of y they have the closed form
 //
 //	Σ_c w_c·A(y − μ_c, σ_c²) − ½Σ_cd w_c·w_d·A(μ_c − μ_d, σ_c² + σ_d²),
 //
-// A(μ, σ²) = E|N(μ, σ²)| (Grimit et al. 2006), which takes the square of the number of components for each input. Where a
-// component has a scale of its own they are ∫ (F(v) − 1[v ≥ y])² dv, by adaptive quadrature, to 1e-5 of themselves or better.
-// It panics unless y has a value for each input.
+// where A(μ, σ²) = E|N(μ, σ²)| (Grimit et al. 2006). It costs the square of the number of components for each input. Where a
+// component has a scale of its own, the scores are ∫ (F(v) − 1[v ≥ y])² dv by adaptive quadrature, to a relative 1e-5 or
+// better. CRPS panics unless y has a value for each input.
 func (m *Mixture) CRPS(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
 	if m.scaled() {
@@ -288,7 +288,7 @@ func (m *Mixture) CRPS(ctx context.Context, y []float64) ([]float64, error) {
 	return m.within(ctx, func(i int, mu, sd []float64) (score float64) {
 		for c, w := range m.Weights {
 			score += w * (meanAbs(y[i]-mu[c], sd[c]) - w*sd[c]/math.Sqrt(math.Pi))
-			var apart float64 // from the components before
+			var apart float64 // sum over pairs with earlier components
 			for d, v := range m.Weights[:c] {
 				apart += v * meanAbs(mu[c]-mu[d], math.Hypot(sd[c], sd[d]))
 			}
@@ -298,10 +298,11 @@ func (m *Mixture) CRPS(ctx context.Context, y []float64) ([]float64, error) {
 	})
 }
 
-// integratedCRPS integrates piecewise between y, the medians of the components, and where next to nothing of any is left.
+// integratedCRPS integrates piecewise between y, the medians of the components, and the points beyond which next to no
+// probability is left.
 func (m *Mixture) integratedCRPS(y float64, mu, sd []float64) (score float64) {
 	const far = 7       // standard deviations: (1 − Φ(7))² is 1e-24
-	const widest = 1e99 // so that sums are finite
+	const widest = 1e99 // keeps sums finite
 	lo, hi, size := y, y, 0.0
 	ends := []float64{y}
 	for c, w := range m.Weights {
@@ -328,7 +329,7 @@ func (m *Mixture) integratedCRPS(y float64, mu, sd []float64) (score float64) {
 	return score
 }
 
-// meanAbs is E|N(μ, σ²)|.
+// meanAbs returns E|N(μ, σ²)|.
 func meanAbs(mu, sd float64) float64 {
 	if sd == 0 {
 		return math.Abs(mu)
@@ -343,7 +344,7 @@ func (m *Mixture) checkLen(y []float64) {
 	}
 }
 
-// integral returns ∫ f between a and b by Simpson's rule, on halves of halves until they change the sum by less than the
+// integral returns ∫ f between a and b by Simpson's rule, halving intervals until that changes the sum by less than the
 // tolerance.
 func integral(a, b, tolerance float64, f func(x float64) float64) float64 {
 	const deepest = 40

@@ -23,33 +23,33 @@ import (
 // SampleSettings configures Sample. The zero value is recommended.
 type SampleSettings struct {
 	Chains int     // 0 means 4
-	Warmup int     // draws of each chain that adapt and are dropped; 0 means 500
+	Warmup int     // draws of each chain that adapt it and are dropped; 0 means 500
 	Draws  int     // draws of each chain that are kept; 0 means 1000
-	Accept float64 // mean acceptance that the step is adapted to; 0 means 0.8. Where draws diverge, 0.95 or more may help.
+	Accept float64 // target of the mean acceptance; 0 means 0.8. If draws diverge, try 0.95 or more.
 	Seed   uint64
 }
 
 const (
-	// worstRHat and leastEffective, for each chain, are what draws must keep to be used (Vehtari et al. 2021).
+	// A chain is usable if R̂ is at most worstRHat and the effective size at least leastEffective (Vehtari et al. 2021).
 	worstRHat, leastEffective = 1.01, 100
 	// mostDoublings bounds a trajectory to 1023 steps.
 	mostDoublings = 10
-	// fewestDraws of a chain.
+	// fewestDraws is the least number of draws of a chain.
 	fewestDraws = 20
 )
 
 // Sampled is the posterior distribution of the parameters of a model as draws of Markov chains.
 type Sampled struct {
-	Params []SampledParam // those that were drawn
+	Params []SampledParam // the parameters that were drawn
 	// Draws are natural values of all parameters of the loss: by chain, then by draw.
 	Draws     [][][]float64
-	Divergent int // draws near which the density is too curved for the step: they may leave out a part of the posterior
+	Divergent int // draws where the density is too curved for the step: a part of the posterior may be missing
 	Saturated int // draws whose trajectory was cut at 1023 steps
 	// Evaluations is the number of values with gradients, of all chains with their warm-up.
 	Evaluations int
-	// Importance is the answer by importance sampling (NewUncertain) to the same question.
+	// Importance is the answer to the same question by importance sampling (NewUncertain).
 	Importance *Uncertain
-	Warnings   []string // why the draws may not be used as they are; nil if nothing speaks against them
+	Warnings   []string // reasons not to use the draws as they are; nil if there are none
 
 	loss gppl.Loss
 }
@@ -61,27 +61,27 @@ type SampledParam struct {
 	Lower, Median, Upper float64 // quantiles at 2.5, 50 and 97.5 %
 	RHat                 float64 // rank-normalised split R̂: at most 1.01 where chains agree
 	Bulk, Tail           float64 // effective numbers of draws for the middle, and for the quantiles at 5 and 95 %
-	ImportanceMean       float64 // by importance sampling; NaN if that fell back
+	ImportanceMean       float64 // mean by importance sampling; NaN if it fell back to the learnt parameters
 	ImportanceSD         float64
 }
 
-// Sample draws from the posterior distribution of the parameters of a loss by the No-U-Turn sampler, in several chains at a time.
-// NewUncertain requires a posterior near normal; Sample only requires that the loss is correct. A draw takes some three to thirty
-// evaluations with gradients.
+// Sample draws from the posterior distribution of the parameters of a loss by the No-U-Turn sampler, in several chains in
+// parallel. NewUncertain requires a posterior near normal; Sample only requires that the loss is correct. A draw takes some
+// three to thirty evaluations with gradients.
 //
-// The density, the raw values u in which it is drawn, and what parameters without a prior mean are those of NewUncertain; r is a
-// training of loss. If a parameter has no prior and its likelihood is flat, there is no posterior distribution and chains wander:
-// give all parameters priors (NewMAP).
+// The density, the raw values u in which it is drawn, and the treatment of parameters without a prior are as in NewUncertain;
+// r is a training of loss. If a parameter has no prior and its likelihood is flat, there is no posterior distribution and
+// chains wander: give all parameters priors (NewMAP).
 //
-// Chains begin at draws around the mode, with the width of the curvature there, which is also their first metric; a chain that
-// finds no such place begins at the best point. The warm-up adapts the step to the acceptance, and the dense metric to the draws,
-// in windows. A seed gives the same draws on any number of processors.
+// Chains begin at draws around the mode, with the width of the curvature there, which is also their first metric; a chain
+// whose draws all fail begins at the best point. The warm-up adapts the step to the acceptance, and the dense metric to the
+// draws, in windows. A seed gives the same draws on any number of processors.
 //
 // The Warnings say if R̂ exceeds 1.01, if effective sizes are below 100 per chain, if draws diverged, if trajectories were cut,
 // or if importance sampling, where its k̂ is good, has means more than a quarter of a standard deviation away.
 //
-// It is an error if ctx ends, if r does not belong to loss, if no parameter was trained, or if settings are out of range. It
-// panics if loss is nil.
+// Sample returns an error if ctx ends, if r does not belong to loss, if no parameter was trained, or if settings are out of
+// range. It panics if loss is nil.
 func Sample(ctx context.Context, loss gppl.Loss, r *gppl.Result, s SampleSettings) (*Sampled, error) {
 	if loss == nil {
 		panic("draws: Sample: the loss is nil")
@@ -132,7 +132,7 @@ func Sample(ctx context.Context, loss gppl.Loss, r *gppl.Result, s SampleSetting
 	return out, nil
 }
 
-// importanceDraws are those of the answer beside, some seconds where an evaluation takes milliseconds.
+// importanceDraws is the number of draws by importance sampling: some seconds if an evaluation takes milliseconds.
 const importanceDraws = 1000
 
 func unitLower(n int) *mat.TriDense {
@@ -143,7 +143,7 @@ func unitLower(n int) *mat.TriDense {
 	return l
 }
 
-// begin returns where a chain begins.
+// begin returns the point at which a chain begins.
 func (t *target) begin(ctx context.Context, around *psis.Proposal, rnd *rand.Rand) []float64 {
 	const tries = 20
 	for range tries {
@@ -190,7 +190,7 @@ func (s *Sampled) describe(t *target) {
 		if s.Importance.Fallback == "" {
 			var drawn []float64
 			for _, m := range s.Importance.Models {
-				if theta := m.Values(); i < len(theta) { // the likelihood's own parameters are no part of a model
+				if theta := m.Values(); i < len(theta) { // the likelihood's own parameters are not in a model
 					drawn = append(drawn, theta[i])
 				}
 			}
@@ -211,7 +211,7 @@ func (s *Sampled) describe(t *target) {
 	}
 }
 
-// judge adds what speaks against the draws of a parameter.
+// judge adds the warnings about the draws of a parameter.
 func (s *Sampled) judge(p SampledParam) {
 	const apart = 0.25
 	least := float64(leastEffective * len(s.Draws))
@@ -231,8 +231,8 @@ func (s *Sampled) warn(format string, args ...any) {
 	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Uncertain returns as many draws as models, spread evenly over all, for forecasts that average over them (Uncertain.Predict). It
-// panics if models is below 1.
+// Uncertain returns as many draws as models, spread evenly over all, for predictions that average over them
+// (Uncertain.Predict). It panics if models is below 1.
 func (s *Sampled) Uncertain(models int) *Uncertain {
 	if models < 1 {
 		panic(fmt.Sprintf("draws: Sampled.Uncertain: models = %d", models))
@@ -249,7 +249,7 @@ func (s *Sampled) Uncertain(models int) *Uncertain {
 	return u
 }
 
-// String is a table of the parameters, what importance sampling says, and the warnings.
+// String returns a table of the parameters, the comparison with importance sampling, and the warnings.
 func (s *Sampled) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d chains of %d draws, %d divergent, %d evaluations; importance sampling: %v\n",

@@ -1,5 +1,5 @@
-// Package draws has the posterior distribution of the parameters of a model: draws around an optimum, weighted by importance
-// (Uncertain), draws by the No-U-Turn sampler (Sample), and forecasts that average over either (Mixture).
+// Package draws computes the posterior distribution of the parameters of a model: by draws around an optimum, weighted by
+// importance (Uncertain), or by the No-U-Turn sampler (Sample). Predictions average over either (Mixture).
 package draws
 
 import (
@@ -25,32 +25,32 @@ import (
 type UncertainSettings struct {
 	// Draws is the number of evaluations of the loss; 0 means 256.
 	Draws int
-	// Models is the number of models that forecasts average over, resampled from the draws; 0 means 64.
+	// Models is the number of models that predictions average over, resampled from the draws; 0 means 64.
 	Models int
 	Seed   uint64
 }
 
-// Uncertain is the posterior distribution of the parameters of a model, as weighted draws around an optimum. Forecasts from it
-// (Predict) average over the parameters instead of treating the learned ones as known, so that bands are wider where data are
-// few.
+// Uncertain is the posterior distribution of the parameters of a model, as weighted draws around an optimum. Predictions from
+// it (Predict) average over the parameters instead of treating the learned ones as known, so bands are wider where there are
+// few data.
 type Uncertain struct {
-	// Models are the models that forecasts average with equal weights; a draw with a large weight occurs more than once.
+	// Models are the models that predictions average with equal weights; a draw with a large weight occurs more than once.
 	Models []gppl.Model
-	// K is the diagnostic k̂ of the importance weights: up to 0.7 the average can be
-	// trusted (Vehtari et al. 2024). It is NaN if there are no weights.
+	// K is the diagnostic k̂ of the importance weights: up to 0.7 the average is reliable (Vehtari et al. 2024). It is NaN if
+	// there are no weights.
 	K float64
 	// ESS is the effective number of draws.
 	ESS float64
 	// Adapted is the number of times that the proposal was adapted to its own draws.
 	Adapted int
-	// Fallback says why forecasts use the learnt parameters alone, in which case Models has one entry; "" if they do not.
+	// Fallback says why predictions use only the learnt parameters, in which case Models has one entry. It is "" otherwise.
 	Fallback string
 	// Failed is the number of draws where the loss could not be evaluated; their weight is 0.
 	Failed int
 }
 
-// adaptations is how often the proposal takes over the mean and the covariance of its weighted draws. Of 320 fits of simulated
-// series with n = 100, 276 needed none, 28 one and 7 two; 9 fell back.
+// adaptations is the largest number of times that the proposal takes over the mean and the covariance of its weighted draws.
+// Of 320 fits of simulated series with n = 100, 276 needed none, 28 one and 7 two; 9 fell back.
 const adaptations = 3
 
 // NewUncertain draws parameters around the best point of a training r of loss: in the raw parameters u of training, from a
@@ -60,16 +60,17 @@ const adaptations = 3
 //	w ∝ exp(−L(θ(u)))·|dθ/du| / q(u),
 //
 // and smoothed (PSIS). The factor dθ/du applies to parameters with a prior (NewMAP), whose density is in θ; û is moved to the
-// maximum that includes it. A parameter without a prior is uniform in u, which is log θ for most. For the weights to be those of
-// a posterior, the loss must be a likelihood, with priors or without; of VFE, a bound, they are those of the bound. Inducing
-// inputs stay as they were learnt.
+// maximum that includes it. A parameter without a prior is uniform in u, which is log θ for most. The weights describe a
+// posterior only if the loss is a likelihood, with or without priors; for VFE, a bound, they describe the bound. Inducing
+// inputs keep their learnt values.
 //
 // If k̂ is above 0.7, the proposal is adapted to the mean and covariance of its weighted draws, up to three times. If k̂ remains
 // above 0.7, or if the curvature is not positive, Models has the learnt model alone, and Fallback says so. It takes two
 // evaluations with gradient per trained parameter (several times as many with priors), and one of the value for each draw (up to
 // four times as many with adaptations). k̂ knows only the region of the draws: a distant second mode stays undetected.
 //
-// It is an error if ctx ends, if r does not belong to loss, or if settings are out of range. It panics if loss is nil.
+// NewUncertain returns an error if ctx ends, if r does not belong to loss, or if settings are out of range. It panics if loss
+// is nil.
 func NewUncertain(ctx context.Context, loss gppl.Loss, r *gppl.Result, s UncertainSettings) (*Uncertain, error) {
 	if loss == nil {
 		panic("draws: NewUncertain: the loss is nil")
@@ -147,13 +148,13 @@ func (u *Uncertain) String() string {
 	return text
 }
 
-// Predict returns the forecast of new observations at x, noise included, averaged over the
-// parameters: condition returns the posterior of a model given the data, such as
+// Predict returns the distribution of new observations at x, noise included, averaged over the parameters. condition returns
+// the posterior of a model given the data, such as
 //
 //	func(m Model) (*Posterior, error) { return NewPosterior(m, data) }
 //
-// It is called once for each different model, and nothing is kept. Errors are those of
-// condition and of Posterior.Noisy, with the model.
+// It is called once for each distinct model, and its results are not kept. Predict returns the errors of condition and of
+// Posterior.Noisy, with the model.
 func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
 	condition func(gppl.Model) (*gppl.Posterior, error)) (*Mixture, error) {
 	m := &Mixture{}
@@ -172,14 +173,14 @@ func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
 	return m, nil
 }
 
-// Sample draws functions jointly over the inputs x and over the parameters: one from the posterior of each of the models, which
-// stand for draws of the parameters (gppl.Posterior.Sample), with new noisy observations of them. condition is that of Predict,
-// or returns a part of a posterior. Any property of a function, such as when it is largest, then has its distribution given the
-// data alone. Errors are those of condition, with the model, and of gppl.Posterior.Sample.
+// Sample draws functions jointly over the inputs x and over the parameters: one from the posterior of each model
+// (gppl.Posterior.Sample), since the models are draws of the parameters, and new noisy observations of it. condition is as in
+// Predict, or returns a part of a posterior. Any property of a function, such as the time of its maximum, then has its
+// distribution given the data alone. Sample returns the errors of condition, with the model, and of gppl.Posterior.Sample.
 func (u *Uncertain) Sample(ctx context.Context, x gppl.Inputs, seed uint64,
 	condition func(gppl.Model) (*gppl.Posterior, error)) (all []gppl.Draw, err error) {
 	err = u.each(condition, func(p *gppl.Posterior, first, same int) error {
-		const functions = 9 // a stream of its own for each model
+		const functions = 9 // constant that gives each model its own stream of random numbers
 		drawn, err := p.Sample(ctx, x, same, rand.NewPCG(seed, functions|uint64(first)<<8).Uint64())
 		all = append(all, drawn...)
 		return err
@@ -190,7 +191,7 @@ func (u *Uncertain) Sample(ctx context.Context, x gppl.Inputs, seed uint64,
 	return all, nil
 }
 
-// each calls f with the posterior of each different model, the index of the first that is alike, and how many there are.
+// each calls f with the posterior of each distinct model, the index of its first copy, and the number of copies.
 func (u *Uncertain) each(condition func(gppl.Model) (*gppl.Posterior, error),
 	f func(p *gppl.Posterior, first, same int) error) error {
 	for i := 0; i < len(u.Models); {
@@ -215,11 +216,11 @@ func (u *Uncertain) each(condition func(gppl.Model) (*gppl.Posterior, error),
 type target struct {
 	loss     gppl.Loss
 	params   []gppl.Param
-	through  []transform.Transform // of each parameter, to the raw value u
+	through  []transform.Transform // maps each parameter to its raw value u
 	free     []int                 // indices of the parameters that are drawn
-	best     []float64             // natural values of all
-	raw      []float64             // of those that are drawn
-	jacobian []bool                // whether dθ/du counts
+	best     []float64             // natural values of all parameters
+	raw      []float64             // raw values of the drawn parameters
+	jacobian []bool                // whether the factor dθ/du applies
 }
 
 func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
@@ -232,7 +233,7 @@ func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
 		t.params[i].Value = theta[i]
 	}
 	t.through = gppl.RawTransforms(t.params)
-	for i, p := range r.Params { // a step of numeric.GradientStep is then a thousandth of a standard error
+	for i, p := range r.Params { // makes a step of numeric.GradientStep a thousandth of a standard error
 		if se := p.StdErr(); !p.Param.IsScale() && se > 0 && !math.IsInf(se, 1) {
 			t.through[i] = transform.Units(1e-3 / numeric.GradientStep * se)
 		}
@@ -252,13 +253,13 @@ func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
 	return t, nil
 }
 
-// natural returns the natural values at u, and the log of the factors dθ/du that count.
+// natural returns the natural values at u, and the log of the factors dθ/du that apply.
 func (t *target) natural(u []float64) (theta []float64, log float64) {
 	theta = make([]float64, len(t.best))
 	return theta, t.naturalTo(theta, u)
 }
 
-// naturalTo is natural that sets theta.
+// naturalTo is natural with theta as the destination.
 func (t *target) naturalTo(theta, u []float64) (log float64) {
 	copy(theta, t.best)
 	for j, i := range t.free {
@@ -271,8 +272,8 @@ func (t *target) naturalTo(theta, u []float64) (log float64) {
 	return log
 }
 
-// laplace returns the proposal at the mode of the target by its curvature there: that of the loss, by central differences of its
-// gradient, where no factor dθ/du counts. ok is false where it is not positive.
+// laplace returns the proposal at the mode of the target from its curvature there. Where no factor dθ/du applies, this is the
+// loss's, by central differences of its gradient. ok is false if the curvature is not positive.
 func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 	u, from := slices.Clone(t.raw), t.raw
 	var chol mat.Cholesky
@@ -283,16 +284,16 @@ func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 			if i == 0 {
 				return nil, false
 			}
-			u = from // the last place that has a curvature
+			u = from // the last point that has a curvature
 			break
 		}
 		chol, from = c, slices.Clone(u)
-		// Newton's step towards the mode: none where there are no priors, since u is where training ended.
+		// Newton's step towards the mode is 0 without priors, since u is where training ended.
 		var step mat.VecDense
 		if err := chol.SolveVecTo(&step, grad); err != nil {
 			return nil, false
 		}
-		score := mat.Dot(grad, &step) // the square of the distance in standard deviations
+		score := mat.Dot(grad, &step) // squared distance in standard deviations
 		if !slices.Contains(t.jacobian, true) || score < 0.01 {
 			break
 		}
@@ -312,7 +313,7 @@ func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 	return p, true
 }
 
-// modeSteps is the most Newton steps to the mode. Each is of at most one standard deviation, and of longestStep in any raw
+// modeSteps bounds the Newton steps to the mode. Each is at most one standard deviation, and at most longestStep in any raw
 // parameter: where training drove a parameter to the end of its prior, such as a noise variance to 0, the loss is flat in its
 // log, and the mode of the log is far away.
 const modeSteps, longestStep = 12, 3
@@ -339,7 +340,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 	return h, grad, err == nil
 }
 
-// bend returns d log|dθ/du|/du of parameter j, by central differences, where it counts.
+// bend returns d log|dθ/du|/du of parameter j by central differences, or 0 where the factor does not apply.
 func (t *target) bend(j int, u float64) float64 {
 	if !t.jacobian[j] {
 		return 0
