@@ -17,12 +17,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// CheckDesign checks that d keeps the contract of gppl.Design on irregular times, unsorted, some of them twice, far from zero,
-// and on points of the plane: that Directions sets every entry of omega and nothing beside it, draws from rnd alone and leaves x
-// as it is; and that of NewProjection: orthonormal columns, whose first j span the first j directions, the same for the same
-// seed. With k = n the projected likelihood must be the exact one.
+// CheckDesign checks that d keeps the contract of gppl.Design on irregular times (unsorted, some of them twice, far from zero)
+// and on points of the plane. Directions must set every entry of omega and nothing beside it, draw from rnd alone and leave x
+// unchanged. NewProjection must return orthonormal columns whose first j span the first j directions, the same for the same
+// seed. With k = n the projected likelihood must equal the exact one.
 //
-// A design may refuse inputs or a k with an error that names it; it must take one case at least.
+// A design may refuse inputs or a k with an error that names it; it must accept at least one case.
 func CheckDesign(t *testing.T, d gppl.Design) {
 	t.Helper()
 	for _, fault := range designFaults(t.Context(), d) {
@@ -30,7 +30,7 @@ func CheckDesign(t *testing.T, d gppl.Design) {
 	}
 }
 
-// designFaults says what CheckDesign finds.
+// designFaults returns the faults that CheckDesign reports.
 func designFaults(ctx context.Context, d gppl.Design) (faults []error) {
 	name := d.String()
 	if name == "" {
@@ -79,7 +79,7 @@ func designInputs() []namedInputs {
 		{"points of the plane", gppl.Vectors(plane, 2)}}
 }
 
-// errRefused says that a design does not take the inputs, and rightly says so.
+// errRefused says that a design refuses the inputs with a proper error.
 var errRefused = errors.New("refused")
 
 func checkDesign(ctx context.Context, d gppl.Design, x gppl.Inputs, k int) error {
@@ -119,10 +119,10 @@ func checkDesign(ctx context.Context, d gppl.Design, x gppl.Inputs, k int) error
 
 	p, err := gppl.NewProjection(ctx, d, x, k, seed)
 	if err != nil {
-		return refusal(d, err) // of too low a rank
+		return refusal(d, err) // the directions have too low a rank
 	}
 	if !p.Orthonormal {
-		return nil // Raw, which promises no more
+		return nil // Raw promises no more
 	}
 	same, err := gppl.NewProjection(ctx, d, x, k, seed)
 	if err != nil {
@@ -162,9 +162,10 @@ func checkDesign(ctx context.Context, d gppl.Design, x gppl.Inputs, k int) error
 	return nil
 }
 
-// refusal is errRefused for an error that says whose it is.
+// refusal returns errRefused if the error names the design.
 func refusal(d gppl.Design, err error) error {
-	words := strings.FieldsFunc(d.String(), func(r rune) bool { return !unicode.IsLetter(r) }) // one, or those of designs within it
+	// one word, or the words of the designs within it
+	words := strings.FieldsFunc(d.String(), func(r rune) bool { return !unicode.IsLetter(r) })
 	if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(err.Error(), w) }) {
 		return fmt.Errorf("the error does not name the design: %q", err)
 	}
@@ -187,7 +188,7 @@ func rows(x gppl.Inputs) (all []float64) {
 	return all
 }
 
-// checkWhole compares the likelihood of n projections with that of the data.
+// checkWhole compares the likelihood of n projections with the exact likelihood of the data.
 func checkWhole(ctx context.Context, p *gppl.Projection, x gppl.Inputs) error {
 	y := make([]float64, x.Len())
 	for i := range y {
@@ -215,7 +216,7 @@ func checkWhole(ctx context.Context, p *gppl.Projection, x gppl.Inputs) error {
 		return err
 	}
 	if msg := compare(append(grad, got), append(wantGrad, want), 1e-9); msg != "" {
-		return fmt.Errorf("the likelihood of k = n projections is not that of the data: %s", msg)
+		return fmt.Errorf("the likelihood of k = n projections differs from the exact one: %s", msg)
 	}
 	return nil
 }

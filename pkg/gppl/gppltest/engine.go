@@ -16,14 +16,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 )
 
-// CheckEngine checks that the named engine, forced, agrees with the dense one over a standard set of kernels, lengthscales, noise
-// and inputs, for the exact NLL and for PL: values to 1e-8, relative to the value or to the number of observations (projections),
-// whichever is more, and gradients, in the logarithms of the parameters, to 1e-6 of their norm, likewise. Fallbacks do not happen
-// to a forced engine, and the report must name it. Unless GPPL_LONG is set, tests take a fifth of the set. A case that the engine
-// itself expects to take long (more than 0.3 s, in quick tests 0.05 s: rough kernels by their spectrum) is left out.
+// CheckEngine checks that the named engine, forced, agrees with the dense one over a standard set of kernels, lengthscales,
+// noise and inputs, for the exact NLL and for PL. Values must agree to 1e-8, relative to the larger of the value and the
+// number of observations (projections); gradients, in the logarithms of the parameters, to 1e-6 of their norm, likewise. A
+// forced engine has no fallback, and the report must name it. Unless GPPL_LONG is set, tests use a fifth of the set. Cases
+// that the engine itself estimates to take longer than 0.3 s (0.05 s in quick tests) are left out, such as rough kernels by
+// their spectrum.
 //
-// An engine may refuse a case by a gppl.Refusal, unless must says that it takes it (proj is nil for the exact NLL), which it does
-// of nothing if it is nil; any other error is a failure. It must take one case at least.
+// An engine may refuse a case by a gppl.Refusal, unless must returns true for it; proj is nil for the exact NLL. A nil must
+// allows every refusal. Any other error is a failure. The engine must accept at least one case.
 func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Data, proj *gppl.Projection) bool) {
 	t.Helper()
 	taken := 0
@@ -58,10 +59,10 @@ type EngineCase struct {
 	Name  string
 	Model gppl.Model
 	Data  gppl.Data
-	Proj  *gppl.Projection // nil: the exact NLL
+	Proj  *gppl.Projection // nil for the exact NLL
 }
 
-// longest returns the seconds that an evaluation of a case may take by the engine's own estimate.
+// longest returns the limit on the engine's own estimate for a case, in seconds.
 func longest() float64 {
 	if testkit.Quick() {
 		return 0.05
@@ -71,7 +72,7 @@ func longest() float64 {
 
 var errLong = errors.New("it would take too long")
 
-// compare returns a Refusal, errLong, or what is wrong.
+// compare returns nil, a Refusal, errLong, or an error that describes the difference.
 func (c EngineCase) compare(ctx context.Context, engine string) error {
 	build := func(name string) (gppl.Loss, error) {
 		if c.Proj == nil {
@@ -156,7 +157,7 @@ func EngineCases() (cases []EngineCase) {
 	sizes := []int{1, 70, 2, 130, 64, 33}
 	rnd := rand.New(rand.NewPCG(21, 0))
 	turn := 0
-	for _, l := range []float64{1.5, 6, 60} { // on a range of about 30
+	for _, l := range []float64{1.5, 6, 60} { // the range is about 30
 		for _, noise := range []float64{0.01, 0.3} {
 			for _, k := range kernels(l) {
 				for range 2 {
@@ -191,7 +192,7 @@ func EngineCases() (cases []EngineCase) {
 	return cases
 }
 
-// regularCase is the exact NLL on n places at a constant step, of which some are missing.
+// regularCase is the exact NLL at n places with a constant step, some of them missing.
 func regularCase(k gppl.Kernel, noise float64, n, missing int, rnd *rand.Rand) EngineCase {
 	n = max(n, 20+missing)
 	gaps := map[int]bool{}

@@ -11,12 +11,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Observation is an observation y of a size at a latent value g.
+// Observation is an observation Y of a Size at a latent value G.
 type Observation struct{ Y, Size, G float64 }
 
-// CheckLikelihood checks a likelihood at observations that it allows: its three derivatives in g, and those in its parameters if
-// it has any, against central differences of its values, to 1e-5; that it is concave; that its probabilities, over the whole
-// numbers from 0 that Check accepts, add up to its CDF and to 1, and give its mean and its variance; and that the guess is a
+// CheckLikelihood checks a likelihood at observations that it allows. Its three derivatives in g, and the derivatives in its
+// parameters if it has any, must equal central differences to 1e-5. It must be concave. Its probabilities, over the whole
+// numbers from 0 that Check accepts, must add up to its CDF and to 1, and give its mean and its variance. The guess must be a
 // number.
 func CheckLikelihood(t *testing.T, l observe.Likelihood, at ...Observation) {
 	t.Helper()
@@ -51,7 +51,7 @@ func checkDerivatives(t *testing.T, l observe.Likelihood, o Observation) {
 	}
 }
 
-// centralDifferences are those of a value and its first two derivatives, h up and h down.
+// centralDifferences returns the differences of a value and its first two derivatives, at g + h (up) and g − h (down).
 func centralDifferences(up, down observe.Derivatives, h float64) []float64 {
 	return []float64{(up.Value - down.Value) / (2 * h), (up.D1 - down.D1) / (2 * h), (up.D2 - down.D2) / (2 * h)}
 }

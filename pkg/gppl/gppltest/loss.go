@@ -14,9 +14,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// CheckLoss checks that loss keeps the contract of gppl.Loss at its own parameters: that its gradient equals central differences,
-// that the value does not depend on whether a gradient is asked for, nor on earlier calls, that theta is left alone, and that
-// parameters out of range are errors which name them.
+// CheckLoss checks that loss keeps the contract of gppl.Loss at its own parameters. Its gradient must equal central
+// differences. Its value must not depend on whether a gradient is requested, nor on earlier calls. It must not change theta.
+// Parameters out of range must give errors that name them.
 func CheckLoss(t *testing.T, loss gppl.Loss) {
 	t.Helper()
 	params := loss.Params()
@@ -42,7 +42,7 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 		t.Errorf("%v: %v with a gradient, %v without", loss, got, alone)
 	}
 
-	// Differences in units of each parameter's size, so that all are alike.
+	// Differences are in units of each parameter's size, so that all are alike.
 	scaled := make([]float64, len(theta))
 	unit := make([]float64, len(theta))
 	for i, v := range theta {
