@@ -1,10 +1,10 @@
 // Package banded does the linear algebra of symmetric positive definite matrices whose entries lie near the diagonal. Where the
 // band ends may differ from row to row, as long as it never moves back.
 //
-// The matrix is cut in blocks of rows, and a block holds its square on the diagonal and, in one further tile, the entries beside
-// it that are still to be eliminated when the block is. Elimination runs from both ends towards the middle: two independent
-// halves, so two processors share a narrow band at no cost in flops. Which columns a block holds is all that tells the halves
-// apart; the arithmetic is the same for every block, all of it in Gemm and in Trsm from the left.
+// The matrix is divided into blocks of rows. A block holds its square on the diagonal and, in one further tile, the entries
+// beside it that are still to be eliminated with the block. Elimination runs from both ends towards the middle: two
+// independent halves, so two processors share a narrow band at no cost in flops. The halves differ only in which columns a
+// block holds; the arithmetic is the same for every block, all of it in Gemm and in Trsm from the left.
 //
 // Costs are given for n rows that reach b columns to either side. The blocks add about 30 to b.
 package banded
@@ -21,10 +21,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Matrix is a symmetric n×n matrix within a band, or what Cholesky and Inverse make of it. It holds about n·(b + 30) numbers.
-// Methods that do not change it may run at the same time. The zero value is an empty matrix: Reset it.
+// Matrix is a symmetric n×n matrix within a band, its Cholesky factor, or the inverse within the band. It holds about n·(b +
+// 30) numbers. Methods that do not change it may run at the same time. The zero value is an empty matrix: call Reset.
 type Matrix struct {
-	// Ctx, unless nil, is looked at at every block: once it has ended, methods panic with a parallel.Stop.
+	// Ctx, unless nil, is checked at every block: once it has ended, methods panic with a parallel.Stop.
 	Ctx context.Context
 
 	n       int
@@ -32,12 +32,12 @@ type Matrix struct {
 	blocks  []block
 	data    []float64
 	work    []float64
-	scratch [2]scratch // of each half; the middle uses the first
-	bad     [3]int     // the row where the first half, the second and the middle failed, or -1
+	scratch [2]scratch // one for each half; the middle uses the first
+	bad     [3]int     // rows where the first half, the second and the middle failed, or -1
 }
 
-// block is a block of rows, from row at, and the columns [lo, hi) beside the diagonal: to its right in the first half and in the
-// middle, to its left in the second half.
+// block is a block of rows, beginning at row at, and the columns [lo, hi) beside the diagonal: to its right in the first half
+// and in the middle, to its left in the second half.
 type block struct {
 	at, lo, hi int
 	diag, off  blas64.General
@@ -49,14 +49,14 @@ type scratch struct{ off, diag []float64 }
 // tile beside the diagonal is long enough for Gemm; dense.Tile was slower at every width of band.
 const side = 32
 
-// spreadOut is the number of blocks to update from which the updates that one block makes run in parallel.
+// spreadOut is the number of blocks to update from which the updates by one block run in parallel.
 const spreadOut = 16
 
-// tooSmall is the number of flops below which one processor does it all.
+// tooSmall is the number of flops below which one processor does all the work.
 var tooSmall = 2e6 // a variable for the tests
 
-// Reset makes a a matrix of another profile, in the same memory where it is
-// large enough. It panics if first decreases or passes the diagonal.
+// Reset makes a a matrix with another profile, and reuses its memory if it is large enough. It panics if first decreases or
+// passes the diagonal.
 func (a *Matrix) Reset(first []int) {
 	n := len(first)
 	for i, f := range first {
@@ -108,8 +108,8 @@ func (a *Matrix) Reset(first []int) {
 	}
 }
 
-// cut chooses m and h such that the longer half and the middle after it take the least time. The halves must not share a row: the
-// last row of block m−1 ends before the first row of block h begins.
+// cut chooses m and h such that the longer half and the middle after it take the least time. The halves must not share a row:
+// the last row of block m−1 ends before the first row of block h begins.
 func (a *Matrix) cut(first []int) {
 	nb := len(a.blocks)
 	right := func(j int) float64 { w := float64(a.blocks[j].hi - a.blocks[j].at); return w * w }
@@ -123,7 +123,7 @@ func (a *Matrix) cut(first []int) {
 	if all*side < tooSmall {
 		return
 	}
-	best := 0.75 * all // else it is not worth it
+	best := 0.75 * all // a smaller gain is not worth the split
 	for m, h := 1, 0; m < nb; m++ {
 		top += right(m - 1)
 		middle -= right(m - 1)
@@ -147,9 +147,10 @@ func (a *Matrix) rows(j int) int { return min(side, a.n-j*side) }
 // Blocks returns the number of blocks of rows.
 func (a *Matrix) Blocks() int { return len(a.blocks) }
 
-// Block calls f for the tiles of block j, all blocks together for every entry of the band once: first for the square on the
-// diagonal, where row = col, both its triangles, then for the tile beside it, if any, in the lower triangle or in the upper one:
-// a sum over the matrix counts it twice. A tile holds the entries from (row, col); its Stride is its number of columns.
+// Block calls f for the tiles of block j; over all blocks, f gets every entry of the band once. The first tile is the square
+// on the diagonal (row = col) with both its triangles. The second, if any, is beside it, in the lower or in the upper
+// triangle, so a sum over the matrix counts it twice. A tile holds the entries from (row, col); its Stride is its number of
+// columns.
 func (a *Matrix) Block(j int, f func(row, col int, tile blas64.General)) {
 	b := &a.blocks[j]
 	f(b.at, b.at, b.diag)
@@ -163,8 +164,8 @@ func (a *Matrix) EachTile(f func(row, col int, tile blas64.General)) {
 	parallel.Within(a.Ctx, len(a.blocks), func(j int) { a.Block(j, f) })
 }
 
-// Farthest returns the largest difference, over the entries of all tiles, between the numbers of their rows and columns, and how
-// many entries there are. t is ascending, one number for each row.
+// Farthest returns the largest difference, over the entries of all tiles, between t at their rows and at their columns, and
+// the number of entries. t is ascending, with one number for each row.
 func (a *Matrix) Farthest(t []float64) (most float64, entries int) {
 	for j := range a.blocks {
 		a.Block(j, func(row, col int, tile blas64.General) {

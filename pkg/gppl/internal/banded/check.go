@@ -10,29 +10,29 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Check compares an Inverse with solutions by the factor that it was made of: Solve with the factor, then Discrepancy of the
+// Check compares an Inverse with solutions by its Cholesky factor: call Solve with the factor, then Discrepancy with the
 // inverse. It owns 3n numbers, kept for the next matrix. The zero value is ready for use.
 //
-// Solving shares nothing with the recursion but the factor. Errors of the recursion show where it ends, so one right-hand side e
-// is random in the rows of the block that is eliminated first in each half, one in each half; a third is in the first block of
-// the middle, where the halves meet and set out from. Where the band closes (no entries beside a block), the recursion begins
-// anew, so each such stretch has its own e; what they solve for does not overlap.
+// Solving shares only the factor with the recursion. Errors of the recursion show where it ends. One right-hand side e is
+// therefore random in the rows of the block that is eliminated first in each half; a third is in the first block of the
+// middle, where the halves meet and begin. Where the band closes (no entries beside a block), the recursion begins anew, so
+// each such stretch has its own e. Their solutions do not overlap.
 type Check struct {
-	x    [3][]float64  // A⁻¹e of the first half, the second and the middle
+	x    [3][]float64  // A⁻¹e for the first half, the second and the middle
 	peak [3]float64    // the largest entry of F⁻¹e so far
 	e    [side]float64 // the entries of e in a block that has any
 }
 
-// vanished is what counts as zero in F⁻¹e, relative to its largest entry: it adds less than rounding to the solution where that
-// is compared, at any condition up to 1e15. F⁻¹e falls off from where e is, and where it is zero nothing needs to be done, nor
-// will there be subnormal numbers, which are slow.
+// vanished is the size at which F⁻¹e counts as zero, relative to its largest entry: it adds less than rounding to the compared
+// part of the solution, at any condition up to 1e15. F⁻¹e decays away from e. Zeros save work, and avoid subnormal numbers,
+// which are slow.
 const vanished = 1e-40
 
 // signs are the signs of e: the first 32 bits of π after the point.
 const signs uint32 = 0x243f6a88
 
-// ends reports whether the recursion ends at block j: whether j is the first
-// block of its part, in the order of elimination, or of a stretch of it.
+// ends reports whether the recursion ends at block j: whether j is the first block of its part, or of a stretch of it, in the
+// order of elimination.
 func (a *Matrix) ends(j int) bool {
 	switch {
 	case j >= a.h:
@@ -43,7 +43,7 @@ func (a *Matrix) ends(j int) bool {
 	return a.blocks[j-1].off.Cols == 0
 }
 
-// Solve solves for what Discrepancy compares with, in at most 4n·b flops and 8b² for the middle.
+// Solve computes the solutions for Discrepancy, in at most 4n·b flops and 8b² for the middle.
 func (c *Check) Solve(a *Matrix) {
 	for i := range c.e {
 		c.e[i] = float64(signs>>i&1)*2 - 1
@@ -62,7 +62,7 @@ func (c *Check) Solve(a *Matrix) {
 	outward(a, c, checkBackward)
 }
 
-// checkForward is forward for those right-hand sides that concern block j: a half its own, the middle all of them.
+// checkForward is forward for the right-hand sides that concern block j: a half's own, or all three in the middle.
 func checkForward(a *Matrix, c *Check, j int) { c.each(a, j, (*Check).forward) }
 
 func checkBackward(a *Matrix, c *Check, j int) { c.each(a, j, (*Check).backward) }
@@ -98,8 +98,9 @@ func (c *Check) backward(a *Matrix, part, j int) {
 }
 
 // Discrepancy returns the largest difference between Ze and the solution, within the band of each block that was solved for,
-// relative to the largest entry of the solution there: about the relative error of Z = A⁻¹ where the recursion ends. z must be
-// the inverse of the matrix that Solve had. It is NaN if anything compared is not a number. A second call needs a second Solve.
+// relative to the largest entry of the solution there. It is about the relative error of Z = A⁻¹ where the recursion ends. z
+// must be the inverse of the matrix given to Solve. The result is NaN if any compared number is. A second call needs a second
+// Solve.
 func (c *Check) Discrepancy(z *Matrix) float64 {
 	var worst float64
 	for j := range z.blocks {
@@ -120,7 +121,7 @@ func (c *Check) Discrepancy(z *Matrix) float64 {
 	return worst
 }
 
-// largest returns max |x_i|, NaN if any is.
+// largest returns max |x_i|, or NaN if any x_i is NaN.
 func largest(x []float64) float64 {
 	var m float64
 	for _, v := range x {
@@ -129,7 +130,7 @@ func largest(x []float64) float64 {
 	return m
 }
 
-// Verify compares Z = A⁻¹ with what Solve solved for, and checks 1/most ≤ Z_ii ≤ 1/least for all i, where A has no eigenvalue
+// Verify compares Z = A⁻¹ with the solutions of Solve, and checks 1/most ≤ Z_ii ≤ 1/least for all i, where A has no eigenvalue
 // below least and no diagonal entry above most. limit is relative. A second call needs a second Solve.
 func (c *Check) Verify(z *Matrix, least, most, limit float64) error {
 	if err := verify.Near("the inverse within the band", c.Discrepancy(z), 0, limit); err != nil {
@@ -142,7 +143,7 @@ func (c *Check) Verify(z *Matrix, least, most, limit float64) error {
 	return verify.Near("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
 }
 
-// DiagonalRange returns the smallest and the largest entry on the diagonal, NaN if any is.
+// DiagonalRange returns the smallest and the largest entry on the diagonal, NaN if any is NaN.
 func (a *Matrix) DiagonalRange() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
 	a.eachDiagonal(func(_ int, v *float64) { lo, hi = min(lo, *v), max(hi, *v) })

@@ -14,15 +14,15 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// NotPositive is the error of Cholesky: elimination meets a pivot in Row that is not positive, or not a number.
+// NotPositive is the error of Cholesky: the pivot in Row is not positive, or NaN.
 type NotPositive struct{ Row int }
 
 func (e NotPositive) Error() string {
 	return fmt.Sprintf("the matrix is not positive definite: elimination fails at row %d", e.Row)
 }
 
-// inward calls step(a, x, j) for every block j in the order of elimination. Each half is one goroutine. It is a function of a and
-// x, not a closure, for closures would be allocated.
+// inward calls step(a, x, j) for every block j in the order of elimination. Each half is one goroutine. step is a function of
+// a and x rather than a closure, which would be allocated.
 func inward[T any](a *Matrix, x T, step func(a *Matrix, x T, j int)) {
 	if a.m > 0 {
 		parallel.For(2, func(half int) {
