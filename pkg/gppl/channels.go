@@ -12,42 +12,43 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// A Channel is a series that sees a function f, which other channels see too:
+// A Channel is a series of observations of a function f that other channels observe too:
 //
 //	y = Value·f(x) + Slope·f′(x) + offset + ε,  ε ~ N(0, Noise)
 //
-// Several instruments of one quantity have the Value 1 and the Slope 0. The radial velocity of a spotted star has a Slope, its
-// activity indicators have none (Rajpaul et al. 2015). The offset is a coefficient with a flat prior: likelihoods average over
-// it. Predictions of f leave the offsets and the mean of the model out.
+// Several instruments that measure one quantity have the Value 1 and the Slope 0. The radial velocity of a spotted star has a
+// Slope, its activity indicators have none (Rajpaul et al. 2015). The offset is a coefficient with a flat prior: likelihoods
+// average over it. Predictions of f leave out the offsets and the mean of the model.
 //
-// The kernel of a model with channels is Markovian, or a sum or product of these with Cosine or Periodic. If any
-// Slope is not 0, f must be differentiable: Matern32 and smoother, SHO, Rotation, Cosine, Periodic, but not Laplace. White noise
-// belongs to each channel, not to the kernel. The Mean of the model is added to the offsets, such as the orbit of a planet; its
-// Regressors are columns of the inputs, 0 at the observations of channels that do not see them, and its coefficients follow the
-// offsets in a Result.
+// The kernel of a model with channels is Markovian, or a sum or product of Markovian kernels with Cosine or Periodic. If any
+// Slope is not 0, f must be differentiable: Matern32 and smoother, SHO, Rotation, Cosine, Periodic, but not Laplace. White
+// noise belongs to each channel, not to the kernel. The Mean of the model, such as the orbit of a planet, is added to the
+// offsets. Its Regressors are columns of the inputs, 0 at observations of channels that they do not affect, and its
+// coefficients follow the offsets in a Result.
 //
-// The data determine only the product of the kernel's variances and the squares of all Values and Slopes: fix one of these that
-// is not 0, such as the Value of the first channel (Model.Fix).
+// The data determine only the product of the kernel's variances and the squares of all Values and Slopes: fix one that is not
+// 0, such as the Value of the first channel (Model.Fix).
 type Channel struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`           // a, of any sign
-	Slope float64 `json:"slope,omitempty"` // b, of any sign, in the unit of x times that of a
-	Noise float64 `json:"noise"`           // σ², in the unit of y²; 0, which is kept, where all observations have known errors
+	Slope float64 `json:"slope,omitempty"` // b, of any sign, in the unit of x times the unit of a
+	// σ², in the unit of y²; 0 stays fixed, for a channel whose observations all have known errors
+	Noise float64 `json:"noise"`
 }
 
-// NoiseOf, ValueOf, SlopeOf and OffsetOf name the parameters of a channel, and its offset among the coefficients of a Result.
+// NoiseOf returns the name of the channel's noise parameter. The offset is among the coefficients of a Result.
 func (c Channel) NoiseOf() string { return NoiseName + " of " + c.Name }
 
-// ValueOf is the name of Value.
+// ValueOf returns the name of the parameter Value.
 func (c Channel) ValueOf() string { return "value of " + c.Name }
 
-// SlopeOf is the name of Slope.
+// SlopeOf returns the name of the parameter Slope.
 func (c Channel) SlopeOf() string { return "slope of " + c.Name }
 
-// OffsetOf is the name of the offset.
+// OffsetOf returns the name of the offset among the coefficients of a Result.
 func (c Channel) OffsetOf() string { return "offset of " + c.Name }
 
-// String renders the name of the channel and how it sees f.
+// String returns the name of the channel and its Value and Slope.
 func (c Channel) String() string {
 	return fmt.Sprintf("channel %q(value=%.4g, slope=%.4g, noise variance=%.4g)", c.Name, c.Value, c.Slope, c.Noise)
 }
@@ -69,7 +70,7 @@ func (m Model) channelParams() (params []Param) {
 	return params
 }
 
-// withChannelParams is WithParams of a model with channels.
+// withChannelParams is WithParams for a model with channels.
 func (m Model) withChannelParams(theta []float64) Model {
 	kernel, n := len(m.Kernel.Params()), len(m.Channels)
 	if len(theta) != kernel+2*n && len(theta) != kernel+3*n {
@@ -87,7 +88,7 @@ func (m Model) withChannelParams(theta []float64) Model {
 	return m
 }
 
-// checkChannels returns an error that names what is wrong with the channels, or with a kernel that channels do not take.
+// checkChannels returns an error that names what is wrong with the channels, or with a kernel that channels do not support.
 func (m Model) checkChannels() error {
 	blocks, err := channelBlocks(m.Kernel)
 	if err != nil {
@@ -125,8 +126,8 @@ func (m Model) covers(d Data) error {
 	return nil
 }
 
-// CheckPlain returns an error unless the data are plain observations: if they are sums (SumsData), or if they or the model have
-// channels or exposures, which of all likelihoods only NewExact takes. what names what takes plain observations only.
+// CheckPlain returns an error unless the data are plain observations. Sums (SumsData) are not plain, nor are data or models
+// with channels or exposures, which only NewExact supports among the likelihoods. what names the caller in the error.
 func (m Model) CheckPlain(what string, d Data) error {
 	if d.sums != nil {
 		return fmt.Errorf("gppl: %s needs single observations, and sums hold none: %s take them", what, takeSums)
@@ -142,7 +143,7 @@ func (m Model) checkViewless(what string, d Data) error {
 	return nil
 }
 
-// channelBlocks returns the blocks of a kernel, or why channels do not take it.
+// channelBlocks returns the blocks of a kernel, or an error that says why channels do not support it.
 func channelBlocks(k Kernel) ([]statespace.Block, error) {
 	l := stateSpace{apart: true}
 	switch {
@@ -154,12 +155,12 @@ func channelBlocks(k Kernel) ([]statespace.Block, error) {
 	return l.blocks, nil
 }
 
-// notForChannels is the error for a kernel that is no linear one, or has too many harmonics.
+// notForChannels is the error for a kernel that is not linear or has too many harmonics.
 func notForChannels(k Kernel) error {
 	return fmt.Errorf("gppl: channels do not take %v: it is %s, or its state has more than %d numbers", k, notMarkov, largestState)
 }
 
-// isDifferentiable reports whether channels can see the derivative of the process of k.
+// isDifferentiable reports whether channels can observe the derivative of the process of k.
 func isDifferentiable(k Kernel) bool {
 	blocks, err := channelBlocks(k)
 	return err == nil && differentiable(blocks)
@@ -174,7 +175,7 @@ func differentiable(blocks []statespace.Block) bool {
 	return true
 }
 
-// deviations returns the standard deviations of f and of f′, 0 if it has none.
+// deviations returns the standard deviations of f and of f′, the latter 0 if f has no derivative.
 func deviations(k Kernel) (value, slope float64) {
 	var curve float64
 	l := stateSpace{apart: true}

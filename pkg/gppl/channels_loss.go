@@ -29,8 +29,8 @@ import (
 //	a_c·a_d·k(τ) + (a_c·b_d − b_c·a_d)·k′(τ) − b_c·b_d·k″(τ) + σ_c²·δ_ij,  τ = x_j − x_i,
 //
 // where k is even in τ. A state space computes value and gradient in O(n·D³) for a state of D numbers: exactly, to rounding,
-// however long an exposure is against the scales of the kernel. The state of each process is joined by a running integral for
-// every exposure that is open at the same time, one where none overlap; more than some hundred are an error.
+// however long an exposure is compared with the scales of the kernel. The state of each process is extended by a running
+// integral for every exposure that is open at the same time: one if none overlap; more than some hundred are an error.
 type viewed struct {
 	model   Model
 	data    Data
@@ -38,15 +38,15 @@ type viewed struct {
 	of      []int // the channel of each observation of the line
 	params  []Param
 	mean    *regress.Regression // nil for a mean of zero, without channels
-	exposed *exposed            // nil: none
+	exposed *exposed            // nil without exposures
 	options options
 	tally   *tally
 	calls   *parallel.Pool[viewedCall]
 
-	standIns []float64 // for the noise variance of each channel of which the model has 0; else 0
+	standIns []float64 // per channel, the value in place of a noise variance of 0; 0 for the others
 }
 
-// exposed is the exposures that end at the inputs of a line.
+// exposed describes the exposures that end at the inputs of a line.
 type exposed struct {
 	*statespace.Schedule
 	longest float64
@@ -61,19 +61,19 @@ type viewedCall struct {
 	views               []statespace.View
 	scale               []float64
 	g, r                blas64.General
-	grad                []float64 // of the blocks and the noise
-	value, slope, noise []float64 // of the views
-	least               float64   // noise variance
-	contrast            float64   // the largest variance over noise that a channel sees
-	lost                float64   // what harmonics that are left out may cost, in nats
+	grad                []float64 // for the parameters of the blocks and the noise
+	value, slope, noise []float64 // derivatives in the parameters of the views
+	least               float64   // least noise variance
+	contrast            float64   // largest variance over noise in any channel
+	lost                float64   // bound on the loss from omitted harmonics, in nats
 	sharp               bool      // Φ and Q have all their digits
-	doubled             bool      // the filter is one of double-double
+	doubled             bool      // the filter computes in double-double
 	fit                 *regress.Conditioned
 	recentred           blas64.General // r for the g of fit
-	bound               float64        // on the error of the value, in nats
+	bound               float64        // bound on the error of the value, in nats
 }
 
-// views returns the channels of the model, or the one that sees f itself.
+// views returns the channels of the model, or the single view of f itself.
 func (m Model) views() []Channel {
 	if len(m.Channels) == 0 {
 		return []Channel{{Value: 1, Noise: m.Noise}}
@@ -134,7 +134,7 @@ func (m Model) offsets(d Data) Inputs {
 	return x
 }
 
-// offsetMean is the mean of the observations: an offset for each channel, and Mean.
+// offsetMean returns the mean of the observations: an offset for each channel, plus Mean.
 func (m Model) offsetMean() Mean {
 	if len(m.Channels) == 0 {
 		return m.Mean
@@ -149,7 +149,8 @@ func (m Model) offsetMean() Mean {
 	return AddMeans(offsets...)
 }
 
-// paramsInUnits are the parameters, with coefficients trained in units that make what they add as large as y of their channel.
+// paramsInUnits returns the parameters. Coefficients are trained in units that make their contribution as large as y of their
+// channel.
 func (l *viewed) paramsInUnits() []Param {
 	params := l.model.trained()
 	if len(l.model.Channels) == 0 {
@@ -163,7 +164,7 @@ func (l *viewed) paramsInUnits() []Param {
 		of[c] = append(of[c], y)
 	}
 	for i := kernel + n; i < len(params); i++ {
-		if l.exposed != nil && i >= kernel+2*n { // averages see no derivative
+		if l.exposed != nil && i >= kernel+2*n { // averages do not depend on the derivative
 			params[i].Transform = transform.Fixed{}
 		}
 		if params[i].IsFixed() {
@@ -185,7 +186,7 @@ func (l *viewed) negligible(p int, noise float64) bool {
 	return c >= 0 && c < len(l.standIns) && l.line.Noise.Negligible(noise, func(i int) bool { return l.of[i] == c })
 }
 
-// Params returns those of the model, with the transforms of training.
+// Params returns the parameters of the model, with the transforms of training.
 func (l *viewed) Params() []Param { return slices.Clone(l.params) }
 
 // Model returns the model at theta.
@@ -210,8 +211,8 @@ func (l *viewed) ValueGrad(ctx context.Context, grad, theta []float64) (float64,
 	return value, err
 }
 
-// evaluate is ValueGrad in c, which has the factorisation afterwards. Where rounding of a filter in float64 costs more than the
-// tolerance, it is one of double-double.
+// evaluate is ValueGrad with c as memory, which afterwards holds the factorisation. Where rounding in a filter of float64
+// exceeds the tolerance, the filter computes in double-double.
 func (l *viewed) evaluate(ctx context.Context, c *viewedCall, grad, theta []float64) (value float64, err error) {
 	defer parallel.Stopped(&err)
 	theta = l.positive(theta)
@@ -231,7 +232,7 @@ func (l *viewed) evaluate(ctx context.Context, c *viewedCall, grad, theta []floa
 			err = l.complete(c)
 		}
 		if err != nil {
-			if wide && !c.doubled { // digits were lost
+			if wide && !c.doubled { // float64 lost digits
 				continue
 			}
 			return 0, notFactorised(c.model.Kernel, c.least, err, "gppl: statespace engine: %v", err)
@@ -259,7 +260,7 @@ func (l *viewed) evaluate(ctx context.Context, c *viewedCall, grad, theta []floa
 	return value, l.gradient(c, grad, theta)
 }
 
-// positive returns theta with what stands for noise variances of 0 (observed.Noise.StandIn).
+// positive returns theta with stand-ins for noise variances of 0 (observed.Noise.StandIn).
 func (l *viewed) positive(theta []float64) []float64 {
 	kernel := len(l.model.Kernel.Params())
 	if len(theta) != len(l.params) || !slices.Contains(theta[kernel:][:len(l.standIns)], 0) {
@@ -274,11 +275,12 @@ func (l *viewed) positive(theta []float64) []float64 {
 	return theta
 }
 
-// posteriorShare is how much less than the tolerance a factorisation for a posterior may err: what is predicted are differences.
+// posteriorShare is the factor on the tolerance for a factorisation of a posterior: predictions are differences.
 const posteriorShare = 1e-4
 
-// sharpMean is what a mean of a posterior may err by, in its standard deviations: it is linear in L⁻¹y, of length √(yᵀA⁻¹y),
-// and what moves the form by δ of itself moves it by some δ of that length. In random cases it was a hundredth of this at most.
+// sharpMean bounds the error of a posterior mean, in its standard deviations. The mean is linear in L⁻¹y, whose length is
+// √(yᵀA⁻¹y); a relative error δ of the form changes it by some δ times that length. In random cases the error was at most a
+// hundredth of this bound.
 const sharpMean = 0.01
 
 // working is the tolerance, in nats per observation, that decides how an evaluation is computed.
@@ -289,10 +291,10 @@ func (l *viewed) working() float64 {
 	return l.options.tolerance
 }
 
-// expected bounds the error of a value of n observations whose form is n: rounding, relative to all that a channel sees, and the
-// harmonics that are left out.
+// expected bounds the error of a value of n observations whose form is n: rounding, relative to the variance in a channel, and
+// the omitted harmonics.
 func (c *viewedCall) expected(n float64, doubled bool) float64 {
-	if doubled { // and derivatives, whose weights of the columns are of float64, err by up to twice 20 times 2⁻⁵⁰
+	if doubled { // derivatives, whose weights of the columns are float64, err by up to twice 20 times 2⁻⁵⁰
 		return n*0x1p-48*math.Sqrt(1+c.contrast) + c.lost
 	}
 	return n*0x1p-50*(1+c.contrast) + c.lost
@@ -311,7 +313,7 @@ func (l *viewed) complete(c *viewedCall) (err error) {
 	}
 	c.fit.Root(c.r)
 	copy(c.recentred.Data, c.r.Data)
-	if c.doubled { // g is that of y − Qγ already
+	if c.doubled { // g is for y − Qγ already
 		for i := 1; i < c.r.Rows; i++ {
 			c.recentred.Data[i*c.recentred.Stride] = 0
 		}
@@ -319,8 +321,9 @@ func (l *viewed) complete(c *viewedCall) (err error) {
 	return nil
 }
 
-// form returns tr RᵀGR, after complete: yᵀA⁻¹y less what the coefficients explain, and one for each flat coefficient. In twice
-// the digits the latter is not a sum over G, in which as much cancels as the information on coefficients differs.
+// form returns tr RᵀGR, after complete: yᵀA⁻¹y minus the part that the coefficients explain, plus one for each flat
+// coefficient. In double-double this one is not a sum over G, in which as many digits cancel as the coefficients' informations
+// differ.
 func (c *viewedCall) form() float64 {
 	if c.doubled {
 		return c.g.Data[0] + c.fit.Determined()
@@ -328,7 +331,7 @@ func (c *viewedCall) form() float64 {
 	return dense.Form(c.g, c.recentred)
 }
 
-// expand sets c to theta, but for the factorisation.
+// expand sets c to theta, except for the factorisation.
 func (l *viewed) expand(ctx context.Context, c *viewedCall, theta []float64) error {
 	c.model = l.model.WithParams(theta)
 	c.channels = c.model.views()
@@ -341,7 +344,7 @@ func (l *viewed) expand(ctx context.Context, c *viewedCall, theta []float64) err
 	}
 	c.filter.Ctx = ctx
 	c.scale = dense.Resize(c.scale, len(l.of))
-	least := make([]float64, len(c.channels)) // noise of each channel
+	least := make([]float64, len(c.channels)) // least noise variance of each channel
 	for i := range least {
 		least[i] = math.Inf(1)
 	}
@@ -359,15 +362,15 @@ func (l *viewed) expand(ctx context.Context, c *viewedCall, theta []float64) err
 		c.views = append(c.views, statespace.View{Value: ch.Value, Slope: ch.Slope})
 	}
 	v := variance(c.model.Kernel)
-	// seen is the largest variance over noise that a channel sees of a process with this variance of f and of f′.
-	seen := func(value, slope float64) (most float64) {
+	// ratio returns the largest variance over noise, over the channels, of a process with these variances of f and of f′.
+	ratio := func(value, slope float64) (most float64) {
 		for i, ch := range c.channels {
 			most = max(most, (ch.Value*ch.Value*value+ch.Slope*ch.Slope*slope)/least[i])
 		}
 		return most
 	}
-	contrast, slope := seen(v, 0), 0.
-	for range 2 { // a harmonic that is left out has a derivative, too, as fast as it is
+	contrast, slope := ratio(v, 0), 0.
+	for range 2 { // an omitted harmonic also has a derivative, in proportion to its frequency
 		if err := l.terms(c, contrast); err != nil {
 			return err
 		}
@@ -376,13 +379,13 @@ func (l *viewed) expand(ctx context.Context, c *viewedCall, theta []float64) err
 			break
 		}
 		slope = fastest * fastest
-		contrast = seen(v, v*slope)
+		contrast = ratio(v, v*slope)
 	}
 	curve := 0.
 	for i := range c.linear.blocks {
 		curve += c.linear.blocks[i].SlopeVariance()
 	}
-	c.contrast, c.lost = seen(v, curve), float64(len(l.of))*seen(c.linear.lost, c.linear.lost*slope)
+	c.contrast, c.lost = ratio(v, curve), float64(len(l.of))*ratio(c.linear.lost, c.linear.lost*slope)
 	c.sharp = true
 	for i := range c.linear.blocks {
 		b := &c.linear.blocks[i]
@@ -405,10 +408,10 @@ func (l *viewed) expand(ctx context.Context, c *viewedCall, theta []float64) err
 	return nil
 }
 
-// terms expands the kernel, with as many harmonics as the tolerance wants or, if their state is too large, as there is room for:
-// the bound then says so.
+// terms expands the kernel, with as many harmonics as the tolerance requires. If their state would be too large, it takes as
+// many as the limit allows, and the bound accounts for the others.
 func (l *viewed) terms(c *viewedCall, contrast float64) error {
-	const least = 1e-40 // the last harmonics are far below a rounding of the first, and weigh as much as the noise is small
+	const least = 1e-40 // the last harmonics are far below a rounding of the first, and small noise gives them weight
 	for eps := max(0.1*l.working()/contrast, least); ; eps *= 16 {
 		if c.linear.expand(c.model.Kernel, min(eps, mostLost)) {
 			return nil
@@ -419,7 +422,7 @@ func (l *viewed) terms(c *viewedCall, contrast float64) error {
 	}
 }
 
-// factorise sets the filter of c, after expand.
+// factorise computes the filter of c, after expand.
 func (l *viewed) factorise(c *viewedCall) error {
 	views := append(c.views, statespace.View{Value: 1})
 	if differentiable(c.linear.blocks) {
@@ -433,7 +436,7 @@ func (l *viewed) factorise(c *viewedCall) error {
 	return c.filter.Factorise(l.line.Columns, c.linear.blocks, 1, statespace.ByPairs)
 }
 
-// seconds predicts the time of a value and gradient at m, as that of blocks of any size.
+// seconds estimates the time of a value and gradient at m as for blocks of any size.
 func (l *viewed) seconds(m Model) float64 {
 	blocks := stateSpace{apart: true}
 	if !blocks.expand(m.Kernel, mostLost) {
@@ -443,7 +446,7 @@ func (l *viewed) seconds(m Model) float64 {
 	return float64(len(l.of)) * (anySeconds + anyPairSeconds*pairs)
 }
 
-// bytes predicts the memory of a factorisation.
+// bytes estimates the memory of a factorisation.
 func (l *viewed) bytes(blocks *stateSpace, doubled bool) float64 {
 	d, pairs := blocks.size()
 	steps := 0.
@@ -458,8 +461,8 @@ func (l *viewed) bytes(blocks *stateSpace, doubled bool) float64 {
 	return 8 * float64(len(l.of)) * each
 }
 
-// gradient sets grad, and checks it by two identities: scaling all variances, the noise and the known errors by one factor scales
-// A; and scaling all coefficients by the root of a factor is the same as scaling the variances of f by the factor.
+// gradient sets grad, and checks it by two identities: scaling all variances, the noise and the known errors by one factor
+// scales A; scaling all coefficients by the root of a factor equals scaling the variances of f by the factor.
 func (l *viewed) gradient(c *viewedCall, grad, theta []float64) error {
 	kernel, channels, views := len(c.model.Kernel.Params()), len(c.channels), len(c.views)+2
 	c.grad = dense.Resize(c.grad, c.filter.Derivatives())
@@ -504,7 +507,7 @@ func (l *viewed) gradient(c *viewedCall, grad, theta []float64) error {
 	return nil
 }
 
-// conditionedAt implements regressing: the offsets, and Mean.
+// conditionedAt implements regressing, for the offsets and Mean.
 func (l *viewed) conditionedAt(ctx context.Context, theta []float64) (of *regress.Conditioned, err error) {
 	c := l.calls.Get()
 	if _, err = l.evaluate(ctx, c, nil, theta); err == nil {
@@ -514,7 +517,7 @@ func (l *viewed) conditionedAt(ctx context.Context, theta []float64) (of *regres
 	return of, err
 }
 
-// exposures returns the ends of exposures as a line, and what a filter needs of them.
+// exposures returns the ends of the exposures as a line, and the data of the exposures for a filter.
 func (m Model) exposures(d Data) (*observed.Line, *exposed, error) {
 	for _, c := range m.Channels {
 		if c.Slope != 0 {

@@ -11,12 +11,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// viewedPosterior is f, its derivative and what each channel sees of it, given observations of channels or averages over
-// exposures.
+// viewedPosterior is the posterior of f, its derivative and the signal in each channel, given observations of channels or
+// averages over exposures.
 type viewedPosterior struct {
 	filter *statespace.Filter
-	views  int  // those of the observations; that of f follows, and that of f′
-	sloped bool // there is f′
+	views  int  // number of views of the observations; f's follows, then f′'s
+	sloped bool // whether f has a derivative
 }
 
 // posterior is Exact.Posterior.
@@ -27,14 +27,14 @@ func (l *viewed) posterior(ctx context.Context, theta []float64) (*Posterior, er
 	if _, err := of.evaluate(ctx, c, nil, theta); err != nil {
 		return nil, err
 	}
-	c.filter.Ctx = nil // of the evaluation, not of predictions
+	c.filter.Ctx = nil // predictions have their own context, not the evaluation's
 	inexact := of.tally.get().LastInexact
 	return &Posterior{model: l.model.WithParams(theta), engine: EngineStateSpace, dim: 1, inexact: inexact, mean: c.fit,
 		viewed: &viewedPosterior{filter: c.filter, views: len(c.channels), sloped: differentiable(c.linear.blocks)}}, nil
 }
 
-// Derivative returns the mean and variance of f′ at each x, per unit of x, for a model with channels. It is an error if f has no
-// derivative, or if the observations are averages over exposures.
+// Derivative returns the mean and variance of f′ at each x, per unit of x, for a model with channels. It returns an error if f
+// has no derivative, or if the observations are averages over exposures.
 func (p *Posterior) Derivative(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	switch {
 	case len(p.model.Channels) == 0:
@@ -46,8 +46,8 @@ func (p *Posterior) Derivative(ctx context.Context, x Inputs) (mean, variances [
 	return p.view(ctx, x, p.viewed.views+1, nil)
 }
 
-// Channel returns the mean and variance of what the channel with the given index sees at each x, its offset included but not its
-// noise: a new observation has the noise variance in addition. It panics if there is no such channel.
+// Channel returns the mean and variance of the signal in a channel at each x, with its offset and without its noise: a new
+// observation adds the noise variance. It panics if there is no channel with this index.
 func (p *Posterior) Channel(ctx context.Context, channel int, x Inputs) (mean, variances []float64, err error) {
 	if len(p.model.Channels) == 0 {
 		return nil, nil, errNoChannels("Channel")
@@ -60,9 +60,9 @@ func (p *Posterior) Channel(ctx context.Context, channel int, x Inputs) (mean, v
 	return p.view(ctx, x, channel, offset)
 }
 
-// errNoChannels is the error of a method of models with channels for another model.
+// errNoChannels is the error of a method that requires channels when the model has none.
 func errNoChannels(method string) error {
-	return fmt.Errorf("gppl: Posterior.%s is of models with Channels: Latent and Noisy answer for others", method)
+	return fmt.Errorf("gppl: Posterior.%s requires a model with Channels: use Latent or Noisy", method)
 }
 
 // function returns the mean and variance of f at each x: with channels the process alone, otherwise with the mean.
@@ -79,8 +79,8 @@ func (p *Posterior) function(ctx context.Context, x Inputs) (mean, variances []f
 	return p.view(ctx, x, p.viewed.views, h)
 }
 
-// view returns what a view of the filter sees at each x, with the columns h of the mean: a row for each x, or one for all; nil
-// for 0.
+// view returns the mean and variance of a view of the filter at each x. h has the columns of the mean, one row for each x or
+// one for all, or is nil for a mean of 0.
 func (p *Posterior) view(ctx context.Context, x Inputs, view int, h *mat.Dense) (mean, variances []float64, err error) {
 	defer parallel.Stopped(&err)
 	p.checkDim(x)

@@ -14,10 +14,10 @@ import (
 // gradientPromise bounds the error of a derivative in log θ, in units of the error bound of the value (LossReport.LastBound).
 const gradientPromise = 20
 
-// verifyScale checks a gradient in logs, noise last, by an identity of every likelihood of a covariance A: as the variances and
-// the noise grow together, A does, and the derivative is ½(terms − yᵀA⁻¹y). It costs nothing and detects a wrong sign or a
-// missing part, but not an error of A⁻¹ as a whole. A difference within promise, the error bound of the value in nats, is no
-// fault.
+// verifyScale checks a gradient in logs, noise last, by an identity for every likelihood with a covariance A. Scaling all
+// variances and the noise together scales A, so the derivative is ½(terms − yᵀA⁻¹y). The check costs next to nothing and
+// detects a wrong sign or a missing part, but not an error of A⁻¹ as a whole. A difference within promise, the error bound of
+// the value in nats, is accepted.
 func verifyScale(grad []float64, s *scaling, k Kernel, terms, form, promise float64) error {
 	last := len(grad) - 1
 	sum, ok := s.derivative(grad[:last], k)
@@ -28,10 +28,10 @@ func verifyScale(grad []float64, s *scaling, k Kernel, terms, form, promise floa
 		verify.GradientTrust*(terms+math.Abs(form)+math.Abs(grad[last]))+gradientPromise*promise)
 }
 
-// checkAnswer is an error unless the value of a loss at theta, and its gradient where grad is not nil, are finite.
+// checkAnswer returns an error unless the value of a loss at theta, and its gradient unless grad is nil, are finite.
 func checkAnswer(params []Param, value float64, grad, theta []float64) error {
 	if !numeric.IsFinite(value) {
-		return fmt.Errorf("gppl: the loss is %v at %s: a number on the way is beyond float64", value, describe("", at(params, theta)))
+		return fmt.Errorf("gppl: the loss is %v at %s: an intermediate number overflows float64", value, describe("", at(params, theta)))
 	}
 	if i := numeric.FirstNotFinite(grad); i >= 0 {
 		return fmt.Errorf("gppl: the derivative in %s is %v at %s: check Contract of the kernel, or change the unit of x or y",
@@ -49,8 +49,8 @@ func at(params []Param, theta []float64) []Param {
 	return moved
 }
 
-// kernelFault checks, after no engine could take the kernel, whether the kernel returns a number at every distance: at even steps
-// up to span and, if x is known, at the distances from its first point. If so, kernelFault returns err.
+// kernelFault checks, after every engine has refused the kernel, whether the kernel returns a finite number at every distance:
+// at even steps up to span and, if x is known, at the distances from its first point. If it does, kernelFault returns err.
 func kernelFault(k Kernel, x Inputs, span float64, err error) error {
 	if isPlaced(k) {
 		return err
@@ -67,7 +67,7 @@ func kernelFault(k Kernel, x Inputs, span float64, err error) error {
 	c := make([]float64, len(r))
 	k.Cov(c, r)
 	if i := numeric.FirstNotFinite(c); i >= 0 {
-		return fmt.Errorf("gppl: the kernel %v returned %v at distance %v: Cov is to return a finite number at every distance",
+		return fmt.Errorf("gppl: the kernel %v returned %v at distance %v: Cov must return a finite number at every distance",
 			k, c[i], r[i])
 	}
 	return err

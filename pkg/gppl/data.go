@@ -15,31 +15,31 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// Data is a validated set of n observations: inputs x and values y. Unless the model has a Mean, its mean is zero and y must be
-// centred (dataset.Series.Standardize does it).
+// Data is a validated set of n observations: inputs x and values y. Unless the model has a Mean, its mean is zero and y must
+// be centred (dataset.Series.Standardize centres it).
 type Data struct {
 	X Inputs
 	Y []float64 // length n
-	// Errors are the known standard deviations s_i of the errors of individual observations (error bars), in the unit of y, in
-	// addition to the noise of the model: Cov(y) = K + σ²I + diag(s²). nil if there are none.
+	// Errors are the known standard deviations s_i of the errors of individual observations (error bars), in the unit of y.
+	// They add to the noise of the model: Cov(y) = K + σ²I + diag(s²). nil means none.
 	Errors []float64
-	// Relative are errors e_i that are known up to a common scale σ, which is learnt. The noise (including that of White) then has
-	// the variance σ²e_i²: Cov(y) = K + σ²diag(e²) + diag(s²). They have no unit and are positive; nil if all are 1.
+	// Relative are errors e_i known up to a common scale σ, which is learnt. The noise (White included) then has the variance
+	// σ²e_i²: Cov(y) = K + σ²diag(e²) + diag(s²). They are positive and have no unit. nil means that all are 1.
 	Relative []float64
-	// Channels are the groups of the observations, such as the instruments: observation i is of Model.Channels[Channels[i]], which
-	// says how that channel sees f. nil if the model has no channels.
+	// Channels assigns each observation to a channel, such as an instrument: observation i belongs to
+	// Model.Channels[Channels[i]], which defines how it depends on f. nil means no channels.
 	Channels []int
 	// Exposures are the lengths δ_i of exposures, in the unit of x: y_i is the average of f from x_i − δ_i/2 to x_i + δ_i/2, and
 	// f(x_i) itself for 0. nil if there are none.
 	Exposures []float64
 
-	sums   *sums.Sums // in place of all of these, see SumsData
-	centre float64    // what is subtracted from the observations in sums
+	sums   *sums.Sums // replaces all fields above, see SumsData
+	centre float64    // subtracted from the observations in sums
 }
 
-// NewData checks and pairs inputs and observations. Neither is copied or ever modified here; losses, posteriors and
-// projections copy what they keep. The error names the argument and the first bad
-// index: no points, lengths that differ, NaN or infinite values.
+// NewData checks and pairs inputs and observations. It neither copies nor modifies them; losses, posteriors and projections
+// copy what they keep. It returns an error that names the argument and the first bad index: no points, lengths that differ,
+// NaN or infinite values.
 func NewData(x Inputs, y []float64) (Data, error) {
 	if err := x.check("x"); err != nil {
 		return Data{}, err
@@ -53,7 +53,7 @@ func NewData(x Inputs, y []float64) (Data, error) {
 	return Data{X: x, Y: y}, nil
 }
 
-// String has the number of the observations, their range and mean, and what is known of them, not the values.
+// String returns the number of observations, their range and mean, and the known errors, but no values.
 func (d Data) String() string {
 	if d.sums != nil {
 		return d.sums.String()
@@ -75,40 +75,41 @@ func (d Data) String() string {
 	return s
 }
 
-// WithErrors returns the same observations with known standard deviations of their errors. It is an error, with the index, if one
-// is negative or not finite. If nothing is known about an observation, leave it out instead of giving it a huge error.
+// WithErrors returns the same observations with known standard deviations of their errors. It returns an error, with the
+// index, if one is negative or not finite. If nothing is known about an observation, leave it out instead of giving it a huge
+// error.
 func (d Data) WithErrors(errors []float64) (Data, error) {
 	d.Errors = errors
 	return d, d.Check()
 }
 
-// WithRelativeErrors returns the same observations with errors e_i that are known up to a common scale: the noise variance of
-// observation i is σ²e_i², where σ² is the noise variance of the model. For weights w, take e_i = 1/√w_i. A posterior's noisy
-// band at a new input has e = 1. It is an error, with the index, if an e_i is not positive and finite.
+// WithRelativeErrors returns the same observations with errors e_i known up to a common scale: the noise variance of
+// observation i is σ²e_i², where σ² is the noise variance of the model. For weights w, use e_i = 1/√w_i. A posterior's noisy
+// band at a new input has e = 1. WithRelativeErrors returns an error, with the index, if an e_i is not positive and finite.
 func (d Data) WithRelativeErrors(relative []float64) (Data, error) {
 	d.Relative = relative
 	return d, d.Check()
 }
 
-// WithChannels returns the same observations, of which observation i is of the channel with index of[i] of Model.Channels. It is
-// an error, with the index, if one is negative.
+// WithChannels returns the same observations with observation i assigned to Model.Channels[of[i]]. It returns an error, with
+// the index, if an of[i] is negative.
 func (d Data) WithChannels(of []int) (Data, error) {
 	d.Channels = of
 	return d, d.Check()
 }
 
-// WithExposures returns the same observations as averages of f over exposures of the given lengths about x, which may overlap; 0
-// stands for f(x) itself. It is an error, with the index, if one is negative or not finite.
+// WithExposures returns the same observations as averages of f over exposures of the given lengths about x, which may overlap;
+// a length of 0 means f(x) itself. It returns an error, with the index, if a length is negative or not finite.
 func (d Data) WithExposures(lengths []float64) (Data, error) {
 	d.Exposures = lengths
 	return d, d.Check()
 }
 
-// takeSums names what computes from SumsData.
+// takeSums names the functions that accept SumsData.
 const takeSums = "NewExact, NewResidual, NewPosterior, Model.Periodogram and SpectralColumns"
 
-// Check returns an error, with the first bad index, unless the data are observations as NewData and the methods With… promise
-// them. All losses check them; those that take SumsData look at them first.
+// Check returns an error, with the first bad index, unless the data satisfy the conditions of NewData and of the methods
+// With…. All losses call it; losses that accept SumsData treat these before.
 func (d Data) Check() error {
 	if d.sums != nil {
 		return errors.New("gppl: sums hold no single observations: " + takeSums + " take them")
@@ -123,12 +124,12 @@ func (d Data) Check() error {
 	}
 	for i, s := range d.Errors {
 		if !(s >= 0 && s*s <= math.MaxFloat64) {
-			return fmt.Errorf("gppl: the known error of observation %d is %v: it is to be a standard deviation", i, s)
+			return fmt.Errorf("gppl: the known error of observation %d is %v: want a standard deviation, 0 or more", i, s)
 		}
 	}
 	for i, e := range d.Relative {
 		if !(e*e > 0 && 1/(e*e) > 0 && e > 0) {
-			return fmt.Errorf("gppl: the relative error of observation %d is %v: it is to be positive and finite", i, e)
+			return fmt.Errorf("gppl: the relative error of observation %d is %v: want a positive, finite number", i, e)
 		}
 	}
 	if d.Channels != nil && len(d.Channels) != len(d.Y) {
@@ -150,12 +151,12 @@ func (d Data) Check() error {
 	return nil
 }
 
-// leastMagnitude and mostMagnitude bound the magnitudes whose squares and inverse squares are numbers of full precision, with
-// room for sums and ratios.
+// leastMagnitude and mostMagnitude bound the magnitudes whose squares and inverse squares have full precision in float64, with
+// a margin for sums and ratios.
 const leastMagnitude, mostMagnitude = 1e-150, 1e150
 
-// CheckUnits returns an error if squares of y or of distances within x are beyond float64, or vanish: variances and lengthscales
-// then cannot be computed.
+// CheckUnits returns an error if squares of y or of distances within x overflow or vanish in float64: variances and
+// lengthscales then cannot be computed.
 func (d Data) CheckUnits() error {
 	if err := d.X.checkUnit(); err != nil {
 		return err
@@ -174,7 +175,7 @@ func (d Data) CheckUnits() error {
 	return nil
 }
 
-// clone returns a copy that nothing outside refers to: what a loss was made from stays as it was checked.
+// clone returns a copy that nothing outside refers to, so a loss keeps the data as checked.
 func (d Data) clone() Data {
 	d.X, d.Y, d.Errors, d.Relative = d.X.clone(), slices.Clone(d.Y), slices.Clone(d.Errors), slices.Clone(d.Relative)
 	d.Channels, d.Exposures = slices.Clone(d.Channels), slices.Clone(d.Exposures)
@@ -206,7 +207,7 @@ func (d Data) isEmpty() bool {
 // isViewed reports whether the data have channels or exposures.
 func (d Data) isViewed() bool { return d.Channels != nil || d.Exposures != nil }
 
-// channel returns the channel of observation i: the first without channels.
+// channel returns the index of observation i's channel, 0 without channels.
 func (d Data) channel(i int) int {
 	if d.Channels == nil {
 		return 0
@@ -235,7 +236,7 @@ func (d Data) rowNoise() observed.Noise {
 }
 
 // Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower degree if x has fewer distinct values. For
-// inputs of several dimensions it subtracts the mean. What is beyond float64 is ±[math.MaxFloat64].
+// inputs of several dimensions it subtracts the mean. Values that overflow float64 become ±[math.MaxFloat64].
 func (d Data) Detrend() Data {
 	rest := slices.Clone(d.Y)
 	if y := floats.Norm(rest, math.Inf(1)); y > mostMagnitude { // sums would overflow
@@ -253,8 +254,8 @@ func (d Data) Detrend() Data {
 	return Data{X: d.X, Y: rest}
 }
 
-// trend returns an orthonormal basis of the cubics in x, or of those that x distinguishes; in several dimensions, of the
-// constants.
+// trend returns an orthonormal basis of the cubics in x, or of the polynomials that x distinguishes; in several dimensions, of
+// the constants.
 func trend(x Inputs) [][]float64 {
 	if x.Dim() != 1 {
 		return regress.Polynomials(make([]float64, x.Len()), 0)

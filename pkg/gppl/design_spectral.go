@@ -14,27 +14,27 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
-// Spectral takes 1 and then cos(2πν_j(x−x₀)), sin(2πν_j(x−x₀)) at ascending frequencies, x₀ the start of the range of x: the
-// first k of a list that does not depend on k, so that columns can be added to existing ones (SpectralProjection, Extend). It
-// needs d = 1.
+// Spectral has the columns 1, then cos(2πν_j(x−x₀)), sin(2πν_j(x−x₀)) at ascending frequencies, where x₀ is the start of the
+// range of x. They are the first k of a list that does not depend on k, so columns can be added later (SpectralProjection,
+// Extend). It needs d = 1.
 //
-// If Stretch is set, the frequencies are those of a Fourier basis on an interval longer than the range by this factor, ν_j =
-// j/(Stretch·range). Such a basis has k·(1−1/Stretch) columns more than the dimension of the band-limited functions on the range,
-// and its condition number grows exponentially with this excess: for 1.08 it is 1e10 at k = 200, beyond rounding at k = 300. A
-// few excess columns are needed, because the signal is not periodic over the range. Without Stretch their number grows like log
-// k, as it does for prolate functions (Landau and Widom 1980):
+// If Stretch is set, the frequencies belong to a Fourier basis on an interval longer than the range by this factor, ν_j =
+// j/(Stretch·range). Such a basis has k·(1−1/Stretch) more columns than the dimension of the band-limited functions on the
+// range, and its condition number grows exponentially with this excess: for 1.08 it is 1e10 at k = 200, beyond rounding at k =
+// 300. Some excess columns are needed, because the signal is not periodic over the range. Without Stretch their number grows
+// like log k, as for prolate functions (Landau and Widom 1980):
 //
 //	ν_j·range = j − 2·log(1 + δj/2),  δ = 1 − 1/1.08
 //
-// rounded to a multiple of 1/16: the frequencies are then a sub-grid of those
-// of a kernel's series, and losses need not form the directions.
+// rounded to a multiple of 1/16. The frequencies are then a sub-grid of the frequencies of a kernel's series, and losses need
+// not form the directions.
 type Spectral struct {
-	Stretch float64 // of a Fourier basis; 0 means the list that suits any k
+	Stretch float64 // factor of the interval of a Fourier basis; 0 means the list that suits any k
 }
 
 func (d Spectral) String() string { return "Spectral" }
 
-// excess is how fast the list of frequencies falls behind the multiples of 1/range: the factor of log.
+// excess is the factor of the log by which the list of frequencies falls behind the multiples of 1/range.
 const excess = 2
 
 // frequency returns ν_j in cycles per range of x.
@@ -48,8 +48,8 @@ func (d Spectral) frequency(j float64) float64 {
 // cycles returns ν_j in cycles per range of x before it is rounded, without Stretch.
 func (Spectral) cycles(j float64) float64 { return j - excess*math.Log1p((1-1/1.08)*j/excess) }
 
-// columns returns the number of columns up to the given frequency, in cycles per
-// range; the sine and the cosine beyond it are counted, too.
+// columns returns the number of columns up to the given frequency, in cycles per range, plus the sine and the cosine beyond
+// it.
 func (d Spectral) columns(frequency float64) int {
 	j := math.Ceil(frequency)
 	for d.frequency(j) < frequency {
@@ -94,10 +94,10 @@ func (d Spectral) directions(ctx context.Context, omega *mat.Dense, x Inputs, fr
 	return nil
 }
 
-// SpectralProjection returns the projection on the first count columns of Spectral that are independent of those before them:
-// fewer where gaps or duplicates in x make some of them dependent. It takes O(n·count²), or O(n + count³) where sums over the
-// data suffice (see NewProjection). It is an error if count < 1 or x is no time series with distinct ends, and a MemoryError if Ω
-// has to be formed and does not fit WithMemory.
+// SpectralProjection returns the projection on the first count columns of Spectral that are independent of their predecessors:
+// fewer where gaps or duplicates in x make some dependent. It takes O(n·count²), or O(n + count³) where sums over the data
+// suffice (see NewProjection). It returns an error if count < 1 or x is no time series with distinct ends, and a MemoryError
+// if Ω has to be formed and exceeds WithMemory.
 func SpectralProjection(ctx context.Context, x Inputs, count int, opts ...Option) (*Projection, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
@@ -109,9 +109,9 @@ func SpectralProjection(ctx context.Context, x Inputs, count int, opts ...Option
 	return p.Extend(ctx, x, count, opts...)
 }
 
-// Extend returns a projection that adds to p, which SpectralProjection or Extend made for the same x, the columns of the design
-// up to count. The columns of p do not change: only the new ones are orthonormalised, against them and among themselves, in
-// O(n·k·new) if Ω is formed. It panics if p is of another kind or has another number of observations.
+// Extend returns p, made by SpectralProjection or Extend for the same x, with the columns of the design added up to count. The
+// columns of p do not change: only the new ones are orthonormalised, against p's and among themselves, in O(n·k·new) if Ω is
+// formed. Extend panics if another design made p or p has another number of observations.
 func (p *Projection) Extend(ctx context.Context, x Inputs, count int, opts ...Option) (extended *Projection, err error) {
 	defer parallel.Stopped(&err)
 	o, err := optionsOf(opts)
@@ -141,7 +141,7 @@ func (p *Projection) Extend(ctx context.Context, x Inputs, count int, opts ...Op
 	if p.k > 0 {
 		old = p.formed(ctx).RawMatrix()
 	}
-	q := dense.New(n, min(n, old.Cols+count-p.drawn)) // all columns so far, of which k are in use
+	q := dense.New(n, min(n, old.Cols+count-p.drawn)) // all columns so far; k are in use
 	k := 0
 	appendColumns := func(w blas64.General) {
 		for i := range n {
@@ -168,5 +168,5 @@ func (p *Projection) Extend(ctx context.Context, x Inputs, count int, opts ...Op
 	return &Projection{Orthonormal: true, Design: p.Design, Seed: p.Seed, n: n, k: k, drawn: count, omega: omega}, nil
 }
 
-// formingBytes is what it takes to form an n×k Ω and make it orthonormal: Ω, and the columns so far beside it.
+// formingBytes returns the memory, in bytes, for making an n×k Ω orthonormal: Ω and the columns so far.
 func formingBytes(n, k int) float64 { return 2 * 8 * float64(n) * float64(k) }

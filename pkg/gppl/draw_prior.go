@@ -16,23 +16,23 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
-// drawnLine is the inputs of draws on the line: each once, ascending.
+// drawnLine holds the distinct inputs of draws on the line, ascending.
 type drawnLine struct {
 	t     []float64
-	of    []int // which of t each input is
+	of    []int // index in t of each input
 	span  float64
 	grid  timeline.Regular
-	onAll bool // they are on the grid
+	onAll bool // all inputs are on the grid
 }
 
 const (
-	// sparseGrid is how many places a grid may lack for each that is drawn at: they cost n log n.
+	// sparseGrid is the largest number of missing places on a grid per place drawn: all places cost n log n.
 	sparseGrid = 3
-	// offGrid is how far from its place an input may be, relative to the step; the bound of a draw includes it.
+	// offGrid is the largest distance of an input from its place, relative to the step; the bound of a draw includes it.
 	offGrid = 0.02
 )
 
-// newDrawnLine returns the line of one-dimensional inputs; nil for others, and for a kernel that sees where they are.
+// newDrawnLine returns the line of one-dimensional inputs. It is nil for others, and for a kernel that depends on position.
 func newDrawnLine(k Kernel, inputs Inputs) *drawnLine {
 	if inputs.Dim() != 1 || isPlaced(k) {
 		return nil
@@ -57,8 +57,8 @@ func (l *drawnLine) addTo(dst, values []float64) {
 	}
 }
 
-// drawers are the ways to draw a term on the line, beside a dense factor. prepare returns what adds a draw to dst, and what
-// covariances err by, relative to k(0); it is an error if this way does not take the term after all.
+// drawers are the ways to draw a term on the line, besides a dense factor. prepare returns a function that adds a draw to dst,
+// and the error of the covariances relative to k(0). It returns an error if this way cannot draw the term after all.
 var drawers = []struct {
 	name     string
 	estimate func(k Kernel, l *drawnLine) choice.Estimate
@@ -70,13 +70,13 @@ var drawers = []struct {
 }
 
 const (
-	// drawTolerance is what covariances of a draw may err by, relative to k(0): a test would need 1e20 draws to notice.
+	// drawTolerance is the largest error of a draw's covariances relative to k(0): a test would need 1e20 draws to detect it.
 	drawTolerance = 1e-10
 	// drawRounding is the rounding of a draw.
 	drawRounding = 1e-14
-	// drawnEps is the share of the variance that waves which are left out may have.
+	// drawnEps is the largest share of the variance in waves that are left out.
 	drawnEps = 1e-13
-	// drawnTolerance is that of a sum of waves, relative to the sum of their amplitudes.
+	// drawnTolerance is the tolerance of a sum of waves, relative to the sum of their amplitudes.
 	drawnTolerance = 1e-14
 )
 
@@ -109,7 +109,7 @@ func drawStates(ctx context.Context, k Kernel, l *drawnLine) (func([]float64, *r
 		return nil, 0, err
 	}
 	return func(dst []float64, rnd *rand.Rand) {
-		_ = statespace.Draw(ctx, dst, l.t, s.blocks, rnd) // an error would be of the blocks, which were checked
+		_ = statespace.Draw(ctx, dst, l.t, s.blocks, rnd) // the blocks, the only source of an error, are checked
 	}, drawRounding + s.lost/variance(k), nil
 }
 
@@ -123,7 +123,7 @@ func estimateCirculant(k Kernel, l *drawnLine) choice.Estimate {
 	return choice.Estimate{Seconds: 5e-6 + size*(0.5*covariance+2*level*math.Log2(size)), Bytes: 40 * size, Err: drawRounding}
 }
 
-// drawCirculant draws the whole grid, and takes the places that are inputs.
+// drawCirculant draws the whole grid, and keeps the places that are inputs.
 func drawCirculant(ctx context.Context, k Kernel, l *drawnLine) (func([]float64, *rand.Rand), float64, error) {
 	lags := func(dst []float64, from int) {
 		for i := range dst {
@@ -138,7 +138,7 @@ func drawCirculant(ctx context.Context, k Kernel, l *drawnLine) (func([]float64,
 		return nil, 0, fmt.Errorf("gppl: drawing %v: %w", k, err)
 	}
 	bound := drawRounding + e.Clipped
-	if l.grid.Off > 0 { // each of two inputs is off its place by that much
+	if l.grid.Off > 0 { // both inputs of a pair are off their places by up to that much
 		slopes := make([]float64, l.grid.N)
 		lags(slopes, 0)
 		k.Slope(slopes, slopes)
@@ -159,10 +159,10 @@ func drawCirculant(ctx context.Context, k Kernel, l *drawnLine) (func([]float64,
 	}, bound, nil
 }
 
-// mostDrawnWaves bounds the frequencies of a draw: a transform of 0.1 GB.
+// mostDrawnWaves bounds the frequencies of a draw: its transform takes 0.1 GB.
 const mostDrawnWaves = 1 << 21
 
-// waveSet is waves of a period with the coefficients from m = 0 on.
+// waveSet holds waves of one period, with the coefficients from m = 0.
 type waveSet struct {
 	period float64
 	coef   []float64
@@ -209,11 +209,11 @@ func countWaves(k Kernel, span float64) (count float64, ok bool) {
 		return 0, false
 	}
 	count = fourier.Frequencies(span, span+1.4*reach, band, false)
-	return count, count < 1<<17 // the samples that a series takes
+	return count, count < 1<<17 // the number of samples for a series
 }
 
-// octaves divides the scales of an RQ so that the waves of each part, on a period that its longest lengthscale asks for, are few.
-// Those that are constants up to the span are one.
+// octaves divides the scales of an RQ so that each part has a small number of waves on the period that its longest lengthscale
+// requires. Scales that are constant up to the span form one part.
 func octaves(all layer, span float64) (parts []layer) {
 	const ratio = 16
 	terms := all.scales.Terms
@@ -233,7 +233,8 @@ func octaves(all layer, span float64) (parts []layer) {
 	return parts
 }
 
-// waveSets returns the waves of a term up to a distance, and what covariances err by without the others, relative to k(0).
+// waveSets returns the waves of a term up to a distance, and the error of the covariances without the others, relative to
+// k(0).
 func waveSets(k Kernel, span float64) (sets []waveSet, bound float64, err error) {
 	add := func(w waver) {
 		period, bands := w.Bands(nil, span, drawnEps)
@@ -274,7 +275,8 @@ func waveSets(k Kernel, span float64) (sets []waveSet, bound float64, err error)
 	return []waveSet{{period, s.C[:m]}}, drawnEps + lost/variance(k), nil
 }
 
-// drawWaves draws Σ √c_m·(ξ_m·cos + ξ′_m·sin), whose covariance is Σ c_m·cos: stationary, and k but for the waves left out.
+// drawWaves draws Σ √c_m·(ξ_m·cos + ξ′_m·sin), whose covariance is Σ c_m·cos: stationary, and equal to k except for the waves
+// left out.
 func drawWaves(ctx context.Context, k Kernel, l *drawnLine) (func([]float64, *rand.Rand), float64, error) {
 	sets, bound, err := waveSets(k, l.span)
 	if err != nil {
@@ -285,7 +287,7 @@ func drawWaves(ctx context.Context, k Kernel, l *drawnLine) (func([]float64, *ra
 		p := fourier.NewPoints(l.t, l.t[0], s.period)
 		p.Ctx = ctx
 		points = append(points, p)
-		// A value errs by the tolerance times the sum of the amplitudes.
+		// The error of a value is the tolerance times the sum of the amplitudes.
 		var amplitudes float64
 		for _, c := range s.coef {
 			amplitudes += math.Sqrt(c)

@@ -25,8 +25,8 @@ import (
 
 // Settings configures Fit. The zero value is recommended: L-BFGS to a vanishing gradient, from the loss's own parameters.
 type Settings struct {
-	// Method returns a fresh optimisation method: gonum's optimize.LBFGS, BFGS, CG, NelderMead, …, FisherScoring, or AdamRate. nil
-	// means L-BFGS. (A method keeps state, so that each run needs its own.)
+	// Method returns a fresh optimisation method: gonum's optimize.LBFGS, BFGS, CG, NelderMead, …, FisherScoring, or AdamRate.
+	// nil means L-BFGS. (A method keeps state, so each run needs its own.)
 	Method func() optimize.Method
 	// GradientTolerance ends training in success once no derivative of the loss with respect to a raw parameter is larger, in nats.
 	// For a log transform that is nats per unit of log θ. A negative value disables this criterion.
@@ -38,8 +38,9 @@ type Settings struct {
 	Stop func() optimize.Converger
 	// MaxEvaluations and MaxIterations limit each start; 0 means 1000 evaluations and no limit of iterations.
 	MaxEvaluations, MaxIterations int
-	// EvaluationSeconds, unless 0, turns MaxEvaluations into a limit of predicted time: an evaluation that Seconds predicts to take
-	// c > 1 times as long counts as c evaluations, and one that would exceed the limit is left out as if its loss were +Inf.
+	// EvaluationSeconds, unless 0, makes MaxEvaluations a limit on estimated time: an evaluation that is estimated to take c >
+	// 1 times EvaluationSeconds counts as c evaluations. One that would exceed the limit is left out, as if its loss were
+	// +Inf.
 	EvaluationSeconds float64
 	// Starts is the number of starting points; 0 means 1. The first is the loss's own, the others are normally distributed around it
 	// in the raw parameters with standard deviation Spread (0 means 1), drawn from Seed. Locations on the axis of x move in units of
@@ -47,11 +48,12 @@ type Settings struct {
 	Starts int
 	Spread float64
 	Seed   uint64
-	// Guide, unless nil, is a loss of the same parameters, such as an approximation of the likelihood, whose information at the
-	// start is about the curvature of the loss near the optimum. BFGS then moves in its metric, H^−½z for the information H in raw
-	// parameters, and takes fewer evaluations if the start is near the optimum, which is the loss's own. No guide is used by other
-	// methods, by L-BFGS of more than twelve parameters, or by a training with a GradientTolerance that begins more than 20 standard
-	// errors, √(gᵀH⁻¹g), from the optimum: the curvature there does not lead the way.
+	// Guide, unless nil, is a loss of the same parameters, such as an approximation of the likelihood, whose information at
+	// the start approximates the curvature of the loss near the optimum. BFGS then moves in its metric, H^−½z for the
+	// information H in raw parameters, and takes fewer evaluations if the start is near the optimum. The optimum remains the
+	// loss's own. A guide is ignored by other methods, by L-BFGS of more than twelve parameters, and by a training with a
+	// GradientTolerance that begins more than 20 standard errors, √(gᵀH⁻¹g), from the optimum, where the curvature does not
+	// help.
 	Guide Informed
 	// NoStandardErrors leaves out the 2p evaluations, for p trained parameters, that standard errors take.
 	NoStandardErrors bool
@@ -59,7 +61,7 @@ type Settings struct {
 	Progress func(Progress)
 }
 
-// String has the method, by its type, and what ends it: functions by what they return.
+// String returns the type of the method and the stopping criteria; a function is described by the value that it returns.
 func (s Settings) String() string {
 	var parts []string
 	add := func(is bool, format string, a ...any) {
@@ -88,7 +90,7 @@ func (s Settings) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// named is what a value says of itself, or the name of its type.
+// named returns the String of a value, or the name of its type.
 func named(v any) string {
 	if s, ok := v.(fmt.Stringer); ok {
 		return s.String()
@@ -99,8 +101,8 @@ func named(v any) string {
 
 // Progress reports how far training has come.
 type Progress struct {
-	Start, Starts int // the running start, from 0, of how many
-	Evaluations   int // so far, all starts together
+	Start, Starts int // index of the running start, from 0, and their number
+	Evaluations   int // so far, over all starts
 	Value, Best   float64
 	Elapsed       time.Duration
 }
@@ -122,7 +124,7 @@ func StopBelow(tol float64) func() optimize.Converger {
 	return func() optimize.Converger { return &descent.Still{Absolute: tol} }
 }
 
-// Status is how training ended.
+// Status says how training ended.
 type Status string
 
 const (
@@ -146,13 +148,13 @@ const (
 )
 
 // Fit minimises loss over those of its parameters that are not Fixed, in their raw values. It returns the best point that it
-// evaluated, with a full report of the training. start gives the values to begin with, and the transforms: all parameters of the
-// loss in their order, as loss.Params() or, if the loss has no parameters of its own, a model's Params() return them. nil means
+// evaluated, with a full report of the training. start gives the initial values and the transforms: all parameters of the loss
+// in their order, as loss.Params() or, if the loss has no parameters of its own, a model's Params() return them. nil means
 // loss.Params(). Fit panics if their number is wrong, or if loss is nil.
 //
-// If ctx ends, Fit returns the best point so far together with ctx's error, and the Value +Inf if that was during the first
-// evaluation. A loss that cannot be evaluated at the start, or only by engines that
-// are wrong there, is an error without a result; elsewhere it counts as +Inf.
+// If ctx ends, Fit returns the best point so far together with ctx's error; its Value is +Inf if ctx ended during the first
+// evaluation. Fit returns an error without a result if the loss cannot be evaluated at the start, or only by engines that are
+// wrong there. Elsewhere such a loss counts as +Inf.
 func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
 	notNil("Fit", "the loss", loss)
 	began := time.Now()
@@ -203,49 +205,49 @@ func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, er
 	return r, nil
 }
 
-// objective is the loss as the optimiser sees it, a function of the raw values of the parameters that are trained. Value and
-// gradient are computed together and remembered, since gonum asks for them one after the other.
+// objective is the loss as a function of the raw values of the trained parameters, for the optimiser. Value and gradient are
+// computed together and kept, since gonum requests them one after the other.
 type objective struct {
 	ctx      context.Context
 	loss     Loss
 	settings Settings
 	params   []Param
-	through  []transform.Transform // of each parameter, to the raw value that training moves
+	through  []transform.Transform // maps each parameter to the raw value that training moves
 	trained  []int                 // indices of the parameters that are not fixed
-	start    []float64             // raw
+	start    []float64             // raw values
 	gradTol  float64
 	guidable bool                 // the method is the default, and there are few parameters
 	scored   bool                 // training ends by the gradient in units of standard errors
-	curved   curvatureAt          // the curvature that newton took last
-	ahead    []evaluation         // what the loss was evaluated at before newton asks for it
-	metric   *descent.Coordinates // of the guide; nil: none
-	units    []float64            // of the trained parameters that have no logarithm, see findUnits
-	held     []bool               // parameters at a bound, which differences do not move; nil: none
+	curved   curvatureAt          // the last curvature that newton used
+	ahead    []evaluation         // evaluations made before newton requests them
+	metric   *descent.Coordinates // metric of the guide; nil without one
+	units    []float64            // units of the trained parameters that have no logarithm, see findUnits
+	held     []bool               // parameters at a bound, which differences do not move; nil if there are none
 
 	theta, gradTheta []float64
-	u, grad          []float64 // where value and grad were computed
+	u, grad          []float64 // place and gradient of the last evaluation
 	value            float64
 	known            bool
 	lastErr          error
 	withGrad         bool // the method wants gradients
-	withHess         bool // and Hessians: it is given the Fisher information
-	informed         int  // how often
+	withHess         bool // the method wants Hessians: it gets the Fisher information
+	informed         int  // number of evaluations of the information
 
 	began       time.Time
 	startIndex  int
 	evaluations int
-	counted     float64  // what the evaluations and checks of the running start count as in MaxEvaluations
+	counted     float64  // evaluations and checks of the running start, in the units of MaxEvaluations
 	leftOut     bool     // some evaluation of the running start would have exceeded the limit
-	checks      int      // values that were computed to check gradients
-	faults      []string // what they found of the running start
-	replaced    []string // engines that were left out because of it
-	failures    int      // evaluations that ended in an error
+	checks      int      // number of values computed to check gradients
+	faults      []string // faults found in the running start
+	replaced    []string // engines left out because of faults
+	failures    int      // number of evaluations that ended in an error
 	failure     error    // the last such error
-	best        point    // of the running start
+	best        point    // best point of the running start
 	trace       []TracePoint
 }
 
-// point is a place that was evaluated.
+// point is an evaluated place.
 type point struct {
 	u, grad []float64
 	value   float64
@@ -292,7 +294,7 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 	return o
 }
 
-// evaluate computes value and gradient at u, unless it just did.
+// evaluate computes value and gradient at u, unless they were computed last.
 func (o *objective) evaluate(u []float64) (float64, error) {
 	if !o.known || !slices.Equal(u, o.u) {
 		o.compute(u)
@@ -349,7 +351,7 @@ func (o *objective) compute(u []float64) {
 // errTooLong is the error of an evaluation that was left out.
 var errTooLong = errors.New("an evaluation would take longer than the limit leaves, by the estimate")
 
-// count returns what an evaluation at theta counts as in MaxEvaluations, and limit how much each start may take.
+// count returns the evaluations that one at theta counts as in MaxEvaluations; limit returns the limit for each start.
 func (o *objective) count(theta []float64) float64 {
 	if o.settings.EvaluationSeconds <= 0 {
 		return 1
@@ -359,14 +361,14 @@ func (o *objective) count(theta []float64) float64 {
 
 func (o *objective) limit() float64 { return float64(cmp.Or(o.settings.MaxEvaluations, 1000)) }
 
-// interrupted reports whether the last evaluation was, by the end of the context.
+// interrupted reports whether the end of the context interrupted the last evaluation.
 func (o *objective) interrupted() bool {
 	err := o.ctx.Err()
 	return err != nil && errors.Is(o.lastErr, err)
 }
 
-// run trains from u. A line search that fails away from the optimum is begun
-// afresh from the best point, as long as that gains anything.
+// run trains from u. A line search that fails away from the optimum is restarted from the best point, as long as that improves
+// the value.
 func (o *objective) run(u []float64) StartResult {
 	began, before := time.Now(), o.evaluations
 	if o.startIndex == 0 {
@@ -378,7 +380,7 @@ func (o *objective) run(u []float64) StartResult {
 	o.checkStart(u)
 	o.evaluate(u)
 	var result StartResult
-	if len(o.faults) > 0 { // what follows would be of no use
+	if len(o.faults) > 0 { // further training would be of no use
 		return o.finish(result, began, before)
 	}
 	if len(u) == 0 {
@@ -413,8 +415,8 @@ func (o *objective) run(u []float64) StartResult {
 	}
 }
 
-// minimize runs the method from the best point, with at most the given number of evaluations. If scored, it stops as soon
-// as little remains to be gained, otherwise by the rule of the settings.
+// minimize runs the method from the best point, with at most the given number of evaluations. If scored, it stops as soon as
+// little remains to be gained, otherwise by the rule of the settings.
 func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, error) {
 	stop := optimize.Converger(optimize.NeverTerminate{})
 	switch {
@@ -427,7 +429,7 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 	case !o.withGrad:
 		stop = &optimize.FunctionConverge{Absolute: 1e-8, Iterations: 100}
 	}
-	// gonum evaluates in a goroutine of its own, where nobody could recover from a panic.
+	// gonum evaluates in a goroutine of its own, where the caller could not recover from a panic.
 	var panicked parallel.First
 	metric, from, threshold := o.metric, o.best.u, max(o.gradTol, 0)
 	z := from
@@ -468,7 +470,7 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 		FuncEvaluations:   evaluations,
 	}, method)
 	panicked.Raise()
-	if !o.withGrad { // judge by the gradient all the same
+	if !o.withGrad { // judge by the gradient nevertheless
 		o.withGrad, o.known = true, false
 		u := o.best.u
 		o.best = point{}
@@ -490,10 +492,10 @@ func (s smallGradient) Converged(*optimize.Location) optimize.Status {
 	return optimize.NotTerminated
 }
 
-// errPanicked ends a minimisation; the panic is raised in its place.
+// errPanicked ends a minimisation; minimize then raises the panic again.
 var errPanicked = errors.New("an evaluation panicked")
 
-// nothingLeft says why the best point is the optimum although no gradient was computed there, "" if it may not be.
+// nothingLeft says why the best point is the optimum although no gradient was computed there, or "".
 func (o *objective) nothingLeft() string {
 	if o.settings.NoStandardErrors || !o.loss.Report().Likelihood {
 		return "what is left to gain is below 5e-9 nats, by the last step"
@@ -504,7 +506,8 @@ func (o *objective) nothingLeft() string {
 	return ""
 }
 
-// verdict says how a run that began at the value from ended, and whether another from the best point may gain more.
+// verdict says how a run that began at the value from ended, and whether another run from the best point may improve the
+// value.
 func (o *objective) verdict(res *optimize.Result, err error, from float64) (status Status, reason string, again bool) {
 	switch gradient := floats.Norm(o.best.grad, math.Inf(1)); {
 	case o.ctx.Err() != nil:
@@ -513,7 +516,8 @@ func (o *objective) verdict(res *optimize.Result, err error, from float64) (stat
 		return Stalled, fmt.Sprint("no finite value found: ", o.lastErr), false
 	case gradient <= o.gradTol:
 		return Converged, fmt.Sprintf("gradient %.2g ≤ %.2g", gradient, o.gradTol), false
-	case err == nil && res.Status == optimize.GradientThreshold: // not at the best point, whose value is lower and gradient larger
+	// met away from the best point, whose value is lower and gradient larger
+	case err == nil && res.Status == optimize.GradientThreshold:
 		at, last := o.best.value, floats.Norm(res.Gradient, math.Inf(1))
 		if !(res.F-at <= sameValue*math.Abs(at)) || !(last <= o.gradTol) {
 			return Stalled, fmt.Sprintf("%v, gradient %.2g", res.Status, gradient), at < from
@@ -533,10 +537,10 @@ func (o *objective) verdict(res *optimize.Result, err error, from float64) (stat
 	}
 }
 
-// sameValue is the share of a value by which another may be lower and count as the same, by rounding.
+// sameValue is the relative difference up to which values count as equal, because of rounding.
 const sameValue = 1e-10
 
-// finish confirms the outcome where nothing else did, and completes it.
+// finish confirms the outcome if it is still unconfirmed, and completes it.
 func (o *objective) finish(r StartResult, began time.Time, before int) StartResult {
 	switch {
 	case r.Status == Stalled && o.withGrad && !math.IsInf(o.best.value, 0):

@@ -9,18 +9,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
-// Fit compares gradients with differences of the loss's value, which is computed by another route: at every start, where the
-// gradient is large, and at the end of training, to confirm the optimum. That takes two values at a start. At the end it takes
-// none beyond those of the standard errors, or two without them. It takes more only if they disagree.
+// Fit compares gradients with differences of the loss's value, which another route computes: at every start, where the
+// gradient is large, and at the end of training, to confirm the optimum. A start takes two values. The end takes no values
+// beyond those of the standard errors, or two without them. Only a disagreement takes more.
 
 const (
-	// gradientFault is the relative error of one derivative that the check at a start is to see.
+	// gradientFault is the relative error of one derivative that the check at a start must detect.
 	gradientFault = 1e-3
-	// optimumGain, in nats, is how far below an optimum its neighbours' values may put the minimum.
+	// optimumGain is how far below an optimum its neighbours' values may put the minimum, in nats.
 	optimumGain = 0.01
 )
 
-// along returns the loss at u, where it has the given value, and along d, in raw parameters.
+// along returns the loss along the direction d from u, in raw parameters; value is the loss at u.
 func (o *objective) along(u, d []float64, value float64) descent.Line {
 	return descent.Line{Value: value, At: func(step float64) float64 {
 		for j, i := range o.trained {
@@ -47,7 +47,7 @@ func (o *objective) confirmGradient(u, grad []float64, value float64) string {
 	return o.along(u, d, value).ConfirmSlope(slope, 0.5*gradientFault/float64(len(u))*slope)
 }
 
-// confirmOptimum looks, around the point where training ended, whether values fall on although the gradient vanishes.
+// confirmOptimum checks around the end of training whether values still fall although the gradient vanishes.
 func (o *objective) confirmOptimum(u []float64, value float64) string {
 	if len(u) == 0 || o.ctx.Err() != nil || math.IsInf(value, 0) {
 		return ""
@@ -59,8 +59,8 @@ func (o *objective) confirmOptimum(u []float64, value float64) string {
 	return o.along(u, d, value).ConfirmMinimum(optimumGain)
 }
 
-// confirmByCurvature is confirmOptimum with the values that the standard errors
-// took anyway: first differences of all parameters, and the covariance.
+// confirmByCurvature is confirmOptimum with the values computed for the standard errors: first differences of all parameters,
+// and the covariance.
 func (o *objective) confirmByCurvature(first []float64, cov mat.Matrix, win StartResult) string {
 	s := mat.NewVecDense(len(first), first)
 	if gain := 0.5 * mat.Inner(s, cov, s); gain <= optimumGain {

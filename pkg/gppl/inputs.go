@@ -17,7 +17,7 @@ import (
 type Inputs struct {
 	d       int
 	at      []float64 // row-major, n×d
-	columns *columns  // nil: none
+	columns *columns  // nil without columns
 }
 
 // Scalars returns the n one-dimensional inputs x: the times of a series, in any order, duplicates allowed.
@@ -35,7 +35,7 @@ func Vectors(x []float64, d int) Inputs {
 	return Inputs{d: d, at: x}
 }
 
-// String has the number of the points and their range, not the points.
+// String returns the number of points and their range, but no points.
 func (x Inputs) String() string {
 	n := x.Len()
 	switch {
@@ -108,7 +108,7 @@ func extent(x Inputs) (d float64) {
 	return d
 }
 
-// Check returns an error if there is no point, or that names the first coordinate or value of a column that is not finite.
+// Check returns an error if there is no point, or one that names the first coordinate or value of a column that is not finite.
 func (x Inputs) Check() error { return x.check("x") }
 
 // check returns an error that names the first bad coordinate.
@@ -150,7 +150,7 @@ func distances(r []float64, a, b Inputs) {
 	}
 }
 
-// checkUnit is an error if the square of the extent of x is beyond float64, or vanishes.
+// checkUnit returns an error if the square of the extent of x overflows or vanishes in float64.
 func (x Inputs) checkUnit() error {
 	for j := range x.d {
 		lo, hi := x.Range(j)
@@ -162,19 +162,19 @@ func (x Inputs) checkUnit() error {
 	return nil
 }
 
-// columns are named values that inputs carry beside their coordinates. Kernels do not
-// see them; the Regressors of a mean do. They do not change.
+// columns are named values that inputs carry beside their coordinates. Kernels ignore them; the Regressors of a mean read
+// them. They are immutable.
 type columns struct {
 	names  []string
-	values [][]float64 // n each
+	values [][]float64 // n values each
 }
 
-// WithColumn returns x with a named column, one value per point: a regressor for the mean of a model (Regressor). The column is
-// not a coordinate, and does not count for Dim or for distances. It replaces a column of the same name. The values are not copied
-// and must not be changed afterwards. Slice and Pick keep the columns. It panics if the name is empty or the number of values is
-// not that of the points.
+// WithColumn returns x with a named column, one value per point: a regressor for the mean of a model (Regressor). The column
+// is not a coordinate, and does not count for Dim or for distances. It replaces a column of the same name. The values are not
+// copied and must not be changed afterwards. Slice and Pick keep the columns. WithColumn panics if the name is empty or the
+// number of values differs from the number of points.
 //
-// Forecasts need the column as well: the regressor must be known, or assumed, at every input of a prediction.
+// Predictions need the column as well: the regressor must be known, or assumed, at every new input.
 func (x Inputs) WithColumn(name string, values []float64) Inputs {
 	if name == "" {
 		panic("gppl: Inputs.WithColumn: the name is empty")
@@ -240,10 +240,10 @@ func (c *columns) check(arg string) error {
 	return nil
 }
 
-// KMeans returns m centres of the inputs x: seeded by k-means++ (Arthur and Vassilvitskii 2007) and refined by Lloyd's iteration
-// until no point changes its centre, at most 100 times. They are good inducing inputs to start VFE from. On the line the centres
-// come in ascending order. Time is O(nm) for the seeding and per iteration; on the line, O(n log m) per iteration. It is an error
-// if m is not in 1, …, n or if x has fewer than m distinct points.
+// KMeans returns m centres of the inputs x: seeded by k-means++ (Arthur and Vassilvitskii 2007) and refined by Lloyd's
+// iteration until no point changes its centre, at most 100 times. They are good inducing inputs to start VFE from. On the line
+// the centres are ascending. Time is O(nm) for the seeding and per iteration; on the line, O(n log m) per iteration. KMeans
+// returns an error if m is not in 1, …, n or if x has fewer than m distinct points.
 func (x Inputs) KMeans(ctx context.Context, m int, seed uint64) (z Inputs, err error) {
 	defer parallel.Stopped(&err)
 	if err := x.check("x"); err != nil {
