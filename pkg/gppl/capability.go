@@ -48,7 +48,7 @@ func contractVariance(grad []float64, k Kernel, w float64) {
 	k.Contract(grad, weight, r)
 }
 
-// reach returns a distance beyond which |k| stays below eps times its variance, +Inf if there is none that is known.
+// reach returns a distance beyond which |k| stays below eps times its variance, or +Inf if none is known.
 func reach(k Kernel, eps float64) float64 {
 	if k, ok := k.(capability.Reacher); ok {
 		return k.Reach(eps)
@@ -56,8 +56,8 @@ func reach(k Kernel, eps float64) float64 {
 	return math.Inf(1)
 }
 
-// bandwidth returns the frequency beyond which the remaining spectrum of the kernel is
-// below eps times its variance; +Inf if it is not known.
+// bandwidth returns the frequency beyond which the remaining spectrum of the kernel is below eps times its variance, or +Inf
+// if none is known.
 func bandwidth(k Kernel, eps float64) float64 {
 	if k, ok := k.(capability.Bandlimited); ok {
 		return k.Bandwidth(eps)
@@ -65,7 +65,7 @@ func bandwidth(k Kernel, eps float64) float64 {
 	return math.Inf(1)
 }
 
-// decay is a kernel as series and circles see it (spectral.Kernel). Its address costs no memory at every evaluation.
+// decay adapts a Kernel to spectral.Kernel for series and circles. Passing its address allocates nothing.
 type decay struct{ Kernel }
 
 func (k decay) Reach(eps float64) float64     { return reach(k.Kernel, eps) }
@@ -86,7 +86,7 @@ func scaledAt(k Kernel) (variance, lengthscale int, ok bool) {
 	return 0, 0, false
 }
 
-// steepness returns what the kernel says of it (see Steep), or samples it.
+// steepness returns the kernel's own bound (see Steep), or samples it.
 func steepness(k Kernel, span float64) float64 {
 	if k, ok := k.(capability.Steep); ok {
 		return k.Steepness(span)
@@ -94,8 +94,9 @@ func steepness(k Kernel, span float64) float64 {
 	return sampledSteepness(k, span)
 }
 
-// sampledSteepness is twice the largest r·|k′(r)| at 512 distances: some at equal ratios, for kernels that fall, and some spread
-// over the farther half, where oscillating kernels are steepest. The factor of two allows for distances in between.
+// sampledSteepness returns twice the largest r·|k′(r)| at 512 distances. Some are at equal ratios, for kernels that fall; the
+// others are spread over the farther half, where oscillating kernels are steepest. The factor of two allows for distances in
+// between.
 func sampledSteepness(k Kernel, span float64) float64 {
 	const (
 		golden  = 0.6180339887498949
@@ -119,14 +120,14 @@ func sampledSteepness(k Kernel, span float64) float64 {
 	k.Slope(slope, r)
 	var most float64
 	for i, s := range slope {
-		if s := math.Abs(r[i] * s); !(s <= most) { // NaN too
+		if s := math.Abs(r[i] * s); !(s <= most) { // true for NaN as well
 			most = s
 		}
 	}
 	return 2 * most / v
 }
 
-// scaling is which parameters scale a kernel as a whole: those v with Σ ∂k/∂log v = k. It serves one family of kernels.
+// scaling holds which parameters v scale a kernel as a whole: Σ ∂k/∂log v = k. It serves one family of kernels.
 type scaling struct {
 	at           []int
 	known, ready bool
@@ -137,8 +138,8 @@ func scalingOf(k Kernel) scaling {
 	return scaling{at, known, true}
 }
 
-// derivative returns the sum of those derivatives, in logs, that scale the kernel
-// as a whole; ok is false if it is not known which they are.
+// derivative returns the sum of the derivatives, in logs, that scale the kernel as a whole. ok is false if it is unknown which
+// parameters do.
 func (s *scaling) derivative(grad []float64, k Kernel) (sum float64, ok bool) {
 	if !s.ready {
 		*s = scalingOf(k)
@@ -149,8 +150,8 @@ func (s *scaling) derivative(grad []float64, k Kernel) (sum float64, ok bool) {
 	return sum, s.known
 }
 
-// amplitudesOf returns the indices, from offset on, of the parameters that scale k as a whole, and whether they are known: the
-// variances of every term of a sum, those of one factor of a product, none of White.
+// amplitudesOf returns the indices, plus offset, of the parameters that scale k as a whole: the variances of every term of a
+// sum and of one factor of a product, none of White. known is false if the kernel does not say.
 func amplitudesOf(k Kernel, offset int) (at []int, known bool) {
 	if k, ok := k.(capability.Amplified); ok {
 		at, known = k.Amplitudes()

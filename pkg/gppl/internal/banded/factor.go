@@ -120,19 +120,19 @@ func eliminate(a *Matrix, _ struct{}, j int) {
 	parallel.Within(a.Ctx, to-from+1, func(k int) { a.update(j, from+k) })
 }
 
-// update subtracts from block k what eliminating block j leaves there.
+// update subtracts from block k the contribution of eliminating block j.
 func (a *Matrix) update(j, k int) {
 	b, c := &a.blocks[j], &a.blocks[k]
 	lo, hi := b.within(k)
 	p := b.columns(lo, hi)
-	d := dense.Sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at) // all of it, or a corner
+	d := dense.Sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at) // the whole block, or a corner
 	blas64.Syrk(blas.Trans, -1, p, 1, symmetric(d))
 	if l, h := max(b.lo, c.lo), min(b.hi, c.hi); l < h {
 		dense.Gemm(blas.Trans, blas.NoTrans, -1, p, b.columns(l, h), 1, dense.Sub(c.off, lo-c.at, hi-c.at, l-c.lo, h-c.lo))
 	}
 }
 
-// within returns which of the columns of b.off are in block k.
+// within returns the range of columns of b.off that are in block k.
 func (b *block) within(k int) (lo, hi int) {
 	return max(b.lo, k*side), min(b.hi, (k+1)*side)
 }
@@ -156,7 +156,7 @@ func potrf(d blas64.General) int {
 	return -1
 }
 
-// Within returns a factor whose solves look at ctx, for one goroutine of many that share the band. It is not to be factorised.
+// Within returns a factor for one goroutine of many that share the band; its solves check ctx. It must not be factorised.
 func (a *Matrix) Within(ctx context.Context) *Matrix {
 	own := *a
 	own.Ctx = ctx
@@ -177,10 +177,10 @@ func forward(a *Matrix, x blas64.General, j int) {
 	}
 }
 
-// Squares sets dst[c] to |F⁻¹b_c|² = b_cᵀA⁻¹b_c for the columns of b (n×k), which vanish outside rows [lo, hi), and clears b. It
-// begins at the first of these rows in the order of elimination, and ends once what is to come is at most rest for all columns
-// together. What elimination leaves of b is r, and of A its Schur complement S: to come is rᵀS⁻¹r ≤ |r|²/least, for no eigenvalue
-// of A, and hence none of S, is below least. It takes 2·b·k flops for each row that it passes.
+// Squares sets dst[c] to |F⁻¹b_c|² = b_cᵀA⁻¹b_c for the columns of b (n×k), which vanish outside rows [lo, hi), and clears b.
+// It begins at the first of these rows in the order of elimination, and ends once the remaining terms are at most rest for all
+// columns together. Elimination leaves r of b, and the Schur complement S of A; the remaining terms are rᵀS⁻¹r ≤ |r|²/least,
+// since no eigenvalue of A, and hence none of S, is below least. It takes 2·b·k flops for each row that it passes.
 func (a *Matrix) Squares(dst []float64, b blas64.General, lo, hi int, least, rest float64) {
 	clear(dst)
 	first, last := lo/side, (hi-1)/side
@@ -252,15 +252,15 @@ func backward(a *Matrix, x blas64.General, j int) {
 // Inverse sets dst to the entries of A⁻¹ within the band, where a is a factor, in 2n·b² flops (Takahashi's recursion, last block
 // first). dst may be a itself; else it must have been made or Reset with the same profile.
 //
-// With W = U⁻¹P, and Z the inverse of what was eliminated after block j: Z_j· = −WZ, and Z_jj = U⁻¹U⁻ᵀ + WZWᵀ. Every entry of Z
-// that this takes is in the band, for the columns of a block have no gaps between them.
+// With W = U⁻¹P, and Z the inverse of the part eliminated after block j: Z_j· = −WZ, and Z_jj = U⁻¹U⁻ᵀ + WZWᵀ. All entries of
+// Z on the right are in the band, because the columns of a block have no gaps between them.
 //
-// An entry is as exact as if it had been solved for, and it stays so however large n is: relative to the largest entry of its
-// column the error is about 10·2⁻⁵³·κ, and at most 430·2⁻⁵³·κ at κ = 1e10, where A = K + σ²I and κ = v/σ² (TestInverseAccuracy,
-// TestInverseLong). One step takes an error E of Z to MEMᵀ with M = [−W; I]. Steps like it cannot amplify E, because MZMᵀ ≤ Z
-// where the next step looks. That holds for symmetric E only. Rounding leaves Z_jj not quite symmetric, and a step carries on the
-// square blocks of an antisymmetric E one by one, each with its own columns of W. These are large where A is a smooth covariance,
-// and E grew exponentially: to 1e67 for SE at n = 3000, l = 32, σ² = 1e-6. So each Z_jj is made symmetric to the last bit.
+// An entry is as exact as one from a solve, however large n is: relative to the largest entry of its column the error is about
+// 10·2⁻⁵³·κ, and at most 430·2⁻⁵³·κ at κ = 1e10, where A = K + σ²I and κ = v/σ² (TestInverseAccuracy, TestInverseLong). One
+// step maps an error E of Z to MEMᵀ with M = [−W; I]. Further steps do not amplify E, because MZMᵀ ≤ Z in the entries that the
+// next step reads. That holds for symmetric E only. Rounding leaves Z_jj slightly asymmetric, and a step passes on the square
+// blocks of an antisymmetric E one by one, each with its own columns of W. These are large where A is a smooth covariance, and
+// E grew exponentially: to 1e67 for SE at n = 3000, l = 32, σ² = 1e-6. Each Z_jj is therefore made symmetric to the last bit.
 func (a *Matrix) Inverse(dst *Matrix) {
 	same := func(b, c block) bool { return b.lo == c.lo && b.hi == c.hi }
 	if dst.n != a.n || !slices.EqualFunc(a.blocks, dst.blocks, same) {
@@ -369,8 +369,7 @@ func (a *Matrix) mulRows(dst, x blas64.General, j int) {
 	}
 }
 
-// add sets c = alpha·op(a)·b + beta·c. For few columns Gemm would work on
-// rows of so many numbers: Gemv, a column at a time, is faster.
+// add sets c = alpha·op(a)·b + beta·c. For few columns Gemm would work on short rows; Gemv, one column at a time, is faster.
 func add(ta blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	if b.Cols >= few {
 		dense.Gemm(ta, blas.NoTrans, alpha, a, b, beta, c)
@@ -381,8 +380,8 @@ func add(ta blas.Transpose, alpha float64, a, b blas64.General, beta float64, c 
 	}
 }
 
-// inStrips calls f for strips of columns of x, in parallel where a itself does
-// not occupy two processors and there is enough to do.
+// inStrips calls f for strips of columns of x: in parallel if the elimination of a does not occupy two processors and there is
+// sufficient work.
 func (a *Matrix) inStrips(x blas64.General, f func(a *Matrix, x blas64.General)) {
 	if a.m > 0 || x.Cols < 2*few || float64(len(a.data))*float64(x.Cols) < tooSmall {
 		f(a, x)

@@ -19,7 +19,7 @@ import (
 // Nodes is the number of nodes of an interval.
 const Nodes = 30
 
-// Panel is an interval with the values at its nodes. It does not change.
+// Panel is an interval with the values at its nodes. It is immutable.
 type Panel struct {
 	Size float64 // the largest entry of any S_q
 
@@ -27,8 +27,8 @@ type Panel struct {
 	s    [Nodes][]float64 // S_q, packed
 }
 
-// NewPanel returns the interval with a centre and a half-width, for k×k matrices that set writes, row by row. An error of set
-// ends it.
+// NewPanel returns the interval with a centre and a half-width, for k×k matrices that set writes, row by row. It returns the
+// first error of set.
 func NewPanel(centre, halfWidth float64, k int, set func(s []float64, u float64) error) (*Panel, error) {
 	p, s := new(Panel), make([]float64, k*k)
 	for q := range p.node {
@@ -45,10 +45,10 @@ func NewPanel(centre, halfWidth float64, k int, set func(s []float64, u float64)
 	return p, nil
 }
 
-// packed is the number of entries of the lower triangle of a k×k matrix.
+// packed returns the number of entries of the lower triangle of a k×k matrix.
 func packed(k int) int { return k * (k + 1) / 2 }
 
-// pack sets dst to the lower triangle of s, entries off the diagonal times off.
+// pack sets dst to the lower triangle of s, with entries off the diagonal multiplied by off.
 func pack(dst, s []float64, k int, off float64) {
 	i := 0
 	for a := range k {
@@ -72,7 +72,7 @@ func unpack(s, packed []float64, k int) {
 	}
 }
 
-// Interpolant is S at one u. It is working memory, for one goroutine.
+// Interpolant holds S at one u. It is working memory, for one goroutine.
 type Interpolant struct {
 	Weight [Nodes]float64 // L_q(u)
 	Slope  [Nodes]float64 // L′_q(u)
@@ -86,14 +86,14 @@ type Interpolant struct {
 	combine, dot func(int) // the loops that run in parallel, made once
 }
 
-// NewInterpolant returns one of k×k matrices.
+// NewInterpolant returns an interpolant of k×k matrices.
 func NewInterpolant(k int) *Interpolant {
 	g := &Interpolant{k: k, sPack: make([]float64, packed(k)), vPack: make([]float64, packed(k))}
 	g.combine, g.dot = g.combineShare, g.dotNode
 	return g
 }
 
-// Set sets Weight and Slope to those of a panel at u. nil forgets the panel, which may be large.
+// Set sets Weight and Slope for a panel at u. nil forgets the panel, which may be large.
 func (g *Interpolant) Set(p *Panel, u float64) {
 	if g.panel = p; p == nil {
 		return
@@ -120,7 +120,7 @@ func (g *Interpolant) Set(p *Panel, u float64) {
 	}
 }
 
-// Lines returns what the weights and their slopes make of the functions 1 and u′ − u: 1 and 0 by the weights, 0 and 1 by the
+// Lines applies the weights and their slopes to the functions 1 and u′ − u: exact are 1 and 0 by the weights, 0 and 1 by the
 // slopes. Very near a node the slopes lose digits, which shows in these numbers.
 func (g *Interpolant) Lines(u float64) (one, off, none, slope float64) {
 	for q, w := range g.Weight {
@@ -133,7 +133,7 @@ func (g *Interpolant) Lines(u float64) (one, off, none, slope float64) {
 	return one, off, none, slope
 }
 
-// shares is the number of parts that a sum of matrices is cut into.
+// shares is the number of parts of a sum of matrices.
 const shares = 4
 
 // Value sets s, k×k, to scale·S(u), in Nodes·k² flops.

@@ -8,40 +8,41 @@ import (
 )
 
 const (
-	// halfWidth is that of a panel in u = log l: the nodes give 1e-13 of a function that is analytic for |Im u| < π/4.
+	// halfWidth is the half-width of a panel in u = log l: the nodes reproduce a function that is analytic for |Im u| < π/4 to
+	// 1e-13.
 	halfWidth = 0.6
-	// Error is what the entries of S may err by, relative to the largest of them.
+	// Error is the largest error of the entries of S, relative to the largest of them.
 	Error = 2e-13
-	// closeBy is how near to one another, in u, evaluations are to be.
+	// closeBy is the largest distance in u at which evaluations count as near.
 	closeBy = 0.4
-	// spareNoise is how many times the noise may fall before a panel is not exact enough.
+	// spareNoise is the factor by which the noise may fall before a panel is too inexact.
 	spareNoise = 30
 )
 
-// Panels keeps the panel of one function S(u), and the evaluations near which a panel would be worth its Nodes. It is safe for
-// concurrent use; its zero value is empty.
+// Panels keeps the panel of one function S(u), and the recent evaluations, which show whether a panel would pay for its Nodes.
+// It is safe for concurrent use; its zero value is empty.
 type Panels struct {
 	mu    sync.Mutex
 	near  []sighting // the last evaluations outside the panel
-	panel *kept      // nil: none yet
+	panel *kept      // nil until one is built
 
 	building sync.Mutex // held while a panel is built
 }
 
-// sighting is an evaluation that was made.
+// sighting is an earlier evaluation.
 type sighting struct {
 	u    float64
-	size float64 // the largest entry of S, 0 where it is not known
+	size float64 // the largest entry of S, 0 if unknown
 }
 
-// kept is a panel around a centre, whose nodes are exact enough for as much noise, relative to S.
+// kept is a panel around a centre whose nodes are exact for the given noise relative to S.
 type kept struct {
 	*Panel
 	centre, noise float64
 }
 
-// Known returns the panel that holds at u with this much noise, or nil; how many of the last evaluations were near u; and the
-// largest entry of S to expect, 0 if nothing is known of it.
+// Known returns the panel that holds at u with this noise, or nil; the number of recent evaluations near u; and the largest
+// entry of S to expect, 0 if unknown.
 func (e *Panels) Known(u, noise float64) (p *Panel, count int, size float64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -57,7 +58,7 @@ func (e *Panels) Known(u, noise float64) (p *Panel, count int, size float64) {
 	return nil, count, size
 }
 
-// Saw remembers an evaluation outside the panel, with the largest entry of S, 0 where it is not known.
+// Saw records an evaluation outside the panel, with the largest entry of S, 0 if unknown.
 func (e *Panels) Saw(u, noise, size float64) {
 	if p, _, _ := e.Known(u, noise); p != nil {
 		return
@@ -75,7 +76,7 @@ func (e *Panels) Saw(u, noise, size float64) {
 func (e *Panels) Build(u, noise float64, k int, set func(s []float64, u, noise float64) error) (*Panel, error) {
 	e.building.Lock()
 	defer e.building.Unlock()
-	if p, _, _ := e.Known(u, noise); p != nil { // by another goroutine
+	if p, _, _ := e.Known(u, noise); p != nil { // another goroutine may have built it
 		return p, nil
 	}
 	least := noise / spareNoise
@@ -94,7 +95,7 @@ func (e *Panels) Build(u, noise float64, k int, set func(s []float64, u, noise f
 	return p, nil
 }
 
-// verify compares the interpolation at the centre, which is not a node, with what set sets.
+// verify compares the interpolation at the centre, which is not a node, with the matrix that set writes.
 func (p *Panel) verify(centre float64, k int, set func(s []float64, u float64) error) error {
 	direct, by := make([]float64, k*k), make([]float64, k*k)
 	if err := set(direct, centre); err != nil {

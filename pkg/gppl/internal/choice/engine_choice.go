@@ -11,11 +11,11 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// Chooser chooses the engine of every evaluation of a loss, or of one term of it: the cheapest that keeps the tolerance, then,
-// where its answer fails a check or promises too little, the next. It is safe for concurrent use.
+// Chooser chooses the engine of every evaluation of a loss, or of one term of it: the cheapest that keeps the tolerance, and
+// the next if its answer fails a check or its error bound is too large. It is safe for concurrent use.
 type Chooser struct {
 	Limits
-	Limit   float64 // nats that the error may reach
+	Limit   float64 // bound on the error, in nats
 	Names   []string
 	LeftOut uint // engines whose gradient Fit found wrong
 
@@ -27,34 +27,34 @@ type Chooser struct {
 // Selection is the choice for one evaluation.
 type Selection struct {
 	Candidates []Estimate
-	Failed     uint // engines that were tried in vain
+	Failed     uint // engines whose attempts failed
 	Chosen     int
 	Fallbacks  int
-	LastErr    error   // of the last engine that failed
-	Nats       float64 // what the value may err by
-	Allowed    float64 // and what it is allowed to
+	LastErr    error   // error of the last engine that failed
+	Nats       float64 // error bound of the value
+	Allowed    float64 // largest error bound allowed
 }
 
-// New returns a chooser among engines of the given names, whose errors may reach the limit in nats.
+// New returns a chooser among the engines with the given names; limit bounds their errors in nats.
 func New(o Limits, limit float64, names []string) *Chooser {
 	return &Chooser{Limits: o, Limit: limit, Names: names, used: make([]int, len(names)), last: Selection{Chosen: -1}}
 }
 
-// Fresh returns a chooser that has been asked nothing yet.
+// Fresh returns a copy of the chooser without its record of evaluations.
 func (c *Chooser) Fresh() *Chooser {
 	d := New(c.Limits, c.Limit, c.Names)
 	d.LeftOut = c.LeftOut
 	return d
 }
 
-// Begin prepares a selection among the estimates that are then to be set.
+// Begin prepares a selection among estimates, which the caller sets next.
 func (c *Chooser) Begin(s *Selection) {
 	s.Candidates = slices.Grow(s.Candidates[:0], len(c.Names))[:len(c.Names)]
 	s.Failed, s.Chosen, s.Fallbacks, s.LastErr, s.Nats, s.Allowed = 0, -1, 0, nil, 0, 0
 }
 
-// Next returns the cheapest candidate that keeps the tolerance and has not failed. If none keeps it, next returns the cheapest of
-// those that are about as exact as the most exact one; −1 if none is left.
+// Next returns the cheapest candidate that keeps the tolerance and has not failed. If none keeps it, Next returns the cheapest
+// of those about as exact as the most exact one; −1 if none is left.
 func (c *Chooser) Next(s *Selection) int {
 	usable := func(i int) bool {
 		return !s.Candidates[i].Reason.Given() && (s.Failed|c.LeftOut)&(1<<i) == 0 && (c.Engine == "" || c.Engine == c.Names[i])
@@ -75,20 +75,20 @@ func (c *Chooser) Next(s *Selection) int {
 	return best
 }
 
-// Outcome holds what is known only after an evaluation, not from its estimate.
+// Outcome holds the results of an evaluation that its estimate did not know.
 type Outcome struct {
 	Value  float64
-	Terms  float64 // of the likelihood: observations or projections
+	Terms  float64 // number of terms of the likelihood: observations or projections
 	Form   float64 // yᵀA⁻¹y
-	Size   float64 // the forms that cancel in it, and in what the mean adds (see spread)
-	Extra  float64 // what the value may err by beyond the estimate
-	Shared float64 // the part of it that any engine would have
+	Size   float64 // sum of the forms that cancel in Form and in the mean's part (see spread)
+	Extra  float64 // error bound in addition to the estimate
+	Shared float64 // part of Extra that any engine would have
 }
 
 // Evaluate lets engines attempt an evaluation until one succeeds within the tolerance,
 // or as exactly as any engine can. The successful attempt is the last.
 func (c *Chooser) Evaluate(s *Selection, attempt func(i int) (Outcome, error)) error {
-	coarse := -1 // an engine whose value may err by too much, but there was none better
+	coarse := -1 // an engine whose error bound is too large, kept in case none is better
 	for {
 		i := c.Next(s)
 		if i < 0 {
@@ -120,19 +120,19 @@ func (c *Chooser) Evaluate(s *Selection, attempt func(i int) (Outcome, error)) e
 	}
 }
 
-// promise sets what the value may err by, given the quadratic form yᵀA⁻¹y of it. An Estimate is made for a form of one per term,
-// as the model expects; the form itself errs in proportion, by a relative perturbation of A, as do those of the columns of a
-// mean. The tolerance is per term or, where the form is larger than their number, relative to it: y is then off the model's
-// scale.
+// promise sets the error bound of the value, given its quadratic form yᵀA⁻¹y. An Estimate assumes a form of one per term,
+// which the model expects. The error of the form is proportional to it, by a relative perturbation of A, as are the errors of
+// the forms of a mean's columns. The tolerance is per term or, where the form exceeds the number of terms, relative to the
+// form: y is then off the model's scale.
 func (s *Selection) promise(c *Chooser, o Outcome) {
 	s.Nats = s.Candidates[s.Chosen].Completed(o.Size, o.Form, o.Terms) + o.Extra + Summation(o.Value, o.Terms)
 	s.Allowed = c.Limit * max(1, o.Form/o.Terms)
 }
 
-// WithinTolerance reports whether the promise keeps the tolerance.
+// WithinTolerance reports whether the error bound keeps the tolerance.
 func (s *Selection) WithinTolerance() bool { return s.Nats <= s.Allowed }
 
-// better reports whether, for a value with too large an error bound, another candidate promises an eighth of that bound.
+// better reports whether, for a value with too large an error bound, another candidate's bound is at most an eighth of it.
 func (c *Chooser) better(s *Selection, o Outcome) bool {
 	if s.WithinTolerance() {
 		return false
@@ -144,21 +144,21 @@ func (c *Chooser) better(s *Selection, o Outcome) bool {
 	return i >= 0 && 8*(s.Candidates[i].Completed(o.Size, o.Form, o.Terms)+o.Shared) < s.Nats
 }
 
-// Completed returns an estimate's error bound once the quadratic form yᵀA⁻¹y is known. The estimate err assumes a form of one per
-// term, the expectation under the model: half of err is the error of log|A|, half that of the form, which grows with the form
-// itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2, is four times that growth: where y is far from the model's
-// scale, 2.2 times was measured, for a y that alternates.
+// Completed returns an estimate's error bound once the quadratic form yᵀA⁻¹y is known. The estimate err assumes a form of one
+// per term, the expectation under the model: one half of err is the error of log|A|, the other the error of the form, which
+// grows with the form itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2, is four times that growth: where y
+// is far from the model's scale, 2.2 times was measured, for a y that alternates.
 func Completed(err, form, terms float64) float64 { return err * max(1, 2*form/terms-1) }
 
-// Completed is the error bound of an estimate once the form, and the size of what cancels in it, are known.
+// Completed returns the error bound of an estimate once the form, and the size of the terms that cancel in it, are known.
 func (f Estimate) Completed(size, form, terms float64) float64 {
 	return Completed(f.Err-f.Moved, size, terms) + Completed(f.Moved, form, terms)
 }
 
-// Summation is the rounding error of a sum of that many terms.
+// Summation bounds the rounding error of a sum with the given value and number of terms.
 func Summation(value, terms float64) float64 { return 16 * 0x1p-53 * max(math.Abs(value), terms) }
 
-// record keeps the selection, to explain it, and counts it.
+// record keeps the selection for Explain, and counts it.
 func (c *Chooser) record(s *Selection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,7 +177,7 @@ func (c *Chooser) Last() Selection {
 	return s
 }
 
-// Settle keeps a selection, already counted, whose promise was made afterwards.
+// Settle keeps a selection, already counted, whose error bound was set afterwards.
 func (c *Chooser) Settle(s *Selection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -206,7 +206,7 @@ func (c *Chooser) refuse(s *Selection) error {
 	return &Refused{Why: s.Candidates[len(s.Candidates)-1].why(), Memory: c.short(s)}
 }
 
-// short returns the engine that would take the least memory among those that might be chosen and lack it, nil if none does.
+// short returns the engine that would take the least memory among the engines that lack memory only, nil if there is none.
 func (c *Chooser) short(s *Selection) (least *Shortage) {
 	for i, f := range s.Candidates {
 		mayBe := (c.Engine == "" || c.Engine == c.Names[i]) && c.LeftOut&(1<<i) == 0
@@ -217,7 +217,7 @@ func (c *Chooser) short(s *Selection) (least *Shortage) {
 	return least
 }
 
-// why says why a candidate was not taken.
+// why says why a candidate was not chosen.
 func (f Estimate) why() string {
 	if f.Reason.Given() {
 		return f.Reason.String()
@@ -225,7 +225,7 @@ func (f Estimate) why() string {
 	return fmt.Sprintf("it predicts an error of %v nats in %v seconds", f.Err, f.Cost())
 }
 
-// Engines names those that were used, the most used first.
+// Engines names the engines used, the most used first.
 func (c *Chooser) Engines() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -240,8 +240,8 @@ func (c *Chooser) Engines() string {
 	return strings.Join(used, ", ")
 }
 
-// LeaveOut returns a chooser without the engine of the last evaluation, and the
-// name of that engine; nil where no other could take its place.
+// LeaveOut returns a chooser without the engine of the last evaluation, and the name of that engine; nil if no other could
+// replace it.
 func (c *Chooser) LeaveOut() (*Chooser, string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -258,7 +258,7 @@ func (c *Chooser) LeaveOut() (*Chooser, string) {
 	return without, c.Names[s.Chosen]
 }
 
-// Explain says what was considered at the last evaluation and why.
+// Explain describes the candidates of the last evaluation, and why one was chosen.
 func (c *Chooser) Explain(b *strings.Builder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -297,14 +297,14 @@ func (c *Chooser) Explain(b *strings.Builder) {
 	}
 }
 
-// A Refused is the error if no engine, or not the only one that may be chosen, takes a model.
+// A Refused is the error if no engine, or not the only one allowed, supports a model.
 type Refused struct {
-	Engine string // the only one that may be chosen; "" for any
+	Engine string // the only engine allowed; "" for any
 	Why    string
-	Memory *Shortage // of the least that an engine would take, if a limit of memory stands in its way; else nil
+	Memory *Shortage // smallest memory of an engine, if the limit of memory stands in its way; else nil
 }
 
-// Shortage is an engine that would take more bytes than the limit.
+// Shortage is an engine whose memory would exceed the limit.
 type Shortage struct {
 	Engine        string
 	Needed, Limit float64

@@ -1,5 +1,5 @@
-// Package choice chooses among engines that compute the same: the cheapest that keeps a tolerance, by their estimates of an
-// evaluation.
+// Package choice chooses among engines that compute the same quantity: the cheapest that keeps a tolerance, by their estimates
+// of an evaluation.
 package choice
 
 import (
@@ -8,21 +8,22 @@ import (
 	"strings"
 )
 
-// Estimate is what an engine expects of one evaluation of value and gradient.
+// Estimate holds the cost and the error that an engine expects for one evaluation of value and gradient.
 type Estimate struct {
-	Reason  Reason  // why the engine cannot do it, if it cannot
-	Seconds float64 // of work, predicted
-	Setup   float64 // seconds still to be paid once
-	Bytes   float64 // that it keeps and works in, beside the data; what is there already counts too
+	Reason  Reason  // why the engine cannot do it; zero if it can
+	Seconds float64 // estimated seconds of work
+	Setup   float64 // seconds of set-up still to be done once
+	Bytes   float64 // memory beside the data, in bytes, including memory in use already
 	Err     float64 // bound on the error of the value, in nats
-	// Moved is the part of Err that comes of a matrix A other than that of the model. To first order it does not change what the
-	// mean explains (the coefficients are at their optimum), so that it grows with the form alone, not with what cancels in it.
+	// Moved is the part of Err that comes from a matrix A other than the model's. To first order it does not change the part
+	// that the mean explains (the coefficients are at their optimum), so it grows with the form alone, not with the terms that
+	// cancel in it.
 	Moved float64
 
 	Windowed bool // a window cuts the kernel: features have weights of both signs
 }
 
-// Reason says why an engine cannot do something; it is formatted only when it is read. The zero value is no reason.
+// Reason says why an engine cannot do something; it is formatted only when read. The zero value means no reason.
 type Reason struct {
 	Format string
 	Value  float64
@@ -38,13 +39,13 @@ func (r Reason) String() string {
 	return r.Format
 }
 
-// Because returns a reason whose format has room for a value.
+// Because returns a reason whose format contains a verb for a value.
 func Because(format string, value float64) Reason { return Reason{format, value} }
 
-// Cannot is the estimate of an engine that does not take a kernel.
+// Cannot returns the estimate of an engine that does not support a kernel.
 func Cannot(why string) Estimate { return Estimate{Reason: Reason{Format: why}} }
 
-// Within is the estimate under a limit of memory, in bytes: above it, the engine cannot do it.
+// Within returns the estimate under a limit of memory, in bytes: above it, the engine cannot do the evaluation.
 func (f Estimate) Within(limit float64) Estimate {
 	if !f.Reason.Given() && f.Bytes > limit {
 		f.Reason = Because("it would take %.3g GB", f.Bytes/1e9)
@@ -52,24 +53,24 @@ func (f Estimate) Within(limit float64) Estimate {
 	return f
 }
 
-// EvaluationsAhead is the number of evaluations over which set-up is spread, whether or not it is done already: what an
-// evaluation returns, and so its engine, does not depend on those before it.
+// EvaluationsAhead is the number of evaluations over which the cost of set-up is spread, whether or not set-up is done: the
+// result of an evaluation, and so its engine, must not depend on earlier ones.
 const EvaluationsAhead = 30
 
-// Cost is the time by which engines are compared.
+// Cost returns the seconds by which engines are compared.
 func (f Estimate) Cost() float64 { return f.Seconds + f.Setup/EvaluationsAhead }
 
 // DefaultMemory is the Memory of Limits unless a user gives another.
 const DefaultMemory = 12 << 30
 
-// Limits are what engines are chosen by, beside the tolerance.
+// Limits restrict the choice of engines, beside the tolerance.
 type Limits struct {
-	Engine  string  // the only one to choose; "" for any
-	Memory  float64 // bytes that an evaluation may take
-	Seconds float64 // that an evaluation may be predicted to take
+	Engine  string  // the only engine to choose; "" for any
+	Memory  float64 // limit on the memory of an evaluation, in bytes
+	Seconds float64 // limit on the estimated time of an evaluation, in seconds
 }
 
-// Limited is the estimate under the limits of memory and time.
+// Limited returns the estimate under the limits of memory and time.
 func (o *Limits) Limited(f Estimate) Estimate {
 	if f = f.Within(o.Memory); !f.Reason.Given() && f.Cost() > o.Seconds {
 		f.Reason = Because("it would take %.3g s", f.Cost())

@@ -9,23 +9,24 @@ import (
 
 // A Line is a function at a point and along a direction from it.
 type Line struct {
-	Value float64                    // at the point
-	At    func(step float64) float64 // a step from it; NaN where there is none
+	Value float64                    // value at the point
+	At    func(step float64) float64 // value a step from the point; NaN where there is none
 }
 
-// Rounding is the error of a value that differences reckon with, relative to the largest of the value and 1.
+// Rounding is the assumed error of a value in differences, relative to the larger of the value and 1.
 const Rounding = 1e-13
 
-// steps are those of differences. The first suits most functions; one that oscillates needs shorter ones.
+// steps are the steps of differences, in the order in which they are tried. The first suits most functions; one that
+// oscillates needs shorter ones.
 var steps = [...]float64{1e-3, 1e-4, 1e-2, 1e-5}
 
-// slopes are derivatives along a line by central differences of values.
+// slopes holds derivatives along a line by central differences of values.
 type slopes struct {
 	first, second float64 // derivatives
-	limit         float64 // what the first may err by: truncation and rounding
+	limit         float64 // bound on the error of first: truncation and rounding
 }
 
-// slopes computes them from the values at ±h and, with four, at ±2h. ok is false where there are none.
+// slopes computes the derivatives from the values at ±h and, with four, at ±2h. ok is false where there are no values.
 func (l Line) slopes(h float64, four bool) (s slopes, ok bool) {
 	plus, minus := l.At(h), l.At(-h)
 	s.first = (plus - minus) / (2 * h)
@@ -33,26 +34,26 @@ func (l Line) slopes(h float64, four bool) (s slopes, ok bool) {
 	if four {
 		coarse := s.first
 		s.first = (8*(plus-minus) - (l.At(2*h) - l.At(-2*h))) / (12 * h)
-		s.limit = 0.1 * math.Abs(s.first-coarse) // far more than the fourth order leaves
+		s.limit = 0.1 * math.Abs(s.first-coarse) // far more than the error of fourth order
 	}
 	s.limit += 2 * Rounding * max(1, math.Abs(l.Value), math.Abs(plus)) / h
 	return s, numeric.IsFinite(s.first)
 }
 
-// ConfirmSlope compares a slope with differences of values, and says what is wrong with it, "" if nothing is that is larger than
-// visible. It takes two values, and more only if they disagree.
+// ConfirmSlope compares a slope with differences of values. It says by how much it is wrong, or "" if by no more than visible.
+// It takes two values, and more only if they disagree.
 func (l Line) ConfirmSlope(slope, visible float64) string {
 	if s, ok := l.slopes(steps[0], false); ok && math.Abs(s.first-slope) <= visible {
 		return ""
 	}
-	disagreed := math.NaN() // what the step before found
+	disagreed := math.NaN() // difference at the step before
 	for _, h := range steps {
 		s, ok := l.slopes(h, true)
 		off := math.Abs(s.first - slope)
 		switch {
 		case off <= visible:
 			return ""
-		case !ok || off <= s.limit: // too coarse to tell
+		case !ok || off <= s.limit: // too coarse to decide
 		case math.Abs(s.first-disagreed) <= 0.2*off: // two steps agree with each other
 			return fmt.Sprintf("along one direction it gives a slope of %.6g, differences of the value %.6g ± %.1g",
 				slope, s.first, s.limit)
@@ -63,7 +64,7 @@ func (l Line) ConfirmSlope(slope, visible float64) string {
 	return ""
 }
 
-// ConfirmMinimum says by how much values still fall along the line; "" if by no more than gain. With the slope s and the
+// ConfirmMinimum says by how much values still fall along the line, or "" if by no more than gain. With the slope s and the
 // curvature c, both by differences, the minimum lies s²/2c below.
 func (l Line) ConfirmMinimum(gain float64) string {
 	const step = 1e-2
@@ -75,7 +76,7 @@ func (l Line) ConfirmMinimum(gain float64) string {
 		if !ok {
 			continue
 		}
-		// Where the curvature is lost in rounding, or negative, what a step gains is all that can be said.
+		// Where the curvature is lost in rounding, or negative, only the gain of a step is known.
 		excess := max(0, math.Abs(s.first)-s.limit)
 		below := excess * step
 		if s.second > 0 {

@@ -7,13 +7,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Coordinates z of a point u = u₀ + Mz make second derivatives of about H the identity: MMᵀ = H⁻¹. Nil ones are u itself.
+// Coordinates z of a point u = u₀ + Mz turn second derivatives of about H into the identity: MMᵀ = H⁻¹. nil coordinates are u
+// itself.
 type Coordinates struct {
 	m     *mat.Dense
 	u0, u []float64
 }
 
-// NewCoordinates returns those at u₀ for H, whose eigenvalues count as no less than floor; nil if they do not converge.
+// NewCoordinates returns the coordinates at u₀ for H, with eigenvalues raised to at least floor; nil if the eigenvalues do not
+// converge.
 func NewCoordinates(u0 []float64, h *mat.SymDense, floor float64) *Coordinates {
 	var e mat.EigenSym
 	if !e.Factorize(h, true) {
@@ -30,7 +32,7 @@ func NewCoordinates(u0 []float64, h *mat.SymDense, floor float64) *Coordinates {
 	return &Coordinates{m, u0, make([]float64, len(u0))}
 }
 
-// From makes u₀ another point, which is kept.
+// From replaces u₀ by another point, which is kept.
 func (c *Coordinates) From(u0 []float64) { c.u0 = u0 }
 
 // Point returns u₀ + Mz, in working memory.
@@ -43,7 +45,7 @@ func (c *Coordinates) Point(z []float64) []float64 {
 	return c.u
 }
 
-// Slope sets grad to that in z, given that in u.
+// Slope sets grad to the gradient in z, given the gradient in u.
 func (c *Coordinates) Slope(grad, inU []float64) {
 	if c == nil {
 		copy(grad, inU)
@@ -52,8 +54,8 @@ func (c *Coordinates) Slope(grad, inU []float64) {
 	mat.NewVecDense(len(grad), grad).MulVec(c.m.T(), mat.NewVecDense(len(inU), inU))
 }
 
-// Balanced returns a direction along which all derivatives add alike to the
-// slope, but for those below a thousandth of the largest, and the slope.
+// Balanced returns a direction in which all derivatives contribute equally to the slope, except those below a thousandth of
+// the largest, and the slope.
 func Balanced(grad []float64) (d []float64, slope float64) {
 	var most float64
 	for _, g := range grad {

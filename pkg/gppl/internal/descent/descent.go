@@ -1,4 +1,4 @@
-// Package descent has methods of optimisation and stopping rules for gonum's optimize, and checks of gradients and minima by
+// Package descent provides optimisation methods and stopping rules for gonum's optimize, and checks gradients and minima by
 // values.
 package descent
 
@@ -29,13 +29,13 @@ type Adam struct {
 
 func (a *Adam) String() string { return fmt.Sprintf("Adam of rate %g", a.Rate) }
 
-// Init is part of optimize.Method.
+// Init implements optimize.Method.
 func (a *Adam) Init(dim, tasks int) int {
 	a.err = nil
 	return 1
 }
 
-// Run is part of optimize.Method.
+// Run implements optimize.Method.
 func (a *Adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
 	a.run(operation, result, tasks, a.stepper(len(tasks[0].X)), func(l *optimize.Location) bool {
 		a.err = checkFinite(l)
@@ -43,10 +43,10 @@ func (a *Adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, 
 	})
 }
 
-// ending is what methods share that take values with gradients, and why one ended by itself, nil if it did not.
+// ending is the common part of methods that use values with gradients. err says why a method ended by itself, or is nil.
 type ending struct{ err error }
 
-// Uses is part of optimize.Method.
+// Uses implements optimize.Method.
 func (*ending) Uses(has optimize.Available) (optimize.Available, error) {
 	if !has.Grad {
 		return optimize.Available{}, optimize.ErrMissingGrad
@@ -54,7 +54,7 @@ func (*ending) Uses(has optimize.Available) (optimize.Available, error) {
 	return optimize.Available{Grad: true}, nil
 }
 
-// Status is part of optimize.Statuser.
+// Status implements optimize.Statuser.
 func (e *ending) Status() (optimize.Status, error) {
 	if e.err != nil {
 		return optimize.Failure, e.err
@@ -62,8 +62,8 @@ func (e *ending) Status() (optimize.Status, error) {
 	return optimize.NotTerminated, nil
 }
 
-// run is Run of a method. step moves x at the end of an iteration. done reports whether an evaluation ends an iteration, moves
-// its x if it does not, and sets err where the method ends.
+// run implements Run. step moves x at the end of an iteration. done reports whether an evaluation ends an iteration, moves its
+// x if it does not, and sets err where the method ends.
 func (e *ending) run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task,
 	step func(x, grad []float64), done func(*optimize.Location) bool) {
 	const evaluation = optimize.FuncEvaluation | optimize.GradEvaluation
@@ -73,7 +73,7 @@ func (e *ending) run(operation chan<- optimize.Task, result <-chan optimize.Task
 	operation <- task
 	for task := range result {
 		switch task.Op {
-		case optimize.PostIteration: // the caller has seen enough
+		case optimize.PostIteration: // the caller stops the method
 			for range result {
 			}
 			return
@@ -130,7 +130,7 @@ func (s *Still) String() string {
 	return fmt.Sprintf("%d iterations in a row change the loss by less than %g", stillIterations, s.Absolute)
 }
 
-// stillIterations are those of Cazelles and Tobar.
+// stillIterations is the number of Cazelles and Tobar.
 const stillIterations = 5
 
 func (c *Still) Init(int) { c.last, c.count = math.NaN(), 0 }
@@ -148,9 +148,9 @@ func (c *Still) Converged(loc *optimize.Location) optimize.Status {
 	return optimize.NotTerminated
 }
 
-// LittleLeft ends L-BFGS when its last step suggests that less than Gain remains: what the step gained, times the square of the
-// factor by which it shortened the gradient. That is trusted only where L-BFGS converges faster than linearly, which is where the
-// factor is small.
+// LittleLeft ends L-BFGS when its last step suggests that less than Gain remains: the gain of the step times the squared ratio
+// by which it shortened the gradient. The estimate is used only where the ratio is small: L-BFGS then converges faster than
+// linearly.
 type LittleLeft struct {
 	Gain            float64
 	value, gradient float64

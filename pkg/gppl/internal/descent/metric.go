@@ -13,20 +13,20 @@ var (
 	_ optimize.Statuser = (*Metric)(nil)
 )
 
-// Metric is BFGS (Nocedal and Wright 2006, algorithm 6.1) for a function whose second derivatives are about the identity in most
-// directions, as in coordinates from an approximation of them. H begins as the identity and is never rescaled, so that a
-// direction in which it is far off is learnt without shrinking the steps in all others. Steps are halved, or cut to the minimum
-// of a parabola, until the function has fallen enough; a step that gains nothing along the gradient itself ends it.
+// Metric is BFGS (Nocedal and Wright 2006, algorithm 6.1) for a function whose second derivatives are about the identity in
+// most directions, as in coordinates from an approximation of them. H begins as the identity and is never rescaled, so it
+// learns a direction in which it is far off without shrinking the steps in all others. Steps are halved, or cut to the minimum
+// of a parabola, until the function falls sufficiently; a step that gains nothing along the gradient itself ends the method.
 type Metric struct {
 	h    *mat.SymDense // inverse second derivatives
-	x, g []float64     // the best so far
+	x, g []float64     // the best point so far and its gradient
 	f    float64
 	d    []float64 // the direction
 	step float64
 	ending
 }
 
-// Init is part of optimize.Method.
+// Init implements optimize.Method.
 func (m *Metric) Init(dim, tasks int) int {
 	*m = Metric{h: mat.NewSymDense(dim, nil), x: make([]float64, dim), g: make([]float64, dim), d: make([]float64, dim)}
 	m.reset()
@@ -41,7 +41,7 @@ func (m *Metric) reset() {
 	}
 }
 
-// Run is part of optimize.Method.
+// Run implements optimize.Method.
 func (m *Metric) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
 	first := true
 	m.run(operation, result, tasks, func(x, _ []float64) {
@@ -82,8 +82,8 @@ func (m *Metric) direct() {
 // move sets x to the point one step from the best.
 func (m *Metric) move(x []float64) { floats.AddScaledTo(x, m.x, m.step, m.d) }
 
-// accepts takes the point of l if the function has fallen by a share of what the slope predicts, and learns from it; otherwise it
-// shortens the step. If no step gains anything, it sets err.
+// accepts takes the point of l if the function has fallen by a share of the slope's prediction, and learns from it; otherwise
+// it shortens the step. If no step gains anything, it sets err.
 func (m *Metric) accepts(l *optimize.Location) bool {
 	const enough, shortest, most = 1e-4, 1e-5, 0.5
 	slope := floats.Dot(m.d, m.g)
@@ -93,7 +93,7 @@ func (m *Metric) accepts(l *optimize.Location) bool {
 		return true
 	}
 	cut := most
-	if excess := l.F - m.f - m.step*slope; excess > 0 { // the minimum of the parabola, in steps
+	if excess := l.F - m.f - m.step*slope; excess > 0 { // minimum of the parabola, in steps
 		cut = min(most, max(shortest, -0.5*m.step*slope/excess))
 	}
 	if math.IsInf(l.F, 1) || math.IsNaN(l.F) {

@@ -1,9 +1,9 @@
-// Package doubled computes with unevaluated sums of two float64, about 31 decimal digits: the reference that tests hold the
-// float64 engines to, and what makes nearly collinear columns orthogonal (internal/regress).
+// Package doubled computes with unevaluated sums of two float64, about 31 decimal digits. Tests compare the float64 engines
+// with it, and internal/regress uses it to make nearly collinear columns orthogonal.
 //
 // The algorithms are Dekker's and Knuth's error-free transformations with a fused multiply-add (Hida, Li and Bailey 2001,
 // "Algorithms for quad-double precision floating point arithmetic"). The relative error of an operation is a few units of 2^−104.
-// The exponents are those of float64: below about 1e−290 digits are lost.
+// The exponents are float64's: below about 1e−290 digits are lost.
 package doubled
 
 import "math"
@@ -91,7 +91,7 @@ func (a Float) Sqrt() Float {
 	if a.Hi <= 0 {
 		return Of(math.Sqrt(a.Hi))
 	}
-	// One Newton step from the root in float64 doubles its digits; a second one takes care of the rounding of the first.
+	// One Newton step from the root in float64 doubles its digits; a second one removes the rounding of the first.
 	x := Of(math.Sqrt(a.Hi))
 	for range 2 {
 		x = x.Add(a.Sub(x.Mul(x)).Div(x.Scale(2)))

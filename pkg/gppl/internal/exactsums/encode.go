@@ -28,8 +28,8 @@ import (
 //	end  8  CRC-64 of all that precedes but for the other CRC: a CRC of what ends with its
 //	        own CRC is a constant, and would not tell one header from another
 //
-// Everything follows from the header and the observations, the widths of integers being
-// the least that hold them all: equal sums have equal files.
+// Everything follows from the header and the observations, and integers have the least width that holds them all: equal sums
+// have equal files.
 const (
 	version     = 1
 	headerBytes = 152
@@ -41,13 +41,13 @@ const (
 // Magic are the first bytes of a file.
 const Magic = "GPPLSUMS"
 
-// MostPoints keeps N an int, far below the 2⁶⁴ that the integers have room for.
+// MostPoints keeps N an int, far below the 2⁶⁴ points that the integers can hold.
 const MostPoints = math.MaxInt64
 
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// Header is what a file says of its plan: the numbers Lo, Hi, Origin, Period, Centre, Largest and LargestWeight, and whether
-// inputs are dates.
+// Header holds a file's plan: the numbers Lo, Hi, Origin, Period, Centre, Largest and LargestWeight, and whether inputs are
+// dates.
 type Header struct {
 	Highest int
 	Numbers [7]float64
@@ -96,7 +96,7 @@ func Encode(h Header, p *Plan, s *Sum) []byte {
 	return le.AppendUint64(b, checksum(b))
 }
 
-// checksum returns that of all but the last 8 bytes of a file.
+// checksum returns the checksum of all but the last 8 bytes of a file.
 func checksum(b []byte) uint64 {
 	return crc64.Update(crc64.Checksum(b[:headerBytes-8], crcTable), crcTable, b[headerBytes:])
 }
@@ -124,7 +124,7 @@ func bitLength(lo, hi uint64) int {
 	return bits.Len64(lo)
 }
 
-// ReadHeader returns the header of a file. The error says what is wrong with the bytes: no sums, another version, cut short,
+// ReadHeader returns the header of a file. Its error says what is wrong with the bytes: no sums, another version, cut short,
 // damaged.
 func ReadHeader(b []byte) (h Header, err error) {
 	le := binary.LittleEndian
@@ -157,7 +157,7 @@ func ReadHeader(b []byte) (h Header, err error) {
 	return h, nil
 }
 
-// Decode returns the sum in a file whose header is read, for the plan that it says. The error says what is wrong with the rest.
+// Decode returns the sum in a file for the plan in its header. Its error says what is wrong with the rest of the file.
 func Decode(b []byte, p *Plan) (*Sum, error) {
 	le := binary.LittleEndian
 	size, width, count := int(le.Uint32(b[72:])), int(le.Uint32(b[76:])), int(le.Uint32(b[80:]))
@@ -206,7 +206,7 @@ func Decode(b []byte, p *Plan) (*Sum, error) {
 	return s, nil
 }
 
-// verify is an error if no points have these sums.
+// verify returns an error if no points have these sums.
 func (p *Plan) verify(s *Sum, e, f int) error {
 	if we, wf := widths(s.Cells); e != we || f != wf {
 		return fmt.Errorf("the file is wrong: integers of %d and %d bytes, where %d and %d do", e, f, we, wf)

@@ -6,22 +6,22 @@
 //
 // together with Σ w_i·y_i², Σ log w_i and the number of points.
 //
-// A sum of floating-point numbers depends on the order of its terms. So nothing is added in floating point. The first step of a
-// non-uniform FFT of type 1 spreads each point over some grid points around it (package fourier). These contributions become
-// integers, and each grid point is an integer of 128 bits. Addition of integers is associative and has an inverse: parts may be
-// split, ordered, merged and subtracted in any way, and the bits are those of the whole. The FFT comes once, at the end.
+// A sum of floating-point numbers depends on the order of its terms. So nothing is added in floating point. The first step of
+// a non-uniform FFT of type 1 spreads each point over some grid points around it (package fourier). These contributions become
+// integers, and each grid point is an integer of 128 bits. Addition of integers is associative and has an inverse: parts may
+// be split, ordered, merged and subtracted in any way, with the bits of the whole. The FFT comes once, at the end.
 //
 // # Fixed point
 //
-// Values are scaled to |y| ≤ 1 and weights to 0 < w ≤ 1 by powers of two. The window is at most 1, so that a contribution in
-// units of 2⁻⁶² fits an int64, and 2⁶⁴ of them fit a grid point. The rounding of a contribution, 2⁻⁶² at most, is far below that
-// of the window itself, 2⁻⁵³, as long as a typical |y| is more than 1e-3 of the largest. For Σ w_i·y_i² y and w are rounded to
-// the same units; then the squares and their sum, of 256 bits, are exact. log w comes in units of 2⁻⁵².
+// Values are scaled to |y| ≤ 1 and weights to 0 < w ≤ 1 by powers of two. The window is at most 1, so a contribution in units
+// of 2⁻⁶² fits an int64, and 2⁶⁴ of them fit a grid point. The rounding of a contribution, 2⁻⁶² at most, is far below the
+// rounding of the window itself, 2⁻⁵³, as long as a typical |y| is more than 1e-3 of the largest. For Σ w_i·y_i², y and w are
+// rounded to the same units; then the squares and their sum, of 256 bits, are exact. log w comes in units of 2⁻⁵².
 //
 // # Memory
 //
-// Points keep a distance from the ends of the period. So only the grid points between the smallest and the largest t that are
-// allowed are kept, 32 bytes each: 4·over·M·T/P of them for the range T.
+// Points keep a distance from the ends of the period, so only the grid points between the smallest and the largest t allowed
+// are kept, 32 bytes each: 4·over·M·T/P of them for the range T.
 package exactsums
 
 import (
@@ -41,28 +41,28 @@ const (
 	Fraction = 62
 	unit     = 1 << Fraction
 
-	// over is the number of grid points to half of the shortest wave. Three would make
-	// the window narrower by 2 of 18 points, and sums larger by a half.
+	// over is the number of grid points per half of the shortest wave. Three would narrow the window by 2 of 18 points, and
+	// enlarge sums by a half.
 	over = 2
 
-	// Words is the number of uint64 of a grid point: those of E, the lower first, and F.
+	// Words is the number of uint64 of a grid point: E's two, the lower first, then F's two.
 	Words = 4
 )
 
-// Plan says on which circle and grid points are added, and in which units. It does not change.
+// Plan holds the circle and the grid to which points are added, and the units. It is immutable.
 type Plan struct {
 	spread  *fourier.Spread
 	highest int // M
 	from    int // the first grid point that is kept
-	count   int // how many are
+	count   int // number of grid points kept
 	units   Units
 }
 
-// Units are those of the fixed point: |y − Centre| ≤ Value and 0 < w ≤ Weight, both
-// powers of two. Weight is 0 if every weight is 1.
+// Units are the units of the fixed point: |y − Centre| ≤ Value and 0 < w ≤ Weight, both powers of two. Weight is 0 if every
+// weight is 1.
 type Units struct{ Centre, Value, Weight float64 }
 
-// mostExponent bounds those of units: squares must not overflow.
+// mostExponent bounds the exponents of units: squares must not overflow.
 const mostExponent = 400
 
 // IsUnit reports whether v can be a unit: a power of two between 2^-400 and 2^400.
@@ -83,8 +83,8 @@ func UnitFor(v float64) float64 {
 	return math.Ldexp(1, exponent)
 }
 
-// NewPlan returns the plan for points in [lo, hi] on the circle of the given period that begins at origin, with frequencies up to
-// M = highest of it for F and 2M for E. It is an error if grid points around lo or hi reach over an end of the circle.
+// NewPlan returns the plan for points in [lo, hi] on the circle of the given period that begins at origin, with frequencies up
+// to M = highest for F and 2M for E. It returns an error if grid points around lo or hi reach over an end of the circle.
 func NewPlan(origin, period float64, highest int, lo, hi float64, units Units) (*Plan, error) {
 	p := &Plan{spread: fourier.NewSpread(origin, period, 2*highest+1, over), highest: highest, units: units}
 	width := p.spread.Width()
@@ -98,7 +98,7 @@ func NewPlan(origin, period float64, highest int, lo, hi float64, units Units) (
 	return p, nil
 }
 
-// Size returns the number of grid points on the circle, Width that under a window, and Count that of those that are kept.
+// Size returns the number of grid points on the circle, Width the number under a window, and Count the number kept.
 func (p *Plan) Size() int  { return p.spread.Size() }
 func (p *Plan) Width() int { return p.spread.Width() }
 func (p *Plan) Count() int { return p.count }
@@ -106,16 +106,16 @@ func (p *Plan) Count() int { return p.count }
 // Bytes returns the memory of a Sum.
 func (p *Plan) Bytes() int { return 8 * Words * p.count }
 
-// Sum is what has been added up: integers in two's complement, the lowest word first.
+// Sum holds the sums: integers in two's complement, the lowest word first.
 type Sum struct {
 	N     uint64    // points
 	Cells []uint64  // Words for each grid point, in units of 2^−Fraction
 	YY    [4]uint64 // Σ w·y², in units of 2^−2·Fraction, or 2^−3·Fraction with weights
 	LogW  [2]uint64 // Σ log w, in units of 2^−logFraction
 
-	first []int // of Add
+	first []int // working memory of Add
 	taps  []float64
-	lanes []*Sum // of AddAll, empty between calls
+	lanes []*Sum // working memory of AddAll, empty between calls
 }
 
 // New returns an empty sum.
@@ -132,15 +132,15 @@ func (s *Sum) Clone() *Sum {
 	return &Sum{N: s.N, Cells: slices.Clone(s.Cells), YY: s.YY, LogW: s.LogW}
 }
 
-// block is the number of points whose windows are computed at once: enough for the
-// processor to overlap them, few enough to stay in the first cache.
+// block is the number of points whose windows are computed at once: many, so that the processor overlaps them, but few enough
+// for the first cache.
 const block = 32
 
 // piece is the number of points that a processor takes at a time.
 const piece = 4096
 
-// AddAll is Plan.Add on as many processors as are worth it. Each has a grid of its own, which has to be merged: that is worth it
-// for as many points as a quarter of the grid.
+// AddAll is Plan.Add on several processors. Each has a grid of its own, which is merged afterwards: that pays once it adds as
+// many points as a quarter of the grid.
 func (s *Sum) AddAll(p *Plan, t, y, w []float64) {
 	lanes := max(1, min(runtime.GOMAXPROCS(0), len(t)/max(2*piece, p.count/4)))
 	for len(s.lanes) < lanes-1 {
@@ -286,8 +286,8 @@ func (s *Sum) Merge(o *Sum) {
 	words(s.LogW[:], o.LogW[:], bits.Add64)
 }
 
-// Holds reports whether s may contain the points of o, of the same plan: whether what
-// Subtract leaves is the sum of no points, or could be one of some.
+// Holds reports whether s may contain the points of o, of the same plan: whether Subtract would leave the sum of no points, or
+// a possible sum of some.
 func (s *Sum) Holds(o *Sum) bool {
 	if o.N > s.N {
 		return false
@@ -308,7 +308,7 @@ func (s *Sum) Holds(o *Sum) bool {
 	return !none || yy == [4]uint64{} && s.LogW == o.LogW
 }
 
-// Subtract takes o, of the same plan, from s.
+// Subtract subtracts o, of the same plan, from s.
 func (s *Sum) Subtract(o *Sum) {
 	s.N -= o.N
 	pairs(s.Cells, o.Cells, bits.Sub64)
@@ -316,7 +316,7 @@ func (s *Sum) Subtract(o *Sum) {
 	words(s.LogW[:], o.LogW[:], bits.Sub64)
 }
 
-// words sets a to what op makes of the integers a and b, and returns the last carry.
+// words sets a to op of the integers a and b, word by word, and returns the last carry.
 func words(a, b []uint64, op func(x, y, carry uint64) (uint64, uint64)) (carry uint64) {
 	for i := range a {
 		a[i], carry = op(a[i], b[i], carry)
@@ -344,7 +344,7 @@ func (p *Plan) Values(s *Sum) []float64 {
 	return p.transform(s, 2, p.highest, p.units.Value*p.one())
 }
 
-// Totals returns E_0 = Σ w and F_0 = Σ w·(y − Centre): they are sums of the grid, which takes no FFT and no memory.
+// Totals returns E_0 = Σ w and F_0 = Σ w·(y − Centre). They are sums over the grid, which take no FFT and no memory.
 func (p *Plan) Totals(s *Sum) (weight, value float64) {
 	scale := p.spread.Gain() * p.one() / unit
 	return scale * s.total(0), scale * p.units.Value * s.total(2)
@@ -357,7 +357,7 @@ func (s *Sum) total(offset int) float64 {
 		var carry uint64
 		sum[0], carry = bits.Add64(sum[0], s.Cells[i], 0)
 		sum[1], carry = bits.Add64(sum[1], s.Cells[i+1], carry)
-		sum[2] += carry - s.Cells[i+1]>>63 // the sign goes on
+		sum[2] += carry - s.Cells[i+1]>>63 // extends the sign
 	}
 	sign := 1.0
 	if sum[2]>>63 == 1 { // −v is ¬v + 1
@@ -420,8 +420,8 @@ func signed(lo, hi uint64) float64 {
 	return float64(hi)*(1<<64) + float64(lo)
 }
 
-// Extent returns bounds on where points are: the grid points that they touch, less what
-// a window adds, as parts of the period. It is false if there are none.
+// Extent returns bounds on the points, as parts of the period: the grid points that they touch, less the width of a window. ok
+// is false if there are none.
 func (p *Plan) Extent(s *Sum) (first, last float64, ok bool) {
 	i, j := 0, p.count-1
 	empty := func(i int) bool { return s.Cells[Words*i]|s.Cells[Words*i+1] == 0 }

@@ -1,4 +1,4 @@
-// Package exampledata has the data of examples.
+// Package exampledata draws the data of examples.
 package exampledata
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Model is what the examples draw from.
+// Model is the model that the examples draw from.
 var Model = gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
 
 // Draw returns n observations of Model at random x in [0, 1000).

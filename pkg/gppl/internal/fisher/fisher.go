@@ -20,11 +20,11 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Unidentified is the standard error of log θ beyond which the curvature of a loss, by differences of rounded gradients, tells
-// nothing of θ: a factor of e^10 either way. It is then reported as +Inf.
+// Unidentified is the largest standard error of log θ, a factor of e^10 either way, at which the curvature of a loss, by
+// differences of rounded gradients, still determines θ. A larger one is reported as +Inf.
 const Unidentified = 10
 
-// Information is that of n observations about q parameters. It does not change, and is safe for concurrent use.
+// Information is the information of n observations about q parameters. It is immutable, and safe for concurrent use.
 type Information struct {
 	A      blas64.General   // n×n
 	Dot    []blas64.General // Ȧ, n×n each
@@ -32,7 +32,8 @@ type Information struct {
 	white  []blas64.General // L⁻¹ȦL⁻ᵀ, n×n each
 }
 
-// New factorises A, in (1 + 4q)·n³/3 flops, until ctx ends. It is an error if A is not positive definite. It keeps its arguments.
+// New factorises A, in (1 + 4q)·n³/3 flops, until ctx ends. It returns an error if A is not positive definite. It keeps its
+// arguments.
 func New(ctx context.Context, a blas64.General, dot []blas64.General) (*Information, error) {
 	i := &Information{A: a, Dot: dot, Factor: dense.NewLower(a.Rows)}
 	i.Factor.Ctx = ctx
@@ -47,14 +48,14 @@ func New(ctx context.Context, a blas64.General, dot []blas64.General) (*Informat
 		i.Factor.Whiten(w)
 		i.white = append(i.white, w)
 	}
-	i.Factor.Ctx = nil // of what was computed here
+	i.Factor.Ctx = nil // the context is for this call only
 	return i, nil
 }
 
 // Data returns I_Y, q×q.
 func (i *Information) Data() *mat.SymDense { return dense.HalfProducts(i.white) }
 
-// Projected returns I_Z, q×q, for Ω, n×k, in 2qn²k flops. It is an error if S is not positive definite.
+// Projected returns I_Z, q×q, for Ω, n×k, in 2qn²k flops. It returns an error if S is not positive definite.
 func (i *Information) Projected(ctx context.Context, omega blas64.General) (*mat.SymDense, error) {
 	s, err := factorise(ctx, omega, dense.ProductWithin(ctx, blas.NoTrans, i.A, omega))
 	if err != nil {
@@ -69,9 +70,9 @@ func (i *Information) Projected(ctx context.Context, omega blas64.General) (*mat
 	return dense.HalfProducts(whitened), nil
 }
 
-// Restrict subtracts, from the information of z ~ N(0, S) and of a white remainder r ~ N(0, τI), what goes into coefficients that
-// both have in common. W_a is L⁻¹∂_aS L⁻ᵀ for z and relative_a·I = ∂_a log τ·I for the remainder, the two together; N = I − BBᵀ,
-// with B orthonormal on both, of which Bᵀ on z is b, h×k, and BᵀB on r is rest:
+// Restrict subtracts, from the information of z ~ N(0, S) and of a white remainder r ~ N(0, τI), the information that common
+// coefficients absorb. W_a is L⁻¹∂_aS L⁻ᵀ for z and relative_a·I = ∂_a log τ·I for the remainder, the two together; N = I −
+// BBᵀ, with B orthonormal on both. Bᵀ on z is b, h×k, and BᵀB on r is rest:
 //
 //	½tr(NW_aNW_b) = ½tr(W_aW_b) − tr(BᵀW_aW_bB) + ½tr(BᵀW_aB·BᵀW_bB).
 func Restrict(info *mat.SymDense, white []blas64.General, b blas64.General, relative []float64, rest blas64.General) {
@@ -105,8 +106,8 @@ func factorise(ctx context.Context, omega, aOmega blas64.General) (*dense.Lower,
 }
 
 // Loss returns two terms that add up to I_Y − I_Z, each positive semi-definite, in 4qn²k flops. In the coordinates L⁻¹y the
-// functions see the span of Q = orth(LᵀΩ). With W = L⁻¹ȦL⁻ᵀ and P = I − QQᵀ the terms are ½‖PWP‖² and ‖PWQ‖². The absolute
-// error is about ε·‖W‖·√ΔI. The matrices mean nothing if columns of LᵀΩ are dependent.
+// functions span Q = orth(LᵀΩ). With W = L⁻¹ȦL⁻ᵀ and P = I − QQᵀ the terms are ½‖PWP‖² and ‖PWQ‖². The absolute error is about
+// ε·‖W‖·√ΔI. The matrices are meaningless if columns of LᵀΩ are dependent.
 func (i *Information) Loss(ctx context.Context, omega blas64.General) (quadratic, cross *mat.SymDense, f *dense.QR) {
 	n, k := omega.Rows, omega.Cols
 	q := dense.New(n, k)
@@ -180,8 +181,8 @@ func (i *Information) quadratic(ctx context.Context, q blas64.General, f []blas6
 	return total
 }
 
-// Explained returns, for each of the given numbers d, B (n×k) such that BBᵀ = CΩS⁻¹ΩᵀC, where C = A + dI: what z explains of
-// linear functions of y, in 2n²k flops. It is an error if S is not positive definite.
+// Explained returns, for each of the given numbers d, B (n×k) such that BBᵀ = CΩS⁻¹ΩᵀC, where C = A + dI: the part of linear
+// functions of y that z explains, in 2n²k flops. It returns an error if S is not positive definite.
 func (i *Information) Explained(ctx context.Context, omega blas64.General, shifts ...float64) (all []blas64.General, err error) {
 	aOmega := dense.ProductWithin(ctx, blas.NoTrans, i.A, omega)
 	s, err := factorise(ctx, omega, aOmega)
@@ -200,7 +201,7 @@ func (i *Information) Explained(ctx context.Context, omega blas64.General, shift
 	return all, nil
 }
 
-// Conditional returns A + dI − BBᵀ, B that of Explained, in 4n²k flops.
+// Conditional returns A + dI − BBᵀ with the B of Explained, in 4n²k flops.
 func (i *Information) Conditional(ctx context.Context, omega blas64.General, d float64) (*mat.SymDense, error) {
 	explained, err := i.Explained(ctx, omega, d)
 	if err != nil {
@@ -215,7 +216,7 @@ func (i *Information) Conditional(ctx context.Context, omega blas64.General, d f
 	parallel.Within(ctx, dense.Blocks(b.Rows), func(s int) {
 		rows := dense.RowBlock(b, s)
 		for t := s; t < dense.Blocks(b.Rows); t++ {
-			parallel.Look(ctx) // the upper triangle is what SymDense keeps
+			parallel.Look(ctx) // SymDense keeps the upper triangle
 			g := blas64.General{Rows: rows.Rows, Cols: dense.Width(b.Rows, t), Stride: raw.Stride,
 				Data: raw.Data[s*dense.Tile*raw.Stride+t*dense.Tile:]}
 			dense.Gemm(blas.NoTrans, blas.Trans, -1, rows, dense.RowBlock(b, t), 1, g)
@@ -224,7 +225,7 @@ func (i *Information) Conditional(ctx context.Context, omega blas64.General, d f
 	return c, nil
 }
 
-// Complement returns an orthonormal basis of what is orthogonal to the columns of h, n×c, n > c.
+// Complement returns an orthonormal basis of the orthogonal complement of the columns of h, n×c, n > c.
 func Complement(h *mat.Dense) blas64.General {
 	n, c := h.Dims()
 	var qr mat.QR
@@ -234,8 +235,8 @@ func Complement(h *mat.Dense) blas64.General {
 	return mat.DenseCopyOf(q.Slice(0, n, c, n)).RawMatrix()
 }
 
-// Null returns an orthonormal basis of the left null space of a, whose rank it finds to a relative 1e-12: of none of its rows, if
-// the rank is their number. It is an error if the singular values do not converge.
+// Null returns an orthonormal basis of the left null space of a, and its rank, to a relative 1e-12. The basis is empty if the
+// rank is the number of rows. Null returns an error if the singular values do not converge.
 func Null(a blas64.General) (null blas64.General, rank int, err error) {
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(a.Rows, a.Cols, a.Data), mat.SVDFullU) {
@@ -262,16 +263,16 @@ func Null(a blas64.General) (null blas64.General, rank int, err error) {
 const singular = 1e-11
 
 // Bounds returns the Cramér–Rao bounds √(I⁻¹)_pp, q of them, for an information matrix. A parameter that is not identified has
-// +Inf: if the matrix, scaled to a unit diagonal, has an eigenvalue below 1e-11, or if a diagonal entry of the unscaled matrix is
-// below 1e-20 of the largest. The columns of null are orthonormal directions without information; it is nil if there are none. It
-// is an error if the eigenvalues do not converge.
+// +Inf: if the matrix, scaled to a unit diagonal, has an eigenvalue below 1e-11, or if a diagonal entry of the unscaled matrix
+// is below 1e-20 of the largest. The columns of null are orthonormal directions without information; it is nil if there are
+// none. Bounds returns an error if the eigenvalues do not converge.
 func Bounds(info mat.Symmetric) (bounds []float64, null *mat.Dense, err error) {
 	q := info.SymmetricDim()
 	var largest float64
 	for a := range q {
 		largest = max(largest, info.At(a, a))
 	}
-	scale := make([]float64, q) // 1/√I_pp; 0 where nothing is known, which leaves a row and a column of zeros
+	scale := make([]float64, q) // 1/√I_pp; 0 without information, which leaves a row and a column of zeros
 	for a := range q {
 		if d := info.At(a, a); d > 1e-20*largest {
 			scale[a] = 1 / math.Sqrt(d)

@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
-// Many frequencies of few points to few digits are done a band at a time: with weights turned to its middle c,
+// Many frequencies of few points to few digits are computed one band at a time: with weights turned to its middle c,
 //
 //	Σ_i W_i·exp(−2πi(c + f)φ_i) = Σ_i (W_i·exp(−2πi·cφ_i))·exp(−2πi·fφ_i),  −F ≤ f < F,
 //
@@ -20,23 +20,23 @@ import (
 // lose some digits.
 
 const (
-	// roughTolerance is the least tolerance at which bands suffice: with an exact window they erred by up to 4e-13 Σ_i|W_ij|, for
-	// few points.
+	// roughTolerance is the least tolerance for which bands suffice: with an exact window they erred by up to 4e-13 Σ_i|W_ij|,
+	// for few points.
 	roughTolerance = 1e-10
-	// sparsely is how many frequencies to a point there are at least: the points are spread anew for each band.
+	// sparsely is the least number of frequencies per point for bands, because the points are spread anew for each band.
 	sparsely = 8
 	// leastBand and mostBand are the fewest and the most grid points of a band, powers of four. The most are a megabyte.
 	leastBand, mostBand = 1 << 12, 1 << 16
 )
 
-// inBands reports whether the sums of n points at m frequencies are done in bands.
+// inBands reports whether the sums of n points at m frequencies are computed in bands.
 func inBands(n, m int, tol float64) bool {
 	return tol >= roughTolerance && m >= sparsely*n && m >= leastBand
 }
 
-// bandGrid returns the grid of bands, with two points to the shortest half wave.
+// bandGrid returns the grid of bands, with two points per half of the shortest wave.
 func bandGrid(n, m int, tol float64) (best grid) {
-	const spread, level = 1.2, 1.5 // ns: for a point and grid point under its window, and for a level of the FFT and grid point
+	const spread, level = 1.2, 1.5 // ns: per point and grid point under its window; per level of the FFT and grid point
 	best.cost = math.Inf(1)
 	for size := leastBand; size <= mostBand; size *= 4 {
 		g := gridOf(size/4, 2, tol)
@@ -66,7 +66,7 @@ func (p *Points) bands(dst, w blas64.General, m0 int, tol float64) {
 	parallel.Within(p.Ctx, (m+2*half-1)/(2*half), func(b int) {
 		r := rooms.Get()
 		r.values, r.sin, r.cos = dense.Resize(r.values, g.size), dense.Resize(r.sin, n), dense.Resize(r.cos, n)
-		from := 2 * half * b // of dst
+		from := 2 * half * b // first frequency in dst
 		p.sincosOf(r.sin, r.cos, 0, float64(m0+from+half))
 		for j := range k {
 			parallel.Look(p.Ctx)

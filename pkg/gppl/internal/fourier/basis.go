@@ -16,8 +16,8 @@ import (
 // points, each divided by its length. WᵀW is a Gram matrix of Moments; with WᵀW = LLᵀ the basis is Q = WL⁻ᵀ. Neither W nor Q is
 // ever formed, and once the moments are known, the cost does not depend on n.
 //
-// Rounding is amplified by up to ‖L⁻¹‖²: QᵀQ is the identity, and products with Q are exact, within some 1e-15·Condition()². The
-// pivots of L do not show that: the features may be dependent in many digits while every pivot is near one.
+// Rounding is amplified by up to ‖L⁻¹‖²: QᵀQ is the identity, and products with Q are exact, within some 1e-15·Condition()².
+// The pivots of L do not show this condition: the features may be dependent in many digits while every pivot is near one.
 type Basis struct {
 	features  []Feature
 	scale     []float64 // one over the lengths
@@ -34,7 +34,7 @@ func (t Moments) Basis(ctx context.Context, features []Feature, limit float64) *
 		panic(fmt.Sprintf("fourier: limit %v", limit))
 	}
 	b := &Basis{}
-	var rows, inverse [][]float64 // of L and L⁻¹
+	var rows, inverse [][]float64 // rows of L and L⁻¹
 	gram := dense.New(1, len(features))
 	for i := range features {
 		parallel.Look(ctx)
@@ -76,7 +76,8 @@ func (t Moments) Basis(ctx context.Context, features []Feature, limit float64) *
 	return b
 }
 
-// length returns that of a feature over the points, or 0 for one that vanishes at every point but for rounding, as sines may.
+// length returns the length of a feature over the points. It is 0 for one that vanishes at every point up to rounding, as
+// sines may.
 func (t Moments) length(f Feature, work blas64.General) float64 {
 	own := dense.Sub(work, 0, 1, 0, 1)
 	t.Gram(own, []Feature{f}, []Feature{f})
@@ -140,7 +141,7 @@ func (b *Basis) At(dst blas64.General, p *Points) {
 	})
 }
 
-// Coefficients returns those by which the features sum to Qz.
+// Coefficients returns the coefficients of the features in Qz.
 func (b *Basis) Coefficients(z []float64) []float64 {
 	k := len(b.features)
 	if len(z) != k {
@@ -172,7 +173,7 @@ func (b *Basis) Subtract(y, z []float64, p *Points) {
 	})
 }
 
-// turn goes from products with the features to products with Q.
+// turn converts products with the features to products with Q.
 func (b *Basis) turn(dst blas64.General) {
 	if dst.Rows == 0 {
 		return

@@ -9,34 +9,34 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// CircleSums are sums over data on one circle. They do not change.
+// CircleSums holds sums over data on one circle. It is immutable.
 type CircleSums struct {
 	Origin, Period float64
-	Windowed       bool           // for functions that a window cuts, which die out within the period or not
-	Highest        int            // frequency that is computed; −1 for none
-	Moments        Moments        // up to twice that
+	Windowed       bool           // for functions cut by a window, whether or not they decay within the period
+	Highest        int            // highest frequency computed; −1 for none
+	Moments        Moments        // moments up to twice Highest
 	Columns        blas64.General // ΦᵀC: cos, sin by turns, up to Highest
 }
 
-// sameCircle tells sums that differ in their number alone.
+// sameCircle reports whether two sums differ at most in their number of frequencies.
 func (c *CircleSums) sameCircle(o *CircleSums) bool {
 	return c.Origin == o.Origin && c.Period == o.Period && c.Windowed == o.Windowed
 }
 
-// Circles keep sums over data for reuse: those on the few circles that were begun last. They are safe for concurrent use. The
-// zero value is empty.
+// Circles keeps sums over data for reuse, on the few circles that were begun last. It is safe for concurrent use. The zero
+// value is empty.
 type Circles struct {
-	Most int // circles that are kept; 0 for maxCircles
+	Most int // number of circles kept; 0 means maxCircles
 
 	mu    sync.Mutex // held while sums are computed
 	known atomic.Pointer[[]*CircleSums]
 }
 
-// maxCircles is how many circles are kept. Training takes one at a time, or
-// two in turn; goroutines that are far from one another take one each.
+// maxCircles is the default number of circles kept. Training uses one at a time, or two in turn; goroutines with distant
+// parameters use one each.
 const maxCircles = 4
 
-// Known returns what is known, the circle that was begun last first. It is not to be changed.
+// Known returns the sums kept, on the circle begun last first. The caller must not change them.
 func (s *Circles) Known() []*CircleSums {
 	if known := s.known.Load(); known != nil {
 		return *known
@@ -44,7 +44,7 @@ func (s *Circles) Known() []*CircleSums {
 	return nil
 }
 
-// find returns what is known on a circle that suits, nil if there is none.
+// find returns the sums on a suitable circle, nil if there is none.
 func (s *Circles) find(suits func(c *CircleSums) bool) *CircleSums {
 	for _, c := range s.Known() {
 		if suits(c) {
@@ -54,7 +54,7 @@ func (s *Circles) find(suits func(c *CircleSums) bool) *CircleSums {
 	return nil
 }
 
-// Begin returns what is known on a circle that suits. If none does, the proposed one is known from now on, with no sums yet.
+// Begin returns the sums on a suitable circle. If there is none, it keeps the proposed circle from now on, with no sums yet.
 func (s *Circles) Begin(suits func(c *CircleSums) bool, proposed CircleSums) *CircleSums {
 	if c := s.find(suits); c != nil {
 		return c
@@ -70,8 +70,8 @@ func (s *Circles) Begin(suits func(c *CircleSums) bool, proposed CircleSums) *Ci
 	return c
 }
 
-// Grow returns the sums on a circle with frequencies up to at least m. If they have to be computed, it calls sums with what is
-// known there, for frequencies up to spare.
+// Grow returns the sums on a circle with frequencies up to at least m. If they have to be computed, it calls sums with the
+// sums known on this circle, for frequencies up to spare.
 func (s *Circles) Grow(c *CircleSums, m, spare int, sums func(known *CircleSums, m int) (Moments, blas64.General)) *CircleSums {
 	s.mu.Lock()
 	defer s.mu.Unlock()

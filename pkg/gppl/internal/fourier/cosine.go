@@ -11,8 +11,8 @@ import (
 type Cosine struct {
 	n    int // N/2
 	y, d []float64
-	odd  []*fourier.QuarterWaveFFT // of n/2, n/4, … values, as far as they are whole
-	last *fourier.DCT              // of what cannot be halved, nil if that is two values
+	odd  []*fourier.QuarterWaveFFT // transforms of n/2, n/4, … values, while these are whole
+	last *fourier.DCT              // transform of the part that cannot be halved, nil if it has two values
 }
 
 // NewCosine returns the plan for N samples a period. N must be even and
@@ -37,11 +37,11 @@ func NewCosine(size int) *Cosine {
 //
 //	c_m = (ε_m/N)·Σ_j ε_j g_j cos(2πmj/N),   ε = 1 at both ends, else 2.
 //
-// The matrix of this map is symmetric, so that Coefficients is its own adjoint: of q it makes the w with Σ_m q_m c_m = Σ_j w_j
-// g_j. It takes some 2.5·N·log₂N flops and no memory; dst may be g.
+// The matrix of this map is symmetric, so Coefficients is its own adjoint: it maps q to the w with Σ_m q_m c_m = Σ_j w_j g_j.
+// It takes some 2.5·N·log₂N flops and no memory; dst may be g.
 //
-// Even and odd coefficients are separated by folding, a DCT-I into a DCT-I and a DCT-III of half the size each: they err by some
-// 1e-16 of max|c|·log N, where the DCT-I of gonum, a running sum over coefficients, loses √N.
+// Even and odd coefficients are separated by folding, a DCT-I into a DCT-I and a DCT-III of half the size each. The error is
+// some 1e-16 of max|c|·log N; gonum's DCT-I, a running sum over coefficients, loses √N.
 func (c *Cosine) Coefficients(dst, g []float64) {
 	if len(dst) != c.n+1 || len(g) != c.n+1 {
 		panic(fmt.Sprintf("fourier: %d coefficients of %d samples by a plan for %d", len(dst), len(g), c.n+1))

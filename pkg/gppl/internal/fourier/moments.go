@@ -22,11 +22,12 @@ func Sin(m int) Feature { return Feature(2*m + 1) }
 // Frequency returns m.
 func (f Feature) Frequency() int { return int(f) / 2 }
 
-// IsSin tells sines from cosines.
+// IsSin reports whether f is a sine.
 func (f Feature) IsSin() bool { return f&1 == 1 }
 
-// Moments are the sums t_m = Σ_i w_i cos 2πmφ_i, u_m = Σ_i w_i sin 2πmφ_i for m = 0, 1, …, by turns (entry f belongs to Feature
-// f): what Sums makes of one column of weights. From the moments up to 2M follow all products of features up to frequency M.
+// Moments holds the sums t_m = Σ_i w_i cos 2πmφ_i, u_m = Σ_i w_i sin 2πmφ_i for m = 0, 1, …, by turns (entry f belongs to
+// Feature f), as Sums returns them for one column of weights. All products of features up to frequency M follow from the
+// moments up to 2M.
 type Moments []float64
 
 // Moments returns the moments of the points, all weights 1, at the frequencies 0 … m, each within tol·n.
@@ -70,8 +71,8 @@ func (t Moments) Gram(dst blas64.General, rows, cols []Feature) {
 	}
 }
 
-// Mirrored are moments at the frequencies −m … m, with t even and u odd in them: products of a feature with a run of features
-// become products of vectors.
+// Mirrored holds moments at the frequencies −m … m, with t even and u odd in them: products of a feature with a run of
+// features become products of vectors.
 type Mirrored struct {
 	t, u   []float64
 	middle int // the place of frequency 0
@@ -99,7 +100,7 @@ func (s *Mirrored) Along(dst blas64.Vector, rows []Feature, first Feature, weigh
 			of = s.u
 		}
 		plus, minus := floats.Dot(weights, of[from+n:][:len(weights)]), floats.Dot(weights, of[from-n:][:len(weights)])
-		switch { // minus has the frequency of the column less that of the row
+		switch { // minus is the frequency of the column minus the row's
 		case !a.IsSin():
 			plus += minus
 		case first.IsSin():

@@ -16,16 +16,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
-// floor is the smallest tolerance that NUFFT takes.
+// floor is the smallest tolerance of NUFFT.
 const floor = 1e-14
 
 // NUFFT sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, within tol·Σ_i|W_ij|: 2nk flops for each grid
 // point under a window, 12 to 16 of them at 1e-13, and k real FFTs of 4 to 16 times m0+M. Beside its operands it holds a grid for
 // a panel of columns and 4 bytes a point.
 //
-// It is the type 1 transform of Barnett, Magland and af Klinteberg (2019): the weights are spread over a fine grid by a window ψ,
-// and the transform of the grid is divided by that of ψ; the error falls exponentially with the width of ψ. Nearly all of the
-// cost is spreading, which does not depend on the frequencies, and weights on a grid that serves frequency 0 too stay real: so
+// It is the type 1 transform of Barnett, Magland and af Klinteberg (2019): the weights are spread over a fine grid by a window
+// ψ, and the transform of the grid is divided by ψ's; the error falls exponentially with the width of ψ. Nearly all of the
+// cost is spreading, which does not depend on the frequencies. Weights stay real only on a grid that includes frequency 0, so
 // further frequencies, from m0, cost as much as all of them anew.
 func (p *Points) NUFFT(dst, w blas64.General, m0 int, tol float64) {
 	p.check(dst, w, m0)
@@ -53,21 +53,21 @@ func (p *Points) NUFFT(dst, w blas64.General, m0 int, tol float64) {
 }
 
 const (
-	maxPanel = 192     // columns: the grid points that one point touches stay in cache
-	maxGrid  = 1 << 23 // numbers of a panel's grid
+	maxPanel = 192     // columns: the grid points of one point stay in cache
+	maxGrid  = 1 << 23 // numbers in a panel's grid
 )
 
-// grid is a fine grid of size points on the circle with a window of width of
-// them: ψ(t) = exp(β(√(1−(2t/width)²) − 1)), |t| ≤ width/2.
+// grid is a fine grid of size points on the circle, with a window over width of them: ψ(t) = exp(β(√(1−(2t/width)²) − 1)), |t|
+// ≤ width/2.
 type grid struct {
 	ctx         context.Context
 	size, width int
 	beta        float64
-	cost        float64 // predicted, in ns on one processor
+	cost        float64 // estimated ns on one processor
 }
 
-// newGrid returns the cheapest grid for n points, k columns and the frequencies
-// below m1: finer grids need narrower windows, and larger FFTs.
+// newGrid returns the cheapest grid for n points, k columns and the frequencies below m1. Finer grids need narrower windows,
+// and larger FFTs.
 func newGrid(n, k, m1 int, tol float64) grid {
 	if !(tol >= floor) {
 		panic(fmt.Sprintf("fourier: tolerance %v below %v", tol, floor))
@@ -83,8 +83,8 @@ func newGrid(n, k, m1 int, tol float64) grid {
 	return best
 }
 
-// gridOf returns a grid with at least over points to the shortest half wave, below frequency m1, σ of them in fact. What the
-// window lets through of aliases was measured at random points: less than 6w·exp(−πw√(1−1/σ)) for w ≥ 4.
+// gridOf returns a grid with at least over points per half of the shortest wave, below frequency m1; σ is the actual number.
+// The aliases that the window lets through were measured at random points: less than 6w·exp(−πw√(1−1/σ)) for w ≥ 4.
 func gridOf(m1, over int, tol float64) grid {
 	g := grid{size: Smooth(max(2*over*m1, 32))}
 	sigma := float64(g.size) / float64(2*m1)
@@ -96,7 +96,7 @@ func gridOf(m1, over int, tol float64) grid {
 	return g
 }
 
-// Smooth returns the least even 2^a·3^b·5^c ≥ n that gonum's FFT takes: a fast size.
+// Smooth returns the least even 2^a·3^b·5^c ≥ n that gonum's FFT supports: a fast size.
 func Smooth(n int) int {
 	for n += n % 2; ; n += 2 {
 		if count := factors(n); count > 0 && count <= mostFactors {
@@ -105,11 +105,12 @@ func Smooth(n int) int {
 	}
 }
 
-// mostFactors is one less than gonum's fftpack has room for, so that twice the size fits too. One too many is an index out of
+// mostFactors is one less than gonum's fftpack can store, so that twice the size fits too. One too many is an index out of
 // range.
 const mostFactors = 12
 
-// factors returns in how many factors of 4, 2, 3 and 5, in this order, fftpack takes a size, 0 if there are others.
+// factors returns the number of factors of 4, 2, 3 and 5, in this order, into which fftpack splits a size, 0 if there are
+// others.
 func factors(n int) (count int) {
 	for _, f := range []int{4, 2, 3, 5} {
 		for n%f == 0 {
@@ -123,14 +124,13 @@ func factors(n int) (count int) {
 	return count
 }
 
-// locate returns the first of the grid points under the window around point i,
-// and how far before it the window begins, in (0, 1] but for rounding.
+// locate returns the first of the grid points under the window around point i, and its distance from the start of the window,
+// in (0, 1] up to rounding.
 func (g *grid) locate(p *Points, i int) (first int, ahead float64) {
 	return g.place(p.hi[i], p.lo[i])
 }
 
-// place is locate for the phase hi + lo. No product is fused with what it is added
-// to, so that every processor gives the same bits.
+// place is locate for the phase hi + lo. No product is fused with an addition, so every processor gives the same bits.
 func (g *grid) place(hi, lo float64) (first int, ahead float64) {
 	size := float64(g.size)
 	a := float64(hi * size)
@@ -191,11 +191,11 @@ func (g *grid) sort(p *Points) []int32 {
 	return order
 }
 
-// sparse is how many grid points to a point take longer to count than points to sort.
+// sparse is the number of grid points per point above which counting takes longer than sorting points.
 const sparse = 64
 
-// strip is the part of the grid that one run of sorted points touches, from grid point base on and beyond the last one into the
-// next round: its own memory, so that runs do not meet.
+// strip is the part of the grid that one run of sorted points touches, from grid point base on, possibly beyond the last one
+// into the next round. It has its own memory, so runs do not interfere.
 type strip struct {
 	base int
 	rows blas64.General
@@ -220,8 +220,8 @@ func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 			points := mine[:min(block, len(mine))]
 			mine = mine[len(points):]
 			g.window(first, taps, p, points)
-			// Copies of rows that lie apart wait for memory all at once; Ger, which depends on the one before it, would wait for each:
-			// half the time at unsorted points.
+			// Copies of rows that lie apart wait for memory all at once. Ger depends on the previous one, and would wait for
+			// each: this takes half the time at unsorted points.
 			for q, i := range points {
 				copy(near[q*w.Cols:][:w.Cols], w.Data[int(i)*w.Stride:])
 			}
@@ -245,8 +245,8 @@ func (g *grid) window(first []int, taps []float64, p *Points, points []int32) {
 	vexp.Exp(taps, taps)
 }
 
-// exponents sets tap to log ψ at the grid points under a window that begins ahead of
-// the first of them. No product is fused with what it is added to: see place.
+// exponents sets tap to log ψ at the grid points under a window that begins ahead of the first of them. No product is fused
+// with an addition: see place.
 func (g *grid) exponents(tap []float64, ahead float64) {
 	t := -0.5 * float64(g.width)
 	scale := 2 / float64(g.width)
@@ -262,7 +262,7 @@ func (g *grid) exponents(tap []float64, ahead float64) {
 // nearly zero at θ = ±π/2, so that the trapezoidal rule converges exponentially.
 func (g *grid) gains(m0, m1 int) []float64 {
 	nodes := 8 + g.width
-	t, weight := make([]float64, nodes+1), make([]float64, nodes+1) // and one without weight, for an even count
+	t, weight := make([]float64, nodes+1), make([]float64, nodes+1) // one more without weight, for an even count
 	half := 0.5 * float64(g.width)
 	step := 0.5 * math.Pi / float64(nodes)
 	for q := range nodes {
@@ -275,7 +275,7 @@ func (g *grid) gains(m0, m1 int) []float64 {
 	const block = anchorEvery
 	parallel.Within(g.ctx, (len(gain)+block-1)/block, func(b int) {
 		part := gain[b*block : min(len(gain), (b+1)*block)]
-		for q := 0; q < nodes; q += 2 { // two chains of turns at once: each waits for itself
+		for q := 0; q < nodes; q += 2 { // two chains of turns at once, since each waits for itself
 			sin, cos := math.Sincos(float64(m0+b*block) * t[q])
 			turnSin, turnCos := math.Sincos(t[q])
 			sin2, cos2 := math.Sincos(float64(m0+b*block) * t[q+1])
@@ -333,19 +333,19 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 // transform.
 var transforms = sync.Pool{New: func() any { return new(transformed) }}
 
-// transformed is the working memory of the transform of a column. A long column is transformed in parts, each of every parts-th
-// point, beginning with one of the first: these fit into the caches, and take half the memory.
+// transformed is the working memory of the transform of a column. A long column is transformed in parts; part r has every
+// parts-th point from point r on. Parts fit into the caches, and take half the memory.
 type transformed struct {
 	parts        int
-	fft          *fourier.FFT // of a part
-	column, part []float64    // the same if there is one part
+	fft          *fourier.FFT // transform of a part
+	column, part []float64    // the same memory if there is one part
 	coef         []complex128
 }
 
-// longColumn is how many points are transformed in parts, of which there are then fewParts.
+// Columns of longColumn points or more are transformed in fewParts parts.
 const longColumn, fewParts = 1 << 20, 4
 
-// reset makes it one for so many points.
+// reset prepares t for a transform of size points.
 func (t *transformed) reset(size int) {
 	if len(t.column) == size {
 		return
@@ -358,8 +358,8 @@ func (t *transformed) reset(size int) {
 	t.fft, t.coef = fourier.NewFFT(len(t.part)), make([]complex128, len(t.part)/2+1)
 }
 
-// each calls add with what each part adds to the transform of the column at the frequencies from … to−1: exp(−2πi·rm/N)·Y_r(m mod
-// N/R), where Y_r is the transform of part r, of N/R points.
+// each calls add with the contribution of each part to the transform of the column at the frequencies from … to−1:
+// exp(−2πi·rm/N)·Y_r(m mod N/R), where Y_r is the transform of part r, of N/R points.
 func (t *transformed) each(from, to int, add func(m int, re, im float64)) {
 	size, length := len(t.column), len(t.part)
 	for r := range t.parts {
@@ -386,15 +386,15 @@ func (t *transformed) each(from, to int, add func(m int, re, im float64)) {
 	}
 }
 
-// Spread is NUFFT for points that come in parts, and whose weights the caller adds up on the fine grid itself: Taps says where
-// and how much, Sums transforms what came of it. What Taps returns for a point depends on that point alone, and is the same on
-// every processor. A Spread does not change.
+// Spread is NUFFT for points that come in parts, and whose weights the caller adds up on the fine grid itself: Taps returns
+// the places and the values of the window, Sums transforms the resulting grid. Taps for a point depends on that point alone,
+// and is the same on every processor. A Spread is immutable.
 type Spread struct {
 	grid
 	origin, period float64
 }
 
-// spreadTolerance is below Floor: the caller may add without rounding.
+// spreadTolerance is below floor, because the caller may add without rounding.
 const spreadTolerance = 1e-15
 
 // NewSpread returns the plan for sums at frequencies below m1 of the circle that begins
@@ -430,8 +430,8 @@ func (s *Spread) Taps(first []int, taps, x []float64) {
 	vexp.Exp(taps, taps)
 }
 
-// Sums sets dst (2M) to the sums at the frequencies 0 … M−1, as Points.Sums orders them, of the weights on the grid: values[i] at
-// the grid point from + i, modulo Size, where Σ W_i·ψ has been added up. It takes an FFT.
+// Sums sets dst (2M) to the sums at the frequencies 0 … M−1, as Points.Sums orders them, of the weights on the grid: values[i]
+// is Σ W_i·ψ at the grid point from + i, modulo Size. It takes an FFT.
 func (s *Spread) Sums(dst []float64, from int, values []float64) {
 	if len(dst)%2 != 0 || len(values) > s.size || len(dst) > s.size {
 		panic(fmt.Sprintf("fourier: %d sums of %d values on a grid of %d", len(dst), len(values), s.size))
@@ -441,5 +441,5 @@ func (s *Spread) Sums(dst []float64, from int, values []float64) {
 	s.transform(blas64.General{Rows: len(dst), Cols: 1, Stride: 1, Data: dst}, []strip{{from, rows}}, s.gains(0, m), 0)
 }
 
-// Gain is what the sum of the values on the grid is multiplied by to give the sum at frequency 0, without an FFT.
+// Gain returns the factor from the sum of the values on the grid to the sum at frequency 0, without an FFT.
 func (s *Spread) Gain() float64 { return s.gains(0, 1)[0] }

@@ -24,12 +24,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
-// lanes is the number of fixed shares that a loop over points is cut into, each with its own accumulators, added up in order.
+// lanes is the number of fixed shares of a loop over points, each with its own accumulators, added up in order.
 const lanes = 16
 
 // Points are n scalars as phases φ = (x−x₀)/P modulo 1.
 type Points struct {
-	// Ctx, unless nil, is looked at in sums and transforms: once it has ended, they panic with a parallel.Stop.
+	// Ctx, unless nil, is checked in sums and transforms: once it has ended, they panic with a parallel.Stop.
 	Ctx context.Context
 
 	// φ = hi + lo, |hi| ≤ 1/2, to about twice the digits of a float64: the phase
@@ -44,7 +44,7 @@ func NewPoints(x []float64, origin, period float64) *Points {
 	return p
 }
 
-// Set makes p the points of NewPoints, in the memory that p has.
+// Set makes p the points of NewPoints, and reuses the memory of p.
 func (p *Points) Set(x []float64, origin, period float64) {
 	if !(period > 0) || math.IsInf(period, 0) {
 		panic(fmt.Sprintf("fourier: period %v", period))
@@ -79,12 +79,13 @@ func roundedOff(m, x, a float64) float64 {
 	return (float64(m*hi) - a) + float64(m*(x-hi))
 }
 
-// sincos returns sin and cos of 2πmφ_i within some 4e-16, where m and the periods from the origin to x_i number less than 2^25.
+// sincos returns sin and cos of 2πmφ_i within some 4e-16. m and the number of periods from the origin to x_i must be less than
+// 2^25.
 func (p *Points) sincos(i int, m float64) (sin, cos float64) {
 	return math.Sincos(math.Pi * p.halfTurns(i, m))
 }
 
-// sincosOf sets sin and cos to those of the points from, from+1, …, as sincos has them.
+// sincosOf sets sin and cos to the values of sincos for the points from, from+1, ….
 func (p *Points) sincosOf(sin, cos []float64, from int, m float64) {
 	for i := range sin {
 		sin[i] = p.halfTurns(from+i, m)
@@ -125,8 +126,8 @@ func addTo(dst, src blas64.General) {
 // anchorEvery is how many neighbouring frequencies share a sine and cosine: the others are one rotation away.
 const anchorEvery = 8
 
-// Run sets row a of cos to cos 2π(m₀+a)φ at the points from, from+1, …, and that of sin to the sine: the features of a run of
-// frequencies, a product for most of them. work holds 2·anchorEvery·cos.Cols numbers or is made.
+// Run sets row a of cos to cos 2π(m₀+a)φ at the points from, from+1, …, and row a of sin to the sine: the features of a run of
+// frequencies, one product for most of them. work holds 2·anchorEvery·cos.Cols numbers, or is allocated.
 func (p *Points) Run(cos, sin blas64.General, from, m0 int, work []float64) []float64 {
 	if cos.Rows != sin.Rows || cos.Cols != sin.Cols || m0 < 0 || from < 0 || from+cos.Cols > p.N() {
 		panic(fmt.Sprintf("fourier: a run of %d and %d frequencies from %d, %d and %d of %d points from %d",

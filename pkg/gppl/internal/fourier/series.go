@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Even is an even function with parameters, by its values at distances r.
+// Even is an even function with parameters, defined by its values at distances r.
 type Even interface {
 	Cov(dst, r []float64)          // sets dst to the values at r; dst may be r
 	Contract(grad, w, r []float64) // adds Σ_i w_i·∂(value at r_i) to grad, an entry for each parameter
@@ -17,16 +17,16 @@ type Even interface {
 //
 //	k(τ) = Σ_m c_m·cos(2πmτ/P),  0 ≤ τ ≤ span.
 //
-// A function that is negligible beyond a reach ρ is summed over its periodic images, P ≥ span + ρ: the coefficients are samples
-// of its spectral density. Any other is multiplied by a window that is 1 up to the span and falls smoothly to 0 at P/2. The
-// coefficients come from samples by a cosine transform, which is its own adjoint: gradients go back through it and are then
-// contracted with the derivatives at the samples.
+// A function that is negligible beyond a reach ρ is summed over its periodic images, P ≥ span + ρ: the coefficients are
+// samples of its spectral density. Any other function is multiplied by a window that is 1 up to the span and falls smoothly to
+// 0 at P/2. The coefficients come from samples by a cosine transform, which is its own adjoint: gradients pass back through it
+// and are then contracted with the derivatives at the samples.
 type Series struct {
 	Period float64
-	C      []float64 // the coefficients of the last Expand
+	C      []float64 // coefficients of the last Expand
 
 	span        float64
-	window      []float64 // at the samples; nil for a sum of images
+	window      []float64 // window at the samples; nil for a sum of images
 	plan        *Cosine
 	tau, mirror []float64 // τ_j = jP/N and P − τ_j, j = 0 … N/2
 	g, w        []float64 // samples, and derivatives in them
@@ -36,8 +36,8 @@ type Series struct {
 const maxSamples = 1 << 18
 
 // ChoosePeriod returns the period for a function that is negligible beyond reach and above the frequency band, and whether it
-// takes a window. Images are worth their many frequencies for the sake of positive coefficients, but not without end. ok is false
-// if the span is 0 and the reach infinite.
+// needs a window. Images keep coefficients positive, which justifies more frequencies, but not without limit. ok is false if
+// the span is 0 and the reach infinite.
 func ChoosePeriod(span, reach, band float64, images bool) (period float64, windowed, ok bool) {
 	limit := 1.2 * span
 	if images {
@@ -45,19 +45,19 @@ func ChoosePeriod(span, reach, band float64, images bool) (period float64, windo
 	}
 	switch {
 	case reach < limit || span == 0 && !math.IsInf(reach, 0):
-		return span + 1.4*reach, false, true // room for a longer reach
+		return span + 1.4*reach, false, true // margin for a longer reach
 	case span == 0:
 		return 0, false, false
 	}
-	// The narrower the fall, the more frequencies it has itself: as many as fit into those of the function.
+	// A narrower fall has more frequencies itself: it is as narrow as the frequencies of the function allow.
 	fall := 20 / (band * span)
 	return 2 * span * (1 + max(0.04, min(0.1, fall))), true, true
 }
 
-// Frequencies predicts how many frequencies the series of a function with frequencies up to band has.
+// Frequencies estimates the number of frequencies in the series of a function with frequencies up to band.
 func Frequencies(span, period, band float64, windowed bool) float64 {
 	if windowed {
-		band += 30 / (period - 2*span) // what the window spreads
+		band += 30 / (period - 2*span) // the window spreads the spectrum by this much
 	}
 	return math.Ceil(band*period) + 1
 }
@@ -79,7 +79,7 @@ func NewSeries(span, period float64, windowed bool, band float64) *Series {
 // Windowed reports whether a window cuts the function.
 func (s *Series) Windowed() bool { return s.window != nil }
 
-// resample takes n+1 samples of half a period.
+// resample sets the samples to n+1 in half a period.
 func (s *Series) resample(n int) {
 	s.plan = NewCosine(2 * n)
 	s.tau, s.g, s.C, s.w = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
@@ -100,7 +100,8 @@ func (s *Series) resample(n int) {
 	}
 }
 
-// transform sets dst to the coefficients of the function with the given values, and samples to these. It returns the value at 0.
+// transform sets dst to the coefficients of the function with the given values, and samples to the values. It returns the
+// value at 0.
 func (s *Series) transform(dst, samples []float64, values func(dst, r []float64)) (first float64) {
 	values(samples, s.tau)
 	first = samples[0]
@@ -114,11 +115,11 @@ func (s *Series) transform(dst, samples []float64, values func(dst, r []float64)
 	return first
 }
 
-// Expand sets the coefficients for k and returns how many there are before those that sum to less than eps times k(0). It takes
-// more samples where these do not resolve frequencies up to band, and where the coefficients do not fall, up to a limit: it is an
-// error if there are more.
+// Expand sets the coefficients for k and returns the number of leading ones; the others sum to less than eps times k(0). It
+// takes more samples where these do not resolve frequencies up to band, and where the coefficients do not fall. It returns an
+// error if that takes too many.
 func (s *Series) Expand(k Even, band, eps float64) (m int, err error) {
-	// Samples that miss the shortest scale of k would alias it into what looks resolved.
+	// Samples that miss the shortest scale of k would alias it into a spectrum that looks resolved.
 	for float64(len(s.C)) < 1.2*band*s.Period && len(s.C) <= maxSamples {
 		s.resample(2 * (len(s.C) - 1))
 	}
@@ -140,13 +141,13 @@ func (s *Series) Expand(k Even, band, eps float64) (m int, err error) {
 	}
 }
 
-// Derivative sets dst to the derivatives of the coefficients in a parameter, those of the function being values.
+// Derivative sets dst to the derivatives of the coefficients in a parameter; values returns the derivatives of the function.
 func (s *Series) Derivative(dst []float64, values func(dst, r []float64)) {
 	s.transform(dst, make([]float64, len(s.tau)), values)
 }
 
-// crossing is the share of its neighbours below which a coefficient is about to change its sign: its size says
-// nothing of its derivatives.
+// crossing is the ratio to its neighbours below which a coefficient is about to change its sign: its size then does not bound
+// its derivatives.
 const crossing = 1e-3
 
 // Crosses reports whether coefficient m crosses zero, as the side lobes of a window do.
@@ -168,8 +169,8 @@ func (s *Series) around(m int) (size float64) {
 	return size
 }
 
-// Adjoint returns the derivatives w = Fᵀq in the samples of what has the derivatives q in the leading coefficients c = Fg. They
-// are for Contract, and valid until the next call.
+// Adjoint returns w = Fᵀq: the derivatives in the samples of a quantity with the derivatives q in the leading coefficients c =
+// Fg. They are for Contract, and valid until the next call.
 func (s *Series) Adjoint(q []float64) (w []float64) {
 	copy(s.w, q)
 	clear(s.w[len(q):])
@@ -198,20 +199,20 @@ func (s *Series) Contract(grad, q []float64, k Even) (adjoint, direct, size floa
 	return adjoint, direct, size
 }
 
-// Expansion is the features φ_f that represent a function at the distances of points, k(t − t′) = Σ_f c_f·φ_f(t)·φ_f(t′): those
-// of its Series that matter. It is working memory.
+// Expansion holds the features φ_f of a Series that represent a function at the distances of points, k(t − t′) = Σ_f
+// c_f·φ_f(t)·φ_f(t′), without negligible ones. It is working memory.
 type Expansion struct {
 	Series   *Series
 	Features []Feature
-	Root     []float64 // |c_f|^½ of each
+	Root     []float64 // |c_f|^½ of each feature
 	Negative int       // features from here on have negative weights
-	Leading  []int     // the frequencies that are kept, ascending
-	Probed   int       // the last frequency that is worth a look if it was left out
+	Leading  []int     // frequencies kept, ascending
+	Probed   int       // the last frequency to check if it was left out
 }
 
-// Choose lists the features of the first m frequencies with weights above the threshold. Those with negative weights begin a
-// block of their own, after features of weight zero that fill up the last block of the given size. Features are known up to the
-// frequency most.
+// Choose lists the features of the first m frequencies with weights above the threshold. Features with negative weights begin
+// a block of their own, after features of weight zero that fill up the previous block of the given size. most is the highest
+// frequency with known features.
 func (b *Expansion) Choose(m, most, block int, threshold float64) {
 	b.Features, b.Root, b.Leading = b.Features[:0], b.Root[:0], b.Leading[:0]
 	b.Probed = min(most, m+m/64+2)

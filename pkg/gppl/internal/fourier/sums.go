@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Sums sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, within tol·Σ_i|W_ij|, by whichever of Direct and
-// NUFFT is predicted to be faster. The least tolerance is 1e-14; a smaller tol means 1e-14.
+// Sums sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, within tol·Σ_i|W_ij|, by the one of Direct and
+// NUFFT with the lower estimate. The least tolerance is 1e-14; a smaller tol means 1e-14.
 func (p *Points) Sums(dst, w blas64.General, m0 int, tol float64) {
 	p.check(dst, w, m0)
 	if tol = max(tol, floor); Predict(p.N(), w.Cols, m0, m0+dst.Rows/2, tol).NUFFT {
@@ -22,13 +22,13 @@ func (p *Points) Sums(dst, w blas64.General, m0 int, tol float64) {
 	}
 }
 
-// Prediction is what the sums of n points and k columns are expected to take.
+// Prediction is the estimated cost of the sums of n points and k columns.
 type Prediction struct {
-	NUFFT   bool    // rather than Direct
-	Seconds float64 // on one processor
+	NUFFT   bool    // by NUFFT rather than Direct
+	Seconds float64 // seconds on one processor
 }
 
-// Predict returns what Sums would do at the frequencies m0 ≤ m < m1.
+// Predict estimates what Sums would take at the frequencies m0 ≤ m < m1.
 func Predict(n, k, m0, m1 int, tol float64) Prediction {
 	direct := directCost(n, k, m1-m0)
 	if n == 0 || k == 0 || m1 <= m0 {
@@ -117,8 +117,8 @@ const (
 	chain  = 64 * dense.Tile // points added up before their sum joins the others
 )
 
-// Direct sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, in 4nMk flops of matrix products and O(k) memory
-// beside its operands. It errs by no more than 1e-14·Σ_i|W_ij|.
+// Direct sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, in 4nMk flops of matrix products and O(k)
+// memory beside its operands. The error is at most 1e-14·Σ_i|W_ij|.
 func (p *Points) Direct(dst, w blas64.General, m0 int) {
 	p.check(dst, w, m0)
 	n, k, m := w.Rows, w.Cols, dst.Rows/2
@@ -150,13 +150,13 @@ func (p *Points) Direct(dst, w blas64.General, m0 int) {
 // table is the working memory of a task: the features of a block of frequencies at a block of points.
 type table struct {
 	features blas64.General // 2·freqs×points, cos and sin by turns
-	cos, sin []float64      // of the step between frequencies
+	cos, sin []float64      // for the step between frequencies
 	sum      blas64.General // 2·freqs×k
 	wt       blas64.General // k×points: Wᵀ, for few columns
 }
 
-// fewColumns is up to how many columns it pays to transpose W, for Gemm to take
-// dot products along the points instead of adding up rows of W.
+// fewColumns is the largest number of columns for which transposing W pays: Gemm then takes dot products along the points
+// instead of adding up rows of W.
 const fewColumns = 64
 
 func newTable(m, k int) *table {
@@ -202,7 +202,7 @@ func (t *table) fill(p *Points, from, n, m int) {
 	p.sincosOf(s0, c0, from, float64(m))
 	cos, sin := t.cos[:n], t.sin[:n]
 	rows := t.features.Rows
-	for step := 2; step < rows; step *= 2 { // in rows
+	for step := 2; step < rows; step *= 2 { // step is in rows
 		p.sincosOf(sin, cos, from, float64(step/2))
 		for r := step; r < min(2*step, rows); r += 2 {
 			turnBy(row(r), row(r+1), row(r-step), row(r-step+1), cos, sin)
@@ -219,8 +219,8 @@ func turnBy(c, s, a, b, cos, sin []float64) {
 	}
 }
 
-// Rounding is the error of sums over points, relative to the root of the sum of the squares of their terms: measured, at a
-// tolerance of 1e-15.
+// Rounding is the measured error of sums over points at a tolerance of 1e-15, relative to the root of the sum of the squares
+// of their terms.
 const Rounding = 4e-16
 
 // RoundedForm bounds the effect of the rounding of sums over points on yᵀA⁻¹y, A ≥ σ²I, given yᵀy and the size of the fit to y.
@@ -229,6 +229,6 @@ func RoundedForm(yy, fitted, noise float64) float64 {
 	return (8*0x1p-53*yy + Rounding*size*size) / noise
 }
 
-// Tolerance is the tolerance of the one-time sums over the data, relative to the
-// sum of the absolute values of their terms. It is never used up (Rounding).
+// Tolerance is the tolerance of the one-time sums over the data, relative to the sum of the absolute values of their terms.
+// The actual error is smaller (Rounding).
 const Tolerance = 1e-15

@@ -14,8 +14,8 @@ import (
 //
 //	dst[i] += Σ_m cos[m]·cos 2πmφ_i + sin[m]·sin 2πmφ_i,  m = 0 … M−1,
 //
-// within tol·Σ_m(|cos[m]| + |sin[m]|): the transpose of NUFFT, an FFT of some 4M to 16M numbers and 2·12 to 2·16 flops for each
-// point. Coefficients and points may be of any number; the result does not depend on that of processors.
+// within tol·Σ_m(|cos[m]| + |sin[m]|): the transpose of NUFFT, with an FFT of some 4M to 16M numbers and 2·12 to 2·16 flops
+// for each point. The result does not depend on the number of processors.
 func (p *Points) Synthesise(dst, cos, sin []float64, tol float64) {
 	if len(dst) != p.N() || len(cos) != len(sin) {
 		panic(fmt.Sprintf("fourier: %d values of %d points, %d cosines and %d sines", len(dst), p.N(), len(cos), len(sin)))
@@ -59,7 +59,8 @@ func (p *Points) Synthesise(dst, cos, sin []float64, tol float64) {
 	})
 }
 
-// SynthesisSeconds is what Synthesise of m frequencies at n points takes, at twice the least grid, on one processor.
+// SynthesisSeconds estimates the time of Synthesise for m frequencies at n points, with twice the least grid, on one
+// processor.
 func SynthesisSeconds(n int, m, tol float64) float64 {
 	g := gridOf(int(m), 2, tol)
 	return 1e-9 * (spreadCost(n, 1, g.width) + fftCost(1, g.size))

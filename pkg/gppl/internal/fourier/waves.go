@@ -10,12 +10,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// Waves are the columns of Q = WL⁻ᵀ without a matrix, where W are the features of a Basis at points on a circle. They need only
-// moments of the points; some have moments and no points. They do not change.
+// Waves represents the columns of Q = WL⁻ᵀ without a matrix, where W are the features of a Basis at points on a circle. It
+// needs only moments of the points. It is immutable.
 type Waves struct {
-	X              []float64 // the points; nil: only moments are known
-	Origin, Period float64   // of the circle
-	Moments        Moments   // up to twice the highest frequency
+	X              []float64 // the points; nil if only moments are known
+	Origin, Period float64   // origin and period of the circle
+	Moments        Moments   // moments up to twice the highest frequency
 	Basis          *Basis
 
 	once   sync.Once
@@ -46,7 +46,7 @@ func (w *Waves) Top() int {
 // Points returns the points on the circle.
 func (w *Waves) Points() *Points { return NewPoints(w.X, w.Origin, w.Period) }
 
-// upTo returns the moments up to frequency m at least, beginning with those that are known.
+// upTo returns the moments up to frequency m at least, starting from the known ones.
 func (w *Waves) upTo(ctx context.Context, m int) Moments {
 	if len(w.Moments) >= 2*(m+1) {
 		return w.Moments
@@ -58,7 +58,7 @@ func (w *Waves) upTo(ctx context.Context, m int) Moments {
 	return t
 }
 
-// Project returns Qᵀy, in O(n) but for sums of the points.
+// Project returns Qᵀy in O(n), plus the cost of sums over the points.
 func (w *Waves) Project(y []float64) []float64 {
 	sums, z := dense.New(2*(w.Top()+1), 1), make([]float64, w.Len())
 	w.Points().Sums(sums, dense.AsColumn(y), 0, Tolerance)
@@ -73,7 +73,7 @@ func (w *Waves) Columns(ctx context.Context, q blas64.General) {
 	w.Basis.At(q, points)
 }
 
-// Matrix returns Q, n×k, which is formed when it is first asked for and is not to be changed.
+// Matrix returns Q, n×k, formed at the first call. The caller must not change it.
 func (w *Waves) Matrix() blas64.General {
 	w.once.Do(func() {
 		w.matrix = dense.New(len(w.X), w.Len())
@@ -91,10 +91,10 @@ func (w *Waves) Bound() float64 {
 	return momentRounding * c * c
 }
 
-// Rounding bounds what Qᵀy errs by for a y of the given length.
+// Rounding bounds the error of Qᵀy for a y of the given length.
 func (w *Waves) Rounding(length float64) float64 { return Rounding * w.Basis.Condition() * length }
 
-// WaveMoments are the moments of Waves that several goroutines share: as many as any of them has needed.
+// WaveMoments holds the moments of Waves that several goroutines share: as many as any of them has needed.
 type WaveMoments struct {
 	Of *Waves
 
@@ -115,8 +115,8 @@ func (s *WaveMoments) upTo(m int) Moments {
 	return s.t
 }
 
-// Product sets dst to ΦᵀQ, where Φ are features of the frequencies from, from+1, … of a series whose frequency 1 is step of the
-// circle's.
+// Product sets dst to ΦᵀQ, where Φ are the features of the frequencies from, from+1, … of a series whose frequency 1 is
+// frequency step of the circle.
 func (s *WaveMoments) Product(dst blas64.General, step, from int) {
 	features := make([]Feature, dst.Rows)
 	for i := range features {
@@ -129,7 +129,7 @@ func (s *WaveMoments) Product(dst blas64.General, step, from int) {
 	s.Of.Basis.Product(dst, t, features)
 }
 
-// Seconds predicts the time of the moments for products with frequencies up to m of the circle.
+// Seconds estimates the time of the moments for products with frequencies up to m of the circle.
 func (s *WaveMoments) Seconds(m int) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,5 @@
-// Package gammas has densities and distribution functions that are made of Γ, without the cancellation of its large logarithms.
+// Package gammas computes densities and distribution functions that involve Γ, without the cancellation of its large
+// logarithms.
 package gammas
 
 import (
@@ -9,11 +10,12 @@ import (
 
 const (
 	halfLog2Pi = 0.9189385332046727417803297364056176
-	// asymptotic is where the series of Rest and psiRest, of six terms, have all digits.
+	// asymptotic is the argument from which the six terms of the series in Rest and psiRest give all digits.
 	asymptotic = 12
 )
 
-// Rest returns log Γ(x) − (x − ½)·log x + x − ½·log 2π for x > 0: what Stirling's formula leaves, about 1/(12x) (DLMF 5.11.1).
+// Rest returns log Γ(x) − (x − ½)·log x + x − ½·log 2π for x > 0: the remainder of Stirling's formula, about 1/(12x) (DLMF
+// 5.11.1).
 func Rest(x float64) float64 {
 	if x < asymptotic {
 		v, _ := math.Lgamma(x)
@@ -86,7 +88,7 @@ func LogGamma(a, d float64) float64 {
 func gammaFall(a, d float64) float64 { return -a * expm1Less(d) }
 
 // LogBeta returns log xᵃ(1 − x)ᵇ/B(a, b) at x/(1 − x) = eᵈ·a/b, the log density of the logit of x where x has the beta
-// distribution. Of large b, it is LogGamma(a, d).
+// distribution. For large b it is LogGamma(a, d).
 func LogBeta(a, b, d float64) float64 {
 	if a > b {
 		a, b, d = b, a, -d
@@ -102,7 +104,7 @@ func betaFall(a, b, d float64) float64 {
 	n := a + b
 	share := a / n
 	switch {
-	case d > 700: // eᵈ may overflow, and is large against 1
+	case d > 700: // eᵈ may overflow, and dominates 1
 		log := d + math.Log(share)
 		return a*d - n*(max(log, 0)+math.Log1p(math.Exp(-math.Abs(log))))
 	case math.Abs(d) > 1:
@@ -118,7 +120,7 @@ func GammaTails(a, d float64) (below, above float64) {
 	}
 	var sum float64
 	if a < least { // P(a, x) = P(a + 1, x) + xᵃe⁻ˣ/Γ(a + 1) (DLMF 8.8.5)
-		x, from := min(a*math.Exp(d), 1e300), a // so large an x has no term
+		x, from := min(a*math.Exp(d), 1e300), a // a larger x gives the same
 		for term := math.Exp(LogGamma(a, d)) / a; a < least; term *= x / a {
 			sum += term
 			a++
@@ -167,8 +169,8 @@ func BetaTails(a, b, d float64) (below, above float64) {
 	return sides(d, tail, under-over)
 }
 
-// sides returns the probabilities on both sides, given the tail beyond d and how much more is below than the distribution of the
-// tail has there.
+// sides returns the probabilities on both sides, given the tail beyond d, and how much more probability is below than in the
+// distribution of the tail.
 func sides(d, tail, more float64) (below, above float64) {
 	if d < 0 {
 		below, above = tail, 1-tail
@@ -196,15 +198,15 @@ func shares(z float64) (p, left float64) {
 }
 
 const (
-	// least is the shape from which a density of a logarithm is close enough to a normal one for outward.
+	// least is the shape from which the density of a logarithm is close enough to a normal one for outward.
 	least = 16
 	// A tail ends at near standard deviations if the density has fallen by more than e^fallen there, else at far, where the
-	// density of shape 16 has fallen so far on its heavier side.
+	// density of shape 16 has fallen by as much on its heavier side.
 	near, far, fallen = 9, 13, 37
 )
 
-// outward integrates a log-concave density from d away from 0, where it has its maximum. It has about the width w, falls by slope
-// at d, and its log is peak + fall.
+// outward integrates a log-concave density from d away from its maximum at 0. The density has about the width w and falls by
+// slope at d; its log is peak + fall.
 func outward(d, w, slope, peak float64, fall func(d float64) float64) (sum float64) {
 	start := fall(d)
 	if peak+start < -745 {

@@ -2,8 +2,8 @@
 //
 //	K_ij = k(t_i − t_j),   k(τ) = Σ_m c_m cos(2πmτ/P),   c_m ≥ 0, m = 0 … M,
 //
-// for functions k that are smooth and die out, such as v·exp(−τ²/2l²): log|A|, yᵀA⁻¹y, their derivatives, and what predictions at
-// new points need. The t_i may lie anywhere, in any order, close together or equal. They enter through sums alone,
+// for functions k that are smooth and decay, such as v·exp(−τ²/2l²): log|A|, yᵀA⁻¹y, their derivatives, and the factors of
+// predictions at new points. The t_i may lie anywhere, in any order, close together or equal. They enter through sums alone,
 //
 //	E_j = Σ_i exp(2πij·t_i/P), j ≤ 2M,   F_j = Σ_i y_i·exp(2πij·t_i/P), j ≤ M,   Σ_i y_i²,
 //
