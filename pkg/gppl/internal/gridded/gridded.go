@@ -103,28 +103,28 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Floor is the smallest tolerance that is of use: rounding of r reaches it.
+// Floor is the smallest useful tolerance: rounding of r reaches it.
 const Floor = 1e-15
 
 const (
-	// RootReach is the reach of the convolution root relative to that of a kernel
-	// with a Gaussian spectrum, with a margin for a lengthscale that grows.
+	// RootReach is the ratio of the reach of the convolution root to the reach of a kernel with a Gaussian spectrum, with a
+	// margin for a growing lengthscale.
 	RootReach = 0.8
-	// Spare is how many frequencies more than the bandwidth has are taken.
+	// Spare is the number of frequencies beyond the bandwidth.
 	Spare = 2
 	// Seconds is the time per grid point, for value and gradient.
 	Seconds = 1.5e-6
 )
 
-// Points is what Factorise needs to know about the t_i.
+// Points holds the data of the t_i that Factorise needs.
 type Points struct {
 	N           int
 	First, Last float64         // the smallest and the largest t_i/P, in [0, 1)
 	Moments     fourier.Moments // Re E_j and Im E_j by turns
 }
 
-// Factor is a factorisation of A. It holds about 100p numbers for a Gaussian k. Methods other than Factorise do not change it and
-// may run at the same time, each with a Workspace of its own. The zero value is empty.
+// Factor is a factorisation of A. It holds about 100p numbers for a Gaussian k. Methods other than Factorise leave it
+// unchanged and may run at the same time, each with a Workspace of its own. The zero value is empty.
 type Factor struct {
 	points Points
 	noise  float64
@@ -139,8 +139,8 @@ type Factor struct {
 	h      banded.Matrix
 }
 
-// Unresolved is the error of Factorise if the roots of the coefficients have not fallen
-// below the tolerance at the last one: Tail is what the last is of the largest.
+// Unresolved is the error of Factorise if the roots of the coefficients have not fallen below the tolerance at the last one.
+// Tail is the last root relative to the largest.
 type Unresolved struct{ Tail float64 }
 
 func (e Unresolved) Error() string {
@@ -166,10 +166,10 @@ func (e Negative) Error() string {
 	return fmt.Sprintf("coefficient %d is %v, not positive", e.Frequency, e.Value)
 }
 
-// Factorise sets f to the factor of A with the coefficients c and the noise variance σ². It drops frequencies whose root is below
-// tol ≥ Floor of the largest, and chooses the grid for the others. The errors are Negative, Unresolved, Gap, and
-// banded.NotPositive if σ² is lost in rounding. It panics if there are fewer moments than 2M + 1 for the frequencies that are
-// kept. It takes about p·60² flops for a Gaussian k.
+// Factorise sets f to the factor of A with the coefficients c and the noise variance σ². It drops frequencies whose root is
+// below tol ≥ Floor of the largest, and chooses the grid for the others. The errors are Negative, Unresolved, Gap, and
+// banded.NotPositive if σ² is lost in rounding. It panics if there are fewer moments than 2M + 1, where M is the highest
+// frequency kept. It takes about p·60² flops for a Gaussian k.
 func (f *Factor) Factorise(c []float64, points Points, noise, tol float64, w *Workspace) error {
 	if len(c) == 0 || points.N < 1 || !(noise > 0) || !(tol >= Floor) {
 		panic(fmt.Sprintf("gridded: %d coefficients, %d points, noise %v, tolerance %v", len(c), points.N, noise, tol))
@@ -278,7 +278,7 @@ func (f *Factor) weights(dst blas64.General, odd int, scale float64) {
 	}
 }
 
-// diagonals is the number of d ≤ band with the parity odd.
+// diagonals returns the number of d ≤ band with the parity odd.
 func (f *Factor) diagonals(odd int) int { return (f.band-odd)/2 + 1 }
 
 // form sets bands[odd][q][e] to σ⁻²(BᵀB)_gg′, d = g′−g = 2e + odd, g + g′ = 2q + odd.
@@ -294,7 +294,7 @@ func (f *Factor) form(w *Workspace) {
 	w.f = nil
 }
 
-// profile returns the first column of each of p rows that reach so far to the left.
+// profile returns the first column of each of p rows that reach columns to the left.
 func profile(first []int, p, reach int) []int {
 	first = dense.Resize(first, p)
 	for g := range first {
@@ -400,7 +400,7 @@ func (f *Factor) Gradient(dst []float64, sums, h blas64.General, form float64, w
 	return 0.5 * (n - float64(f.p) + trace - (form - hh/(f.noise*f.noise))) / f.noise
 }
 
-// backward goes from the derivatives with respect to w_d(z) to those with respect to c.
+// backward converts the derivatives with respect to w_d(z) to derivatives with respect to c.
 func (f *Factor) backward(dst []float64, sums, h blas64.General, w *Workspace) {
 	clear(w.fine)
 	for odd := range 2 {
@@ -437,10 +437,10 @@ func (f *Factor) backward(dst []float64, sums, h blas64.General, w *Workspace) {
 	}
 }
 
-// Bound returns a bound on the error of ½log|A| + ½yᵀA⁻¹y, and of its derivatives with respect to log σ² and log v, for n points.
-// Derivatives with respect to log l may err by 32 times as much: what is left out of r and H is small, but its derivative is
-// larger by τ²/l², up to 70. The bound is empirical: see TestDense, TestRandom and TestMixture, where values stay below a sixth
-// of it.
+// Bound returns a bound on the error of ½log|A| + ½yᵀA⁻¹y, and of its derivatives with respect to log σ² and log v, for n
+// points. Derivatives with respect to log l may err by 32 times as much: the omitted part of r and H is small, but its
+// derivative is larger by τ²/l², up to 70. The bound is empirical: see TestDense, TestRandom and TestMixture, where values
+// stay below a sixth of it.
 func Bound(n int, k0, noise, tol float64) float64 {
 	return 4 * float64(n) * k0 / noise * max(tol, Floor)
 }

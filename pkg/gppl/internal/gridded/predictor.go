@@ -13,8 +13,8 @@ import (
 	nufft "github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Predictor evaluates the vectors b(t) of the package comment, and b(t)ᵀG·b(t). It does
-// not change, and does not refer to the factor that it came from.
+// Predictor evaluates the vectors b(t) of the package comment, and b(t)ᵀG·b(t). It is immutable, and does not refer to the
+// factor that it came from.
 //
 // Only Q consecutive entries of b(t) are not zero. There, r equals a function of a short period of Q grid points, which takes
 // about Q/2 frequencies. So b(t) is a Q×Q matrix times the cosines and sines of t: 2Q² flops, Q = 48 for a Gaussian k, and as
@@ -32,7 +32,7 @@ type Predictor struct {
 // Predictor returns the predictor of f. It inverts H within a band of Q, wider than the
 // factor's by a half, once, and keeps pQ numbers.
 func (f *Factor) Predictor(w *Workspace) (*Predictor, error) {
-	f.h.Ctx = nil // of the evaluation, not of predictions
+	f.h.Ctx = nil // predictions have their own context
 	w.reset(f.p)
 	z := &Predictor{p: f.p, noise: f.noise}
 	z.expand(f)
@@ -70,7 +70,7 @@ func (z *Predictor) expand(f *Factor) {
 		}
 	}
 	hat := fourier.NewFFT(2*z.q).Coefficients(nil, samples)
-	// r has frequencies up to half of the highest one. Those that the cut at its reach adds are below the tolerance.
+	// r has frequencies up to half of the highest one. The cut at its reach adds frequencies below the tolerance.
 	z.waves = min(z.q/2+3, z.q)
 	z.series = dense.Reshape(z.series, z.q, 2*z.waves)
 	for k := range z.q {
@@ -90,15 +90,15 @@ func (z *Predictor) expand(f *Factor) {
 	}
 }
 
-// Point is b(t) of one input t, and working memory for the next. Goroutines need one each.
+// Point holds b(t) of one input t, and working memory for the next. Goroutines need one each.
 type Point struct {
 	of    *Predictor
-	first int       // the first of Q entries of b(t), outside of which it is zero
-	b     []float64 // these
+	first int       // index of the first of the Q entries of b(t) that may be nonzero
+	b     []float64 // these entries
 	waves []float64
 }
 
-// Point returns one, which Set has to set.
+// Point returns an empty point: call Set.
 func (z *Predictor) Point() *Point {
 	return &Point{of: z, b: make([]float64, z.q), waves: make([]float64, 2*z.waves)}
 }
@@ -115,9 +115,9 @@ func (p *Point) Set(t float64) {
 	blas64.Gemv(blas.NoTrans, 1, z.series, dense.Vec(p.waves), 0, dense.Vec(p.b))
 }
 
-// Entries returns the entries of b(t) that are not zero, and where the first of them is. Near the ends of the period and outside
-// of it, some or all of them are not on the grid, 0 … Size−1. These stand for grid points that no data reach: there G is the
-// identity and h zero.
+// Entries returns the nonzero entries of b(t), and the index of the first of them. Near the ends of the period and outside of
+// it, some or all of them lie outside the grid, 0 … Size−1. They belong to grid points without data: there G is the identity
+// and h zero.
 func (p *Point) Entries() (first int, b []float64) { return p.first, p.b }
 
 // Means sets dst[j] to b(t)ᵀh_j/σ² for each column of h: k(t, ·)A⁻¹y where h = H⁻¹Bᵀy.
@@ -151,7 +151,7 @@ func (p *Point) Variance() float64 {
 	return sum
 }
 
-// inside returns which of the entries of b belong to the grid.
+// inside returns the range of the entries of b that belong to the grid.
 func (p *Point) inside() (from, to int) {
 	return max(0, -p.first), min(p.of.q, p.of.p-p.first)
 }

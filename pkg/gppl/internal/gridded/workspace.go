@@ -15,18 +15,18 @@ import (
 // Workspace is scratch memory for Factor. Reused from call to call, it saves allocations. One goroutine at a time may use it, for
 // any factor. The zero value is ready.
 type Workspace struct {
-	// Ctx, unless nil, is looked at in all loops: once it has ended, what works here panics with a parallel.Stop.
+	// Ctx, unless nil, is checked in all loops: once it has ended, work on this workspace panics with a parallel.Stop.
 	Ctx context.Context
 
 	p                   int
-	coarseFFT, fineFFT  *fourier.FFT // of p and of 2p numbers
+	coarseFFT, fineFFT  *fourier.FFT // transforms of p and of 2p numbers
 	column              []float64    // p
 	fine                []float64
 	coarseHat, fineHat  []complex128
-	padded              []float64         // ρ, with reach places more at both ends
+	padded              []float64         // ρ, with reach more places at both ends
 	weights             [2]blas64.General // w: z×e, for even and odd
 	inverse             banded.Matrix
-	bands               [2]blas64.General // of G + σ⁻⁴hhᵀ, like Factor.bands
+	bands               [2]blas64.General // bands of G + σ⁻⁴hhᵀ, like Factor.bands
 	slopes              [2]blas64.General // derivatives with respect to w: e×z
 	shares              [chunks]share
 	formShare           func(int)
@@ -34,7 +34,7 @@ type Workspace struct {
 	adjointShare        func(int)
 	tile, readTile      func(row, col int, t blas64.General)
 
-	// What the loops that run in parallel work on.
+	// Operands of the loops that run in parallel.
 	f      *Factor
 	matrix *banded.Matrix
 	h      blas64.General
@@ -47,7 +47,7 @@ type share struct {
 }
 
 const (
-	// chunks is the number of fixed shares that the grid points are cut into.
+	// chunks is the number of fixed shares of the grid points.
 	chunks = 8
 	// windows is the number of windows of ρ that are copied at a time.
 	windows = 64
@@ -102,7 +102,7 @@ func (w *Workspace) fillWindows(dst blas64.General, q, odd int) {
 	}
 }
 
-// eachWindow calls do for the windows of a share, some at a time, from q.
+// eachWindow calls do for the windows of a share, up to windows at a time, from q.
 func (w *Workspace) eachWindow(c, odd int, do func(windows blas64.General, q int)) {
 	s := &w.shares[c]
 	p := w.f.p
@@ -183,8 +183,8 @@ func (w *Workspace) addProducts(f *Factor, h blas64.Vector) {
 	}
 }
 
-// read sets the entries of bands that a tile of G has: those of G on the diagonal, twice
-// those of G + σ⁻⁴hhᵀ beside it, for the first column of h.
+// read sets the entries of bands in a tile of G: G's own on the diagonal, twice those of G + σ⁻⁴hhᵀ beside it, for the first
+// column of h.
 func (w *Workspace) read(row, col int, t blas64.General) {
 	f := w.f
 	scale := 1 / (f.noise * f.noise)

@@ -14,7 +14,7 @@ import (
 )
 
 // Features writes K_xu = FCΨᵀ with p features of the data F (n×p) and of the inducing inputs Ψ (m×p). Then Φ = FEᵀ with E =
-// σ⁻¹L⁻¹ΨC (m×p), and all that involves the data is in FᵀF and FᵀY:
+// σ⁻¹L⁻¹ΨC (m×p), and the data enter only through FᵀF and FᵀY:
 //
 //	ΦᵀΦ = E·FᵀF·Eᵀ,  ΦᵀY = E·FᵀY,  Fᵀβ = σ⁻²(FᵀY − FᵀF·Eᵀ·B⁻¹ΦᵀY)R
 //
@@ -80,8 +80,8 @@ func (f *Features) Project(ctx context.Context, w *Bound, z []float64, origin fl
 	}
 }
 
-// Contract sets Q to the derivatives in the coefficients of the series, and gradZ to those in the inducing inputs, that ∂K_xu
-// contributes to a bound whose Weights are set. It returns |β|².
+// Contract sets Q and gradZ to the derivatives in the coefficients of the series and in the inducing inputs, respectively,
+// that ∂K_xu contributes to a bound whose Weights are set. It returns |β|².
 func (f *Features) Contract(w *Bound, gradZ []float64) (beta2 float64) {
 	p, m := f.psi.Cols, f.psi.Rows
 	// Fᵀβ, and |β|² by ΦᵀYR = Bg = g + ΦᵀΦg, where g = B⁻¹ΦᵀYR.

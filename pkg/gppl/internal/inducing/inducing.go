@@ -26,9 +26,9 @@ type Bound struct {
 
 	BInv, E blas64.General // see Weights, m×m
 	U       blas64.General // K_uu⁻¹K_ux β, m×c
-	TraceG  float64        // of the weight on ∂K_uu
+	TraceG  float64        // trace of the weight on ∂K_uu
 
-	x []float64 // of InverseNorm
+	x []float64 // working memory of InverseNorm
 }
 
 // Bytes returns what Init makes room for, for m inducing variables and few columns.

@@ -13,8 +13,8 @@ import (
 )
 
 // Centres returns m centres of the points x of R^d, point by point, after at most 100 iterations; on the line in ascending
-// order. Time is O(nm) for the seeding and per iteration; on the line, O(n log m) per iteration. It is an error if x has
-// fewer than m distinct points.
+// order. Time is O(nm) for the seeding and per iteration; on the line, O(n log m) per iteration. Centres returns an error if x
+// has fewer than m distinct points.
 func Centres(ctx context.Context, x []float64, d, m int, seed uint64) ([]float64, error) {
 	centres, err := seeds(ctx, x, d, m, rand.New(rand.NewPCG(seed, 0)))
 	if err != nil {

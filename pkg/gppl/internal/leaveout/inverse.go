@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// Observations are left out by A⁻¹ at them, which follows from the posterior of the signal there, with the means M and the
-// covariance V, and the noise D,
+// Observations are left out by the entries of A⁻¹, which follow from the means M and the covariance V of the signal's
+// posterior at the observations, and from the noise D:
 //
 //	A⁻¹C = D⁻¹(C − M),  A⁻¹ = D⁻¹ − D⁻¹VD⁻¹.
 //
@@ -50,8 +50,8 @@ func (o *Observations) Contrast(row []float64, precision float64) (alpha, p floa
 	return blas64.Dot(dense.Vec(row), dense.Vec(o.Fit.Contrast())), precision - o.Fit.Form(row[1:], row[1:])
 }
 
-// One sets what the others predict of observation i, given row i of A⁻¹C and (A⁻¹)_ii. It is a LostError, of block 0, if rounding
-// spoils it.
+// One sets the prediction of observation i from the others, given row i of A⁻¹C and (A⁻¹)_ii. It returns a LostError, of block
+// 0, if rounding spoils it.
 func (o *Observations) One(mean, variances, row []float64, precision float64, i int) error {
 	alpha, precision := o.Contrast(row, precision)
 	if !(precision > 0) {
@@ -64,9 +64,9 @@ func (o *Observations) One(mean, variances, row []float64, precision float64, i 
 	return nil
 }
 
-// off estimates the error of predictions of covariance S = P_BB⁻¹ due to rounding and to what is left out of A. A as represented
-// is off by some η, and the bound on its likelihood is η/σ² per observation. That moves P_BB by no more than η/σ² of itself or,
-// where it is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².
+// off estimates the error of predictions of covariance S = P_BB⁻¹ from rounding and from the omitted parts of A. A as
+// represented is off by some η, and the bound on its likelihood is η/σ² per observation. That moves P_BB by at most the share
+// η/σ² or, where P_BB is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².
 func (o *Observations) off(block []int, trace float64) float64 {
 	least := math.Inf(1)
 	for _, i := range block {
@@ -75,8 +75,8 @@ func (o *Observations) off(block []int, trace float64) float64 {
 	return o.Eta * max(1, trace/least) * (1 + o.Length)
 }
 
-// Block sets what the others predict of the observations in block b, of the given indices, one or more: given the means and the
-// covariance of the signal there, which it overwrites. It takes O(b³), and is a LostError if rounding spoils a prediction.
+// Block predicts the observations in block b, with the given indices, from all others, given the means and the covariance of
+// the signal at the block, which it overwrites. It takes O(b³), and returns a LostError if rounding spoils a prediction.
 func (o *Observations) Block(mean, variances []float64, solved blas64.General, cov *dense.Lower, b int, at []int) error {
 	n := len(at)
 	o.precision(cov, at)
@@ -116,7 +116,7 @@ func (o *Observations) Block(mean, variances []float64, solved blas64.General, c
 	return trusted(b, o.off(at, trace))
 }
 
-// precision turns the covariance V at the observations into their rows and columns of A⁻¹ = D⁻¹ − D⁻¹VD⁻¹.
+// precision converts the covariance V at the observations to their rows and columns of A⁻¹ = D⁻¹ − D⁻¹VD⁻¹.
 func (o *Observations) precision(cov *dense.Lower, at []int) {
 	precision := make([]float64, len(at))
 	for j, i := range at {
@@ -132,15 +132,15 @@ func (o *Observations) precision(cov *dense.Lower, at []int) {
 	cov.AddDiagonals(precision)
 }
 
-// Missing bounds the error of predictions, in their standard deviations, if A lacks a positive matrix with the diagonal δ: A is
-// then off by a share of δ/σ², and Zᵀ·δA·α′ (Root) by that share of √(ZᵀAZ·yᵀPy).
+// Missing bounds the error of predictions, in their standard deviations, if A lacks a positive matrix with the diagonal δ: A
+// then has the relative error δ/σ², and Zᵀ·δA·α′ (Root) is that share of √(ZᵀAZ·yᵀPy).
 func (o *Observations) Missing(diagonal float64) float64 {
 	return diagonal / slices.Min(o.Noise) * (1 + o.Length)
 }
 
-// Smoothed estimates what rounding does to predictions from the two sides of a block, in their standard deviations: ε√(v/σ²),
-// with v the variance of the signal, and the rounding of y. With a mean, the columns of two observations that nearly coincide
-// differ by rounding, ε/σ, and the difference of their y then counts as information on the coefficients.
+// Smoothed estimates the effect of rounding on predictions from the two sides of a block, in their standard deviations:
+// ε√(v/σ²), with v the variance of the signal, and the rounding of y. With a mean, the columns of two observations that nearly
+// coincide differ by rounding, ε/σ, and the difference of their y then counts as information on the coefficients.
 func (o *Observations) Smoothed(variance float64) float64 {
 	const margin = 8
 	least, most := slices.Min(o.Noise), 0.0

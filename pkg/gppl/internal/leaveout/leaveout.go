@@ -19,21 +19,21 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Trust is how far rounding may put off a prediction, in its standard deviations, and its variance, relatively. The error is only
-// estimated: a hundredth, which may be promised, leaves a margin of three.
+// Trust is the largest error by rounding of a prediction, in its standard deviations, and of its variance, relatively. The
+// error is an estimate: the documented bound of a hundredth leaves a margin of three.
 const Trust = 0.003
 
-// A LostError says that rounding is not small beside the standard deviation of what is predicted.
+// A LostError says that rounding is not small compared with the standard deviation of a prediction.
 type LostError struct {
-	Block int     // its place among those that are left out
-	Off   float64 // in standard deviations
+	Block int     // index among the blocks left out
+	Off   float64 // error in standard deviations
 }
 
 func (e *LostError) Error() string {
 	return fmt.Sprintf("the prediction of block %d may be %.2g of its standard deviation off", e.Block, e.Off)
 }
 
-// trusted is an error if a prediction is further off than trusted.
+// trusted returns an error if a prediction is off by more than Trust.
 func trusted(block int, off float64) error {
 	if off <= Trust {
 		return nil
@@ -41,45 +41,45 @@ func trusted(block int, off float64) error {
 	return &LostError{block, off}
 }
 
-// Root leaves out by a root A = LLᵀ: P = WᵀW for W = (I − ΠΠᵀ)L⁻¹, Π an orthonormal basis of L⁻¹H (and of the priors' rows),
-// and what is predicted for a block B is a least-squares problem. Of W_B = ΘR, Θ orthonormal,
+// Root leaves out by a root A = LLᵀ. P = WᵀW for W = (I − ΠΠᵀ)L⁻¹, Π an orthonormal basis of L⁻¹H (and of the priors' rows),
+// and the prediction of a block B is a least-squares problem. With W_B = ΘR, Θ orthonormal,
 //
 //	P_BB⁻¹ = R⁻¹R⁻ᵀ,   P_BB⁻¹α_B = R⁻¹Θᵀ·L⁻¹y,
 //
-// which costs rounding the root of what P_BB itself would. The predictions are linear in y, with the weights −Z in
-// y_B − Zᵀy, Z = L⁻ᵀΘR⁻ᵀ. A change δA of A then changes them by Zᵀ·δA·α′, and their covariance by
-// ZᵀδAZ, where α′ = α − Zα_B is without the block. Rounding is such a change, of entries about ε√(A_ii·A_jj).
+// Rounding costs the root of what it would cost with P_BB itself. The predictions are linear in y, with the weights −Z in y_B
+// − Zᵀy, Z = L⁻ᵀΘR⁻ᵀ. A change δA of A then changes them by Zᵀ·δA·α′, and their covariance by ZᵀδAZ, where α′ = α − Zα_B is α
+// without the block. Rounding is such a change, of entries about ε√(A_ii·A_jj).
 type Root struct {
 	Factor interface {
 		SolveL(b blas64.General)
 		SolveLT(b blas64.General)
 	}
-	Variance float64   // v, of the signal: A_ii = v + Noise[i]
-	Noise    []float64 // with Jitter
+	Variance float64   // v, the variance of the signal: A_ii = v + Noise[i]
+	Noise    []float64 // includes the jitter
 	Jitter   float64
-	Epsilon  float64 // of δA
+	Epsilon  float64 // relative size of δA
 }
 
-// root is Root with what follows from the columns.
+// root is Root with quantities derived from the columns.
 type root struct {
 	*Root
 	y      []float64
-	base   [][]float64 // Π, by columns: n + h numbers, of which the last h are of the priors
-	half   []float64   // L⁻¹y less what is in Π
+	base   [][]float64 // Π, by columns of n + h numbers; the last h belong to the priors
+	half   []float64   // L⁻¹y minus its projection on Π
 	alpha  []float64   // Py
 	weight []float64   // √(ε·A_ii + jitter)
 	form   float64     // √(yᵀPy)
 }
 
-// Leave sets mean and variances of the observations in blocks, each block on its own, for columns [y, H], n×(1+h), where the
-// coefficient of each column of H is normal about its prior mean with variance 1, or flat if that is NaN. It takes O(n²b) for
-// a block of b observations with a dense L. It is a LostError if rounding puts a prediction off.
+// Leave sets mean and variances of the observations in blocks, each block on its own, for columns [y, H], n×(1+h). The
+// coefficient of each column of H is normal about its prior mean with variance 1, or flat if that mean is NaN. Leave takes
+// O(n²b) for a block of b observations with a dense L. It returns a LostError if rounding spoils a prediction.
 func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns blas64.General, priors []float64,
 	blocks [][]int) error {
 	s := r.prepare(columns, priors)
 	const batch = dense.Tile
 	errs := make([]error, len(blocks))
-	var lots [][2]int // of blocks, with a batch of observations each or one block
+	var lots [][2]int // ranges of blocks, each with a batch of observations or one block
 	for from := 0; from < len(blocks); {
 		to, count := from+1, len(blocks[from])
 		for to < len(blocks) && count+len(blocks[to]) <= batch {
@@ -93,7 +93,7 @@ func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns bla
 		parallel.Within(ctx, len(lots), func(k int) { s.lot(ctx, mean, variances, blocks, lots[k], errs) })
 		return cmp.Or(errs...)
 	}
-	first := min(1, len(lots)) // where rounding is not small, it is so in the first, which spares the others
+	first := min(1, len(lots)) // where rounding matters, the first lot fails, which spares the others
 	if err := leave(lots[:first]); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (r *Root) prepare(c blas64.General, priors []float64) *root {
 	return s
 }
 
-// project subtracts from v what it has in an orthonormal basis.
+// project subtracts from v its projection on an orthonormal basis.
 func project(v []float64, basis [][]float64) {
 	for range 2 { // again, against rounding
 		for _, b := range basis {
@@ -171,7 +171,7 @@ func (r *root) lot(ctx context.Context, mean, variances []float64, blocks [][]in
 	}
 }
 
-// block leaves out block b, the columns of L⁻¹ of which are the rows of w. It spoils w.
+// block leaves out block b; the rows of w are its columns of L⁻¹. It overwrites w.
 func (r *root) block(ctx context.Context, mean, variances []float64, b int, block []int, w blas64.General) error {
 	count := len(block)
 	theta, lengths := make([][]float64, count), make([]float64, count)
@@ -212,8 +212,8 @@ func (r *root) block(ctx context.Context, mean, variances []float64, b int, bloc
 	return r.check(ctx, b, block, theta, inverse, lengths, variances)
 }
 
-// check is an error if rounding, as a change of A, moves what is predicted for a block by more than is trusted. A bound
-// that takes no more work comes first: zᵀAz = P_ii⁻¹ gives |Dz|² ≤ (1 + v/σ²)·P_ii⁻¹ with D² the diagonal of A.
+// check returns an error if rounding, as a change of A, moves a prediction of a block by more than Trust. A bound at no
+// additional cost comes first: zᵀAz = P_ii⁻¹ gives |Dz|² ≤ (1 + v/σ²)·P_ii⁻¹ with D² the diagonal of A.
 func (r *root) check(
 	ctx context.Context, b int, block []int, theta [][]float64, inverse blas64.General, lengths, variances []float64,
 ) error {
@@ -265,24 +265,24 @@ func (r *root) check(
 //
 //	y_B given the others ~ N(y_B − Sα_B, S),  S = P_BB⁻¹,
 //
-// and Z = SW tells what a change of A does, as for Root.
+// and Z = SW gives the effect of a change of A, as in Root.
 type Rows struct {
-	Read    func() RowReader // for one goroutine
+	Read    func() RowReader // returns a reader for one goroutine
 	Y       []float64
 	Alpha   []float64      // Py
-	Basis   blas64.General // rows whose outer products A⁻¹ has beyond P, h×n
+	Basis   blas64.General // rows whose outer products A⁻¹ contains in addition to P, h×n
 	Weight  float64        // √ of the size of δA
-	Epsilon float64        // and relative to A_ii
+	Epsilon float64        // size of δA relative to A_ii
 	Length  float64        // √(yᵀPy)
 }
 
-// A RowReader sets dst to row i of A⁻¹, as exactly as possible if alone, and returns the size of a δA for which it is exact,
-// beyond Weight².
+// A RowReader sets dst to row i of A⁻¹, as exactly as possible if alone. off is the size of a δA for which the row is exact,
+// in addition to Weight².
 type RowReader func(dst []float64, i int, alone bool) (off float64)
 
-// Leave is that of Root, in O(nb) beside the b rows of a block.
+// Leave is Root.Leave for rows, in O(nb) in addition to reading the b rows of a block.
 func (r *Rows) Leave(ctx context.Context, mean, variances []float64, blocks [][]int) error {
-	lot := min(128, len(blocks)/8+1) // blocks of one reader: rows that follow one another cost it less
+	lot := min(128, len(blocks)/8+1) // blocks of one reader; consecutive rows cost it less
 	errs := make([]error, len(blocks))
 	parallel.Within(ctx, (len(blocks)+lot-1)/lot, func(i int) {
 		read := r.Read()
@@ -333,7 +333,7 @@ func (r *Rows) block(ctx context.Context, mean, variances []float64, b int, bloc
 	p.SolveLT(inverse)
 	z := dense.New(count, n)
 	dense.Mul(ctx, z, blas.NoTrans, inverse, w)
-	rest := append([]float64(nil), r.Alpha...) // α less Zα_B
+	rest := append([]float64(nil), r.Alpha...) // α minus Zα_B
 	for j := range block {
 		blas64.Axpy(-alpha[j], dense.Row(z, j), dense.Vec(rest))
 	}

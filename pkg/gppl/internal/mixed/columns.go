@@ -10,20 +10,20 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Columns are columns of C^½Φ as features times a matrix: c^½, a packet's, or that of a wave on a circle.
+// Columns holds columns of C^½Φ as features times a matrix: c^½, a packet's matrix, or the matrix of a wave on a circle.
 type Columns struct {
 	Features    []fourier.Feature
-	First, Rank int       // among all columns
-	root        []float64 // of single features
+	First, Rank int       // index of the first column among all, and number of columns
+	root        []float64 // c^½ of single features
 	z           blas64.General
-	scale       float64 // of z
+	scale       float64 // scale of z
 	isLine      bool    // one column, of consecutive frequencies
 }
 
 // times sets dst to a, whose columns are the features, times the part's matrix.
 func (p *Columns) times(dst, a blas64.General) {
 	switch {
-	case p.root == nil && p.Rank == 1: // of which a product of matrices makes steps of one number
+	case p.root == nil && p.Rank == 1: // Gemm would work in steps of one number
 		blas64.Gemv(blas.NoTrans, p.scale, a, dense.Column(p.z, 0), 0, dense.Column(dst, 0))
 		return
 	case p.root == nil:
@@ -50,7 +50,7 @@ func (p *Columns) adjoint(dst blas64.General, scale float64, a blas64.General) {
 	}
 }
 
-// weights sets dst to what the features have in one of the columns.
+// weights sets dst to the weights of the features in one of the columns.
 func (p *Columns) weights(dst []float64, at int) {
 	for i := range dst {
 		switch {
@@ -64,8 +64,8 @@ func (p *Columns) weights(dst []float64, at int) {
 	}
 }
 
-// appendColumns appends the columns of a term and those, from Moving on, of its derivative in −log P: without the angles, times
-// the times. Waves that move are on the circle of SetLines.
+// appendColumns appends the columns of a term and, from Moving on, the columns of its derivative in −log P: without the
+// angles, times the times. Waves that move are on the circle of SetLines.
 func (w *Term) appendColumns(still, moved []Columns) (columns, derivative []Columns) {
 	if w.Moving >= 0 {
 		return w.appendLines(still, moved)
@@ -82,7 +82,7 @@ func (w *Term) appendColumns(still, moved []Columns) (columns, derivative []Colu
 	return still, moved
 }
 
-// appendLines is appendColumns of waves that move.
+// appendLines is appendColumns for waves that move.
 func (w *Term) appendLines(still, moved []Columns) (columns, derivative []Columns) {
 	for a, feature := range w.Features {
 		l := &w.Lines[feature.Frequency()]
@@ -98,16 +98,16 @@ func (w *Term) appendLines(still, moved []Columns) (columns, derivative []Column
 	return still, moved
 }
 
-// lineFall is (P − T)/s: erfc and the weights then end within rounding.
+// lineFall is (P − T)/s, at which erfc and the weights end within rounding.
 const lineFall = 11.8
 
-// LineReach returns how many frequencies of the circle on either side a wave takes, given T/P.
+// LineReach returns the number of frequencies of the circle on either side of a wave, given T/P.
 func LineReach(share float64) int { return 2 + int(6.3*lineFall/(math.Pi*(1-share))) }
 
-// Lines are the weights of one frequency that moves, for |m| from first on.
+// Lines holds the weights of one moving frequency, for |m| from first on.
 type Lines struct {
 	first          int
-	Waves, Moved   [2][]float64 // of the cosine and of the sine, and of both times t − t₀
+	Waves, Moved   [2][]float64 // for the cosine and the sine; Moved is for both times t − t₀
 	cosines, sines []fourier.Feature
 }
 
@@ -175,7 +175,7 @@ func (w *Term) SetLines(period, share float64) {
 	}
 }
 
-// lineAt returns the sine of harmonic j at a time from the middle, by its lines on a circle, and t·sin by those of the
+// lineAt returns the sine of harmonic j at a time from the middle, by its lines on a circle, and t·sin by the lines of the
 // derivative.
 func (w *Term) lineAt(j int, t, period float64) (wave, moved float64) {
 	l := &w.Lines[j]

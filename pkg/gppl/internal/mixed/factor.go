@@ -12,46 +12,46 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Series is the columns Y of n observations, by ascending time.
+// Series holds the columns Y of n observations, by ascending time.
 type Series struct {
 	T       []float64
-	Middle  float64        // of the range
+	Middle  float64        // middle of the range
 	Columns blas64.General // n×c
 }
 
 // Factor is T = I + EᵀE = LLᵀ for the p columns E = B^−½ΦC^½ of all terms, with products of z = B^−½Y and of s columns E′: the
-// derivatives of E where frequencies move, times t − t₀, without the angles. B is diagonal, by Fill, or the products are set by a
-// caller who called Room. T holds EᵀE before Factorise.
+// derivatives of E where frequencies move, times t − t₀, without the angles. B is diagonal, by Fill; otherwise the caller
+// calls Room and sets the products. T holds EᵀE before Factorise.
 //
 // It is working memory, which belongs to one goroutine until its last change.
 type Factor struct {
 	Ctx    context.Context
 	Data   Series
 	Lambda []float64 // the diagonal of B
-	Circle *Circle   // that all waves are on, and Lambda is Noise; nil: none
+	Circle *Circle   // circle of all waves, in which case Lambda is Noise; nil if there is none
 	Noise  float64
 	Shift  int // s
 
 	T       *dense.Lower
 	Inverse *dense.Lower   // L⁻¹
-	Diag    []float64      // of T⁻¹
-	Length  []float64      // squares of the lengths of the columns of E
+	Diag    []float64      // diagonal of T⁻¹
+	Length  []float64      // squared lengths of the columns of E
 	B       blas64.General // Eᵀz
 	H       blas64.General // T⁻¹Eᵀz
 	ZZ      blas64.General // zᵀz
 	Moved   blas64.General // E′ᵀE
 	MovedB  blas64.General // E′ᵀz
-	U       blas64.General // HR, which the caller sets for derivatives of ½log|A| − ½|A^½U|², R being c×r
+	U       blas64.General // HR, which the caller sets for derivatives of ½log|A| − ½|A^½U|²; R is c×r
 
 	terms   []*Term
 	columns int // p
 
 	rows              blas64.General   // Eᵀ, then E′ᵀ, then zᵀ: for one chunk
-	from              int              // the first observation of the chunk, −1: none
-	parts, movedParts []Columns        // of the columns of E and of E′, with Circle
+	from              int              // first observation of the chunk, −1 for none
+	parts, movedParts []Columns        // parts of the columns of E and of E′, with Circle
 	mirrored          fourier.Mirrored // the moments of Circle
 	size              []float64        // lengths of the columns of ΦC^½, with Circle
-	block             blas64.General   // of T⁻¹ that belongs to a packet
+	block             blas64.General   // block of T⁻¹ for a packet
 	along, strip      blas64.General
 	work, back        []float64
 	residue           blas64.General
@@ -62,7 +62,7 @@ type Factor struct {
 	fillRows, addTiles, fillPart, fillMoved func(int)
 }
 
-// Reset sets the series and the noise of each observation, λ. There are no terms yet.
+// Reset sets the series and the noise λ of each observation, and removes all terms.
 func (f *Factor) Reset(ctx context.Context, data Series) {
 	f.Ctx, f.Data, f.Circle = ctx, data, nil
 	f.terms, f.columns, f.Shift, f.from = f.terms[:0], 0, 0, -1
@@ -71,7 +71,7 @@ func (f *Factor) Reset(ctx context.Context, data Series) {
 	}
 }
 
-// Add adds a term whose columns are set, and which begin at Columns. With moves, its frequencies move with its period.
+// Add adds a term whose columns are set, and begin at Columns. With moves, its frequencies move with its period.
 func (f *Factor) Add(w *Term, moves bool) {
 	if moves {
 		w.Moving = f.Shift
@@ -85,7 +85,7 @@ func (f *Factor) Add(w *Term, moves bool) {
 // Columns returns p.
 func (f *Factor) Columns() int { return f.columns }
 
-// Room makes room for the products.
+// Room allocates the products.
 func (f *Factor) Room() {
 	p, c, s := f.columns, f.Data.Columns.Cols, f.Shift
 	if f.T == nil || f.T.N() != p {
@@ -96,18 +96,18 @@ func (f *Factor) Room() {
 	f.Moved, f.MovedB = dense.Reshape(f.Moved, s, p), dense.Reshape(f.MovedB, s, c)
 }
 
-// chunk is how many observations are processed at a time, block how many of them by one goroutine, and strip how many rows of
-// their products, a part of dense.Tile.
+// chunk is the number of observations processed at a time, block the number processed by one goroutine, and strip the number
+// of rows of their products, a part of dense.Tile.
 const (
 	chunk = 2048
 	block = 64
 	strip = 16
 )
 
-// Bytes predicts the memory of Fill.
+// Bytes estimates the memory of Fill.
 func Bytes(n, columns float64) float64 { return 8 * columns * (chunk + 2*n/max(1, n/chunk)) }
 
-// Fill sets the products for the B of Lambda, a chunk of observations after another.
+// Fill sets the products for the diagonal B of Lambda, one chunk of observations after another.
 func (f *Factor) Fill() {
 	p, c, s := f.columns, f.Data.Columns.Cols, f.Shift
 	f.Room()
@@ -236,7 +236,7 @@ func (f *Factor) FillColumns(dst blas64.General) {
 // Factorise makes T of EᵀE and factorises it. The error is dense.NotPositive.
 func (f *Factor) Factorise() error {
 	f.Length = dense.Resize(f.Length, f.columns)
-	f.T.EachDiagonal(func(i int, v *float64) { f.Length[i] = max(0, *v) }) // from sums, a column of almost no weight is rounding
+	f.T.EachDiagonal(func(i int, v *float64) { f.Length[i] = max(0, *v) }) // in sums, a column of almost no weight is rounding
 	f.T.AddDiagonal(1)
 	return f.T.Cholesky()
 }

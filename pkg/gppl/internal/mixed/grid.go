@@ -13,13 +13,13 @@ import (
 
 var _ observed.Source = (*Grid)(nil)
 
-// Grid is a series with the columns (Y, E, E′) of a Factor on a Circle, by sums on it, for engines that factorise B by sums on a
-// grid. The sums of the grid's waves with the columns of E also follow from those over the data, so that an evaluation does not
-// depend on n. It is working memory.
+// Grid is a series with the columns (Y, E, E′) of a Factor on a Circle, by sums on it, for engines that factorise B by sums on
+// a grid. The sums of the grid's waves with the columns of E follow from the sums over the data as well, so an evaluation does
+// not depend on n. It is working memory.
 type Grid struct {
 	*observed.Line
-	Factor  *Factor // after FillSums
-	Highest int     // frequency of the grid
+	Factor  *Factor // set by FillSums
+	Highest int     // highest frequency of the grid
 
 	products blas64.General // see Squares
 	features []fourier.Feature
@@ -27,14 +27,14 @@ type Grid struct {
 	columns  blas64.General // sums of the columns
 }
 
-// Circle begins half of a period before the middle of the data.
+// Circle returns the circle of the sums, which begins half of a period before the middle of the data.
 func (o *Grid) Circle() (observed.Circle, bool) {
 	c := o.Factor.Circle
 	return observed.Circle{Origin: o.Middle() - 0.5*c.Period, Period: c.Period, Highest: o.Highest,
 		Resolves: "a wave is beyond the circle", Beyond: "%v"}, true
 }
 
-// Squares returns CᵀC but for E′ᵀE′, which nothing needs, given what FillSums has set.
+// Squares returns CᵀC from the results of FillSums, except E′ᵀE′, which nothing reads.
 func (o *Grid) Squares() blas64.General {
 	f := o.Factor
 	p, s, c := f.columns, f.Shift, f.B.Cols
@@ -57,7 +57,8 @@ func (o *Grid) Squares() blas64.General {
 	return g
 }
 
-// Sums returns the moments and the sums of the columns: with the origin half of a period away, odd waves change their sign.
+// Sums returns the moments and the sums of the columns. Since the origin is half of a period away, odd waves change their
+// sign.
 func (o *Grid) Sums(_, _ float64, m int) (fourier.Moments, blas64.General) {
 	f := o.Factor
 	o.moments = append(o.moments[:0], f.Circle.Moments[:2*(2*m+1)]...)
@@ -79,8 +80,8 @@ func (o *Grid) Sums(_, _ float64, m int) (fourier.Moments, blas64.General) {
 	return o.moments, o.columns
 }
 
-// Verify compares products with a column of E, made again, with those that were used: a row of EᵀE times h, those with the data,
-// and with one wave of the grid. It is the rows of Factor.Verify, and form that of its argument.
+// Verify compares products with a column of E, recomputed, with the products used: a row of EᵀE times h, the products with the
+// data, and the product with one wave of the grid. Factor.Verify takes it as rows; form is as there.
 func (o *Grid) Verify(a *Again, form float64) error {
 	f, c := o.Factor, o.Factor.B.Cols
 	products := dense.Row(o.products, c+a.Column).Data

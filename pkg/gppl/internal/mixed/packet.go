@@ -12,26 +12,27 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
-// Packet is columns of C^½Φ that stand for the cosines or the sines of a band.
+// Packet holds columns of C^½Φ that represent the cosines or the sines of a band.
 type Packet struct {
-	At, Count int  // its frequencies among the coefficients
+	At, Count int  // place and number of its frequencies among the coefficients
 	sin       bool // its waves are sines
 	Features  []fourier.Feature
-	First     int            // of its columns among those of the term
+	First     int            // index of its first column among the term's
 	U, Z      blas64.General // U and C^½U, Count×Rank
 }
 
 // Rank returns the number of columns.
 func (p *Packet) Rank() int { return p.U.Cols }
 
-// leastSaving is the share of the columns of a band that packets must save to be worth their making.
+// leastSaving is the least share of the columns of a band that packets must save to pay for their making.
 const leastSaving = 0.15
 
-// WidestPacket bounds the frequencies of a packet: to span them takes their number cubed, without the speed of matrix products.
+// WidestPacket bounds the frequencies of a packet: finding their span takes their number cubed, without the speed of matrix
+// products.
 const WidestPacket = 256
 
-// Packed estimates the columns of the bands of a term, given the length of the stretch over the period, and whether packets
-// are worth it. A band that is narrower than the widest has less weight to resolve.
+// Packed estimates the columns of the bands of a term, given the ratio of the stretch to the period, and whether packets pay.
+// A band that is narrower than the widest has less weight to resolve.
 func Packed[B waves.BandLike](bands []B, share, eps float64) (columns float64, worth bool) {
 	var whole, rank, widest float64
 	for _, b := range bands {
@@ -49,7 +50,7 @@ func Packed[B waves.BandLike](bands []B, share, eps float64) (columns float64, w
 	return rank, true
 }
 
-// both returns the number of frequencies of both signs that a band has about its middle, and how many columns each takes.
+// both returns the number of frequencies of both signs about the middle of a band, and the number of columns for each.
 func both(b waves.Band) (count, columns float64) {
 	if b.From == 0 {
 		return float64(2*b.To + 1), 1
@@ -57,7 +58,7 @@ func both(b waves.Band) (count, columns float64) {
 	return float64(b.Count()), 2
 }
 
-// Pack sets the columns to packets that represent the term between times that are at most length apart, up to the given share of
+// Pack sets the columns to packets that represent the term between times at most length apart, except for the share left of
 // its variance.
 func (w *Term) Pack(ctx context.Context, length, left float64) {
 	limit := left / float64(2*len(w.Bands))
@@ -71,7 +72,7 @@ func (w *Term) Pack(ctx context.Context, length, left float64) {
 	turn := math.Pi * length / w.Period // half of the angle of one frequency over the stretch
 	zero := 0
 	if w.Bands[0].From == 0 {
-		zero = 1 // its sines are by themselves
+		zero = 1 // frequency 0 has no sine
 	}
 	parallel.Within(ctx, len(w.Bands)+zero, func(i int) {
 		if i == len(w.Bands) {
@@ -114,19 +115,19 @@ func (w *Term) add(p Packet, from int) {
 	w.Packets = append(w.Packets, p)
 }
 
-// spanning is the working memory of one U.
+// spanning is the working memory for one U.
 type spanning struct {
 	u, z    blas64.General
-	vectors []float64 // C^½φ at some times, less what U explains
-	left    []float64 // the squares of their lengths
-	columns []float64 // of U
+	vectors []float64 // C^½φ at some times, minus the part that U explains
+	left    []float64 // squares of their lengths
+	columns []float64 // columns of U
 }
 
-// span sets u and z for waves of the weights c: at the angle turn·(m + shift), m = 0, 1, …, of the end of the stretch, with
-// cosines, sines, or both, up to the limit.
+// span sets u and z for waves with the weights c, with cosines, sines, or both, up to the limit. Wave m = 0, 1, … has the
+// angle turn·(m + shift) at the end of the stretch.
 func (s *spanning) span(c []float64, turn, shift float64, cos, sin bool, limit float64) {
 	q := len(c)
-	// Chebyshev's points on half of the stretch resolve q·turn/2 of them, q·turn the highest angle.
+	// Chebyshev's points on half of the stretch resolve q·turn, the highest angle; q·turn/2 points are needed.
 	times := 8 + int(1.5*float64(q)*turn/math.Pi) + q/8
 	s.vectors, s.left, s.columns = s.vectors[:0], s.left[:0], s.columns[:0]
 	for i := range times {
@@ -172,12 +173,12 @@ func (s *spanning) sample(c []float64, wave func(m float64) float64) {
 	s.left = append(s.left, square)
 }
 
-// take adds what is left of a vector as a column, and removes it from all vectors.
+// take adds the remainder of a vector as a column, and subtracts its projection from all vectors.
 func (s *spanning) take(i, q int) {
 	from := len(s.columns)
 	s.columns = append(s.columns, s.vectors[i*q:][:q]...)
 	own := dense.Vec(s.columns[from:])
-	for before := 0; before < from; before += q { // what rounding has left of the others
+	for before := 0; before < from; before += q { // removes the remains of earlier columns that rounding has left
 		u := dense.Vec(s.columns[before:][:q])
 		blas64.Axpy(-blas64.Dot(u, own), u, own)
 	}

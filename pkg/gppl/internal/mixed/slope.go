@@ -13,8 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Slopes sets slope to the derivatives in the coefficients of a term. It is an error if a block of T⁻¹ does not have the known
-// diagonal.
+// Slopes sets slope to the derivatives in the coefficients of a term. It returns an error if a block of T⁻¹ does not have the
+// known diagonal.
 func (f *Factor) Slopes(slope []float64, w *Term) error {
 	clear(slope)
 	if len(w.Packets) == 0 {
@@ -49,8 +49,8 @@ func (f *Factor) featureSlopes(slope []float64, w *Term) {
 	}
 }
 
-// packetSlopes adds the derivatives in the coefficients of a packet, given the block of T⁻¹ that belongs to it: with
-// V = ½(I − T⁻¹ − UUᵀ) of its columns, diag(U V Uᵀ)/c, the outer U being the packet's.
+// packetSlopes adds the derivatives in the coefficients of a packet, given its block of T⁻¹: with V = ½(I − T⁻¹ − UUᵀ) for its
+// columns they are diag(U V Uᵀ)/c, where the outer U is the packet's.
 func (f *Factor) packetSlopes(slope []float64, w *Term, p *Packet) error {
 	f.block = dense.Reshape(f.block, p.Rank(), p.Rank())
 	f.strip = f.Inverse.InverseBlock(f.block, w.First+p.First, f.strip)
@@ -75,8 +75,8 @@ func (f *Factor) packetSlopes(slope []float64, w *Term, p *Packet) error {
 	return nil
 }
 
-// MovedSlope returns the derivative in the log of the period of a term whose frequencies move with it, where R is that of U: of
-// the cosine at the angle a = 2πm(t − t₀)/P it is a·sin a, of the sine −a·cos a.
+// MovedSlope returns the derivative in the log of the period of a term whose frequencies move with it; R is U's. The
+// derivative of the cosine at the angle a = 2πm(t − t₀)/P is a·sin a, of the sine −a·cos a.
 func (f *Factor) MovedSlope(w *Term, r blas64.General) (slope float64) {
 	p := f.columns
 	f.work = dense.Resize(f.work, dense.Tile*dense.Tile)
@@ -116,7 +116,7 @@ func (f *Factor) MovedSlope(w *Term, r blas64.General) (slope float64) {
 	return slope
 }
 
-// movedDot returns a part of row a of E′ᵀE·T⁻¹, times the angle: with columns of E from the given one on.
+// movedDot returns a part of row a of E′ᵀE·T⁻¹, times the angle, with the columns of E from the given one on.
 func (f *Factor) movedDot(w *Term, a, from int, inverse blas64.Vector) float64 {
 	partner, sign := w.Partner(a)
 	if sign == 0 {
@@ -136,8 +136,8 @@ func (f *Factor) ScaleSlope(form float64) float64 {
 	return 0.5 * (float64(len(f.Lambda)-f.columns) + trace - uu)
 }
 
-// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, where R is that of U: the derivative in a number that adds w_i of itself to each
-// λ_i.
+// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, where R is U's: the derivative in a number whose changes, multiplied by w_i, add
+// to each λ_i.
 func (f *Factor) NoiseSlope(r blas64.General, weight func(i int) float64) float64 {
 	var sum float64
 	f.eachChunk(func() { sum += f.noiseSlopeOfChunk(r, weight) })

@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Circle is sums over a series on a circle about its middle.
+// Circle holds sums over a series on a circle about its middle.
 type Circle struct {
 	Period  float64
 	Moments fourier.Moments
@@ -19,10 +19,10 @@ type Circle struct {
 	Squares blas64.General // YᵀY
 }
 
-// partRoom is the working memory of the products of a part with those before it.
+// partRoom is the working memory for the products of a part with its predecessors.
 type partRoom struct{ gram, half, whole blas64.General }
 
-// FillSums is Fill from sums over the data, for B = Noise·I and all waves on the circle. Those that move have their lines on it
+// FillSums is Fill from sums over the data, for B = Noise·I and all waves on the circle. Moving waves have their lines on it
 // (SetLines).
 func (f *Factor) FillSums() {
 	f.Room()
@@ -51,7 +51,7 @@ func (f *Factor) FillSums() {
 	}
 }
 
-// productsOfPart sets the rows of a part of EᵀE and Eᵀz, those of the last first.
+// productsOfPart sets the rows of a part of EᵀE and Eᵀz, the last part first.
 func (f *Factor) productsOfPart(k int) {
 	own := &f.parts[len(f.parts)-1-k]
 	room := f.products.Get()
@@ -117,15 +117,15 @@ func (f *Factor) columnsAt(dst blas64.General, features []fourier.Feature) blas6
 	return dst
 }
 
-// Sums sets dst, 2(m+1)×(c+p+s), to the sums of the first features with the columns (Y, C^½Φ, its derivatives), once FillSums is
-// done.
+// Sums sets dst, 2(m+1)×(c+p+s), to the sums of the first features with the columns (Y, C^½Φ, its derivatives). FillSums must
+// come first.
 func (f *Factor) Sums(dst blas64.General, features []fourier.Feature) {
 	for i, feature := range features {
 		copy(dense.Row(dst, i).Data, dense.Row(f.Circle.Columns, int(feature)).Data)
 	}
 	c := f.B.Cols
 	fill := func(p *Columns, first int) {
-		const rows = 1024 // at a time
+		const rows = 1024 // number of rows at a time
 		room := f.products.Get()
 		for from := 0; from < dst.Rows; from += rows {
 			own := features[from:min(from+rows, dst.Rows)]
@@ -139,8 +139,8 @@ func (f *Factor) Sums(dst blas64.General, features []fourier.Feature) {
 	parallel.Within(f.Ctx, len(f.movedParts), func(i int) { fill(&f.movedParts[i], c+f.columns) })
 }
 
-// Strong returns how many columns of E the data determine: those at least as long as the prior's. The rows of T for the others
-// hardly contain EᵀE.
+// Strong returns the number of columns of E that the data determine, at least as long as the prior's. The rows of T for the
+// others hardly contain EᵀE.
 func (f *Factor) Strong() (count int) {
 	for _, length := range f.Length {
 		if length >= 1 {
@@ -150,16 +150,16 @@ func (f *Factor) Strong() (count int) {
 	return count
 }
 
-// Again makes products of one column again, from the sums.
+// Again recomputes products of one column from the sums.
 type Again struct {
-	Column int // among all
+	Column int // index of the column among all
 	f      *Factor
 	part   *Columns
-	weight []float64 // of the part's features in it
+	weight []float64 // weights of the part's features in the column
 	size   float64   // Σ|weight|
 }
 
-// Again returns the given one of the strong columns or, if there is none, of all.
+// Again recomputes the given one of the strong columns or, if there are none, of all columns.
 func (f *Factor) Again(which int) (a Again) {
 	all := f.Strong() == 0
 	a = Again{f: f, part: &f.parts[0]}
@@ -208,7 +208,7 @@ func (a *Again) Row(k int) (fitted, data, size float64) {
 	return fitted, data, a.size * math.Sqrt(float64(len(f.Lambda))) * (added + math.Sqrt(yy.Data[k*(yy.Stride+1)]))
 }
 
-// Wave returns the sum of the column with a feature, and the size of what was added.
+// Wave returns the sum of the column with a feature, and the size of the terms.
 func (a *Again) Wave(feature fourier.Feature) (sum, size float64) {
 	f := a.f
 	f.strip = dense.Reshape(f.strip, len(a.part.Features), 1)

@@ -1,27 +1,29 @@
-// Package mixed has the columns of ΦCΦᵀ, a covariance that few waves represent: Φ are their cosines and sines at times t_i, C ≥ 0
-// their coefficients. It takes the combinations of the waves of a band that differ on the range of the times (packets), and
-// products of columns from sums over the times that are computed once, also for waves whose frequencies are parameters (lines).
+// Package mixed represents ΦCΦᵀ, a covariance of few waves, by columns: Φ are their cosines and sines at times t_i, C ≥ 0
+// their coefficients. Combinations of the waves of a band that differ on the range of the times replace them (packets).
+// Products of columns come from sums over the times that are computed once, also for waves whose frequencies are parameters
+// (lines).
 //
 // # Packets
 //
-// The waves of a band are nearly dependent on the stretch of time T that the data take of their period P: of q neighbouring
+// The waves of a band are nearly dependent on the stretch of time T of the data within their period P: of q neighbouring
 // frequencies about qT/P + 7 combinations count (Landau and Widom 1980). With φ(t) the waves at t, relative to the middle of
-// the stretch and of the band, and U orthonormal, the combinations UᵀC^½φ leave
+// the stretch and of the band, and U orthonormal, the combinations UᵀC^½φ omit
 //
 //	k(t, t′) − φ(t)ᵀC^½UUᵀC^½φ(t′),  at most max_t |(I − UUᵀ)C^½φ(t)|²,
 //
-// a covariance, for all pairs within the stretch. U spans the C^½φ(t) at a few t, each of which is where most was left: a
+// a covariance, for all pairs within the stretch. U spans the C^½φ(t) at some t, each at the place of the largest remainder: a
 // Cholesky factor of the kernel with pivots, whose residual is known. It is the same for the cosines and the sines of a band,
-// but for one that begins at 0: the pairs ±m are one frequency there.
+// except for one that begins at 0, where the pairs ±m are one frequency.
 //
 // # Lines
 //
-// A wave of any frequency is a sum of waves of a circle of the period P on a stretch T of it: with d = m − fP, for |t| ≤ T/2,
+// A wave of any frequency f is a sum of waves of a circle of period P on a stretch T of it: with d = m − fP, for |t| ≤ T/2,
 //
 //	exp(2πift) = Σ_m a(d)·exp(2πimt/P),  a(d) = sinc(πd)·exp(−(πds/P)²)
 //
-// the transform of a window that is 1 on the stretch and falls like erfc, of the scale s, to 0 at P − T/2. Its derivative in f
-// multiplies the wave by 2πit. So waves whose frequencies are parameters have their products from the sums of the circle, too.
+// the transform of a window that is 1 on the stretch and falls like erfc, with the scale s, to 0 at P − T/2. The derivative in
+// f multiplies the wave by 2πit. So the products of waves whose frequencies are parameters follow from the sums of the circle
+// as well.
 package mixed
 
 import (
@@ -35,28 +37,28 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
-// Term is Σ_m c_m·cos(2πm(t − t′)/P) as columns of C^½Φ, in working memory.
+// Term represents Σ_m c_m·cos(2πm(t − t′)/P) by columns of C^½Φ, in working memory.
 type Term struct {
 	Period   float64           // P
-	Bands    []waves.Band      // of the m, ascending and apart
+	Bands    []waves.Band      // bands of the m, ascending and disjoint
 	Coef     []float64         // c_m ≥ 0 for the m of all bands, in order
-	Features []fourier.Feature // without packets
-	Packets  []Packet          // that stand for the waves, if they are fewer
-	Lines    []Lines           // on the circle of SetLines, of each frequency that moves
-	First    int               // of its columns among all
+	Features []fourier.Feature // columns without packets
+	Packets  []Packet          // columns in place of the waves, if there are fewer
+	Lines    []Lines           // lines of each moving frequency, on the circle of SetLines
+	First    int               // index of its first column among all
 	Size     int               // the number of its columns
-	Moving   int               // of its features among those that move with the period; −1: none do
+	Moving   int               // index of its first feature among the moving ones; −1 if none moves
 
-	points fourier.Points    // of the factor that it was added to
+	points fourier.Points    // times of the factor that the term belongs to
 	root   []float64         // c^½ of each feature
-	packed []fourier.Feature // of all packets
+	packed []fourier.Feature // features of all packets
 	work   []spanning
-	starts []int // of the bands among the coefficients
+	starts []int // starts of the bands among the coefficients
 	room   rows
 	pair   blas64.General
 }
 
-// Reset sets the term to waves, whose coefficients are to follow. It has no columns yet, and none that move.
+// Reset sets the waves of the term; their coefficients follow. It has no columns yet, and no moving ones.
 func (w *Term) Reset(period float64, bands []waves.Band, first int) {
 	w.Period, w.Bands, w.First, w.Moving, w.Size = period, append(w.Bands[:0], bands...), first, -1, 0
 	w.Coef = dense.Resize(w.Coef, waves.Count(bands))
@@ -118,15 +120,15 @@ func (w *Term) Between(s, t, origin float64) float64 {
 	return blas64.Dot(dense.Column(w.pair, 0), dense.Column(w.pair, 1))
 }
 
-// rows is the working memory of the waves of a term at some times.
+// rows is the working memory for the waves of a term at some times.
 type rows struct {
-	columns blas64.General // for the caller
-	points  fourier.Points // likewise
+	columns blas64.General // memory for the caller
+	points  fourier.Points // memory for the caller
 	waves   blas64.General // cosines, then sines
 	work    []float64
 }
 
-// fill sets dst to the columns of C^½Φ, a row each, at the times from, from+1, … of the factor that the term was added to.
+// fill sets dst to the columns of C^½Φ, one row each, at the times from, from+1, … of the term's factor.
 func (w *Term) fill(dst blas64.General, from int, room *rows) { w.fillAt(dst, &w.points, from, room) }
 
 // fillAt is fill at other times.

@@ -9,9 +9,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Verify compares L(Lᵀh) with Eᵀz, what follows from the sums on a circle with the same computed again, and one diagonal entry of
-// T⁻¹ with |L⁻¹e_i|² by a substitution, once Solve and Invert are done. rows compares products of a column where B is a caller's;
-// it is nil for a diagonal B. form is an entry of YᵀA⁻¹Y: it varies with the parameters which columns are compared.
+// Verify compares L(Lᵀh) with Eᵀz, quantities from the sums on a circle with recomputed ones, and one diagonal entry of T⁻¹
+// with |L⁻¹e_i|² by a substitution. Solve and Invert must come first. rows compares products of a column where the caller sets
+// B; it is nil for a diagonal B. form is an entry of YᵀA⁻¹Y: it makes the choice of compared columns vary with the parameters.
 func (f *Factor) Verify(form float64, rows func(a *Again) error) error {
 	for j := range f.H.Cols {
 		off, size := f.residual(j)
@@ -41,7 +41,7 @@ func (f *Factor) Verify(form float64, rows func(a *Again) error) error {
 	return verify.Near("an entry of an inverse", f.Diag[i], f.solved(i), verify.GradientTrust*math.Abs(f.Diag[i]))
 }
 
-// residual returns by how much L(Lᵀh) is off Eᵀz in column j at most, and the size of what was added.
+// residual returns the largest difference between L(Lᵀh) and Eᵀz in column j, and the size of the terms.
 func (f *Factor) residual(j int) (off, size float64) {
 	f.residue = dense.Reshape(f.residue, f.H.Rows, 1)
 	blas64.Copy(dense.Column(f.H, j), dense.Column(f.residue, 0))
@@ -62,7 +62,7 @@ func (f *Factor) solved(i int) float64 {
 	return blas64.Dot(dense.Vec(f.back), dense.Vec(f.back))
 }
 
-// verifyRow compares a row of T, made again from the sums, times h with the sums over the data.
+// verifyRow compares a recomputed row of T, times h, with the sums over the data.
 func (f *Factor) verifyRow(a *Again) error {
 	for k := range f.H.Cols {
 		fitted, data, size := a.Row(k)
@@ -74,10 +74,10 @@ func (f *Factor) verifyRow(a *Again) error {
 	return nil
 }
 
-// verifyLines compares the lines of one frequency and those of its derivative with the wave near the end of the data.
+// verifyLines compares the lines of one frequency and of its derivative with the wave near the end of the data.
 func (f *Factor) verifyLines(w *Term) error {
 	span := f.Data.T[len(f.Data.T)-1] - f.Data.T[0]
-	// Not frequency 0, whose sine is 0.
+	// Frequency 0 is left out, since its sine is 0.
 	i, t := min(1+verify.Pick(max(1, len(w.Lines)-1), f.Noise, w.Coef[0], w.Period), len(w.Lines)-1), 0.49*span
 	_, turns := math.Modf(float64(i) * (t / w.Period))
 	want, _ := math.Sincos(2 * math.Pi * turns)

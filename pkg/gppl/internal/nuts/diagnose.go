@@ -8,13 +8,13 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
-// Diagnosis tells whether the draws of one quantity by several chains can be used.
+// Diagnosis says whether the draws of one quantity by several chains are usable.
 type Diagnosis struct {
-	// RHat is the larger of the rank-normalised split R̂ of the draws and of their distances from the median: 1 if all halves of the
-	// chains have the same distribution, at most 1.01 where the draws can be used.
+	// RHat is the larger of the rank-normalised split R̂ of the draws and of their distances from the median: 1 if all halves
+	// of the chains have the same distribution, at most 1.01 for usable draws.
 	RHat float64
-	// Bulk and Tail are effective numbers of draws: for the middle of the distribution, and the smaller one of the quantiles at 5
-	// and 95 %.
+	// Bulk and Tail are effective numbers of draws: for the middle of the distribution, and the smaller one for the quantiles
+	// at 5 and 95 %.
 	Bulk, Tail float64
 }
 
@@ -69,7 +69,7 @@ func split(chains [][]float64) (halves [][]float64) {
 	return halves
 }
 
-// normalised replaces values by the normal quantiles of their ranks among all, equal ones by that of their mean rank.
+// normalised replaces values by the normal quantiles of their ranks among all values; equal values share their mean rank.
 func normalised(chains [][]float64) [][]float64 {
 	type place struct{ chain, at int }
 	var order []place
@@ -123,8 +123,8 @@ func rHat(chains [][]float64) float64 {
 	return math.Sqrt(((n-1)/n*within + between/n) / within)
 }
 
-// effective is the number of draws over 1 + 2Σρ_t, where Geyer's initial monotone sequence ends the autocorrelations ρ_t of all
-// chains.
+// effective returns the number of draws over 1 + 2Σρ_t, with the autocorrelations ρ_t of all chains cut off by Geyer's initial
+// monotone sequence.
 func effective(chains [][]float64) float64 {
 	within, between := moments(chains)
 	n, m := len(chains[0]), len(chains)

@@ -1,6 +1,6 @@
 // Package nuts draws from a density with a gradient by the No-U-Turn sampler (Hoffman and Gelman 2014), in its multinomial form
 // with the generalised criterion (Betancourt 2017, A conceptual introduction to Hamiltonian Monte Carlo, appendix A). R̂ and
-// effective sizes tell whether the draws can be used (Vehtari et al. 2021).
+// effective sizes say whether the draws are usable (Vehtari et al. 2021).
 package nuts
 
 import (
@@ -16,27 +16,27 @@ import (
 // or NaN, with any gradient.
 type Density func(grad, u []float64) (log float64)
 
-// Settings must all be set.
+// Settings configures Run; all fields must be set.
 type Settings struct {
-	Warmup, Draws int     // transitions that adapt and are dropped, and those that are kept
-	Accept        float64 // mean acceptance that the step is adapted to, in (0, 1)
-	MaxDepth      int     // doublings of a trajectory at most
+	Warmup, Draws int     // transitions that adapt and are dropped, and transitions that are kept
+	Accept        float64 // target of the mean acceptance, in (0, 1)
+	MaxDepth      int     // largest number of doublings of a trajectory
 }
 
-// Chain is what one run drew.
+// Chain holds the draws of one run.
 type Chain struct {
 	Draws     [][]float64
 	Divergent int     // draws whose trajectory left the region that the step can follow
 	Saturated int     // draws whose trajectory was cut at 2^MaxDepth steps
 	Accept    float64 // mean acceptance
-	Gradients int     // evaluations of the density, those of the warm-up included
+	Gradients int     // evaluations of the density, including the warm-up
 }
 
 const (
-	// diverged is the error of the energy, in nats, from which on a trajectory is given up.
+	// diverged is the error of the energy, in nats, from which a trajectory is abandoned.
 	diverged = 1000
-	// The warm-up begins with a share of firstShare for the step alone and ends with lastShare for it. In between, the metric is
-	// taken from windows, the first of firstWindow draws, each twice as long as the one before.
+	// The warm-up begins with a share of firstShare and ends with a share of lastShare that adapt the step alone. In between,
+	// windows of draws set the metric: the first has firstWindow draws, each further one twice as many as its predecessor.
 	firstShare, lastShare, firstWindow = 0.15, 0.1, 25
 )
 
@@ -52,7 +52,7 @@ type sampler struct {
 	u, grad  []float64 // scratch
 
 	energy     float64 // log density minus kinetic energy at the start of a trajectory
-	sum, count float64 // of the acceptances of its points
+	sum, count float64 // sum and number of the acceptances of its points
 	divergent  bool
 }
 
@@ -66,8 +66,8 @@ func (q point) clone() point {
 	return point{append([]float64(nil), q.w...), append([]float64(nil), q.p...), append([]float64(nil), q.grad...), q.log}
 }
 
-// Run draws a chain from a start u with a positive density, until ctx ends. lower is the Cholesky factor of the covariance that
-// the draws are expected to have, which is the first metric; the warm-up adapts it to its draws.
+// Run draws a chain from a start u with a positive density, until ctx ends. lower is the Cholesky factor of the expected
+// covariance of the draws, which is the first metric; the warm-up adapts it to the draws.
 func Run(ctx context.Context, density Density, start []float64, lower *mat.TriDense, rnd *rand.Rand, s Settings) *Chain {
 	n := len(start)
 	c := &sampler{density: density, rnd: rnd, settings: s, centre: append([]float64(nil), start...), chain: &Chain{},
@@ -115,22 +115,22 @@ func Run(ctx context.Context, density Density, start []float64, lower *mat.TriDe
 	return c.chain
 }
 
-// what a draw of the warm-up is for, beside the step.
+// use is the purpose of a draw of the warm-up, besides adapting the step.
 type use int
 
 const (
 	pass    use = iota
-	collect     // it belongs to a window
-	renew       // and ends it
+	collect     // the draw belongs to a window
+	renew       // the draw ends a window
 )
 
-// windows returns what each draw of a warm-up is for.
+// windows returns the use of each draw of a warm-up.
 func windows(warmup int) []use {
 	out := make([]use, warmup)
 	from, to := int(firstShare*float64(warmup)), warmup-int(math.Ceil(lastShare*float64(warmup)))
 	for size := firstWindow; from+firstWindow <= to; size *= 2 {
 		end := from + size
-		if end+2*size > to { // the next would not fit
+		if end+2*size > to { // the next window would not fit
 			end = to
 		}
 		for i := from; i < end; i++ {
@@ -175,7 +175,7 @@ func (c *sampler) kick(q *point) {
 	}
 }
 
-// begin finds a step of which one changes the energy by about log 0.8, and begins its adaptation.
+// begin finds a step that changes the energy by about log 0.8, and begins its adaptation.
 func (c *sampler) begin(at point) *dualAveraging {
 	const most = 50
 	step, direction := 1.0, 0.0
@@ -191,7 +191,7 @@ func (c *sampler) begin(at point) *dualAveraging {
 		if direction == 0 {
 			direction = d
 		}
-		if d != direction || direction > 0 && step >= 2 { // more than 2 is unstable in the unit of a normal density
+		if d != direction || direction > 0 && step >= 2 { // a step above 2 is unstable for a normal density of unit variance
 			break
 		}
 		step *= math.Pow(2, direction)
@@ -200,8 +200,8 @@ func (c *sampler) begin(at point) *dualAveraging {
 	return &dualAveraging{centre: math.Log(10 * step), target: c.settings.Accept}
 }
 
-// renew takes the metric from a window of draws: their covariance, mixed with the one before, which counts less the more draws
-// there are.
+// renew computes the metric from a window of draws: their covariance, mixed with the previous metric, whose weight falls with
+// the number of draws.
 func (c *sampler) renew(at *point, window [][]float64) {
 	n := len(at.w)
 	count := float64(len(window))
@@ -237,20 +237,21 @@ func (c *sampler) renew(at *point, window [][]float64) {
 	c.evaluate(at)
 }
 
-// tree is a part of a trajectory, from the point next to where it began to the one furthest away.
+// tree is a part of a trajectory, from the point nearest to the start to the furthest one.
 type tree struct {
 	near, far []float64 // momenta of its ends
 	rho       []float64 // sum of all momenta
 	weight    float64   // log of the sum of the weights
-	draw      point     // one of its points, by its weight
+	draw      point     // one of its points, drawn by weight
 }
 
-// straight reports whether a trajectory from a momentum to another with the sum rho goes on: neither end turns back.
+// straight reports whether a part of a trajectory, between two momenta and with the sum rho, has turned back at neither end.
 func straight(from, to, rho []float64) bool {
 	return floats.Dot(from, rho) > 0 && floats.Dot(to, rho) > 0
 }
 
-// joined reports whether two parts, b after a, go on straight, as do each with the next point of the other (Stan 2.21).
+// joined reports whether two parts, b after a, are straight together, and each with the nearest point of the other (Stan
+// 2.21).
 func joined(a, b tree, rho []float64) bool {
 	if !straight(a.near, b.far, rho) {
 		return false
@@ -274,7 +275,7 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// grow makes the part of 2^depth further steps from an end of the trajectory, and moves that end. ok is false if it turns back or
+// grow adds 2^depth further steps at an end of the trajectory, and moves that end. ok is false if the part turns back or
 // diverges.
 func (c *sampler) grow(end *point, depth int, step float64) (t tree, ok bool) {
 	if depth == 0 {
@@ -301,7 +302,7 @@ func (c *sampler) grow(end *point, depth int, step float64) (t tree, ok bool) {
 	return t, joined(a, b, t.rho)
 }
 
-// join joins two parts. The draw is that of the second with the probability of its weight over another one.
+// join joins two parts. The draw is the second's with the probability of its weight over against.
 func (c *sampler) join(a, b tree, against float64) tree {
 	t := tree{near: a.near, far: b.far, rho: make([]float64, len(a.rho)), weight: logAdd(a.weight, b.weight), draw: a.draw}
 	floats.AddTo(t.rho, a.rho, b.rho)
@@ -311,13 +312,13 @@ func (c *sampler) join(a, b tree, against float64) tree {
 	return t
 }
 
-// reversed is the same part, seen from its other end.
+// reversed returns the same part, from its other end.
 func (t tree) reversed() tree {
 	t.near, t.far = t.far, t.near
 	return t
 }
 
-// transition draws the next point, and returns how often the trajectory was doubled.
+// transition draws the next point, and returns the number of doublings of the trajectory.
 func (c *sampler) transition(at point) (next point, depth int) {
 	at = at.clone()
 	c.kick(&at)

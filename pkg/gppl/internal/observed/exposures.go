@@ -10,19 +10,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// Exposures are intervals of time about the inputs. Their starts and ends are exact, whatever the origin of the inputs.
+// Exposures holds intervals of time about the inputs. Their starts and ends are exact, for any origin of the inputs.
 type Exposures struct {
-	Line                 // the ends, from Origin on
+	Line                 // the ends, counted from Origin
 	Origin       float64 // the first input
 	Starts, Ends []doubled.Float
-	Lengths      []float64 // in the order of the line, as Starts and Ends are
+	Lengths      []float64 // in the order of the line, like Starts and Ends
 }
 
-// negligible is the share of an exposure by which it may be cut: less than the rounding of its average.
+// negligible is the largest share of an exposure that may be cut: less than the rounding of its average.
 const negligible = 0x1p-50
 
-// ExposuresOf returns exposures of the given lengths about x, none negative. It is an error if one ends beyond float64. Of two
-// that overlap by no more than rounding, the later is cut.
+// ExposuresOf returns exposures of the given lengths about x, none negative. It returns an error if one ends beyond float64.
+// Of two that overlap by no more than rounding, the later is cut.
 func ExposuresOf(x, exposure []float64) (*Exposures, error) {
 	e := &Exposures{Origin: slices.Min(x)}
 	ends := make([]doubled.Float, len(x))

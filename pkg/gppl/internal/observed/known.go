@@ -9,7 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Known is observations of which only sums on one circle are known.
+// Known holds observations by their sums on one circle alone.
 type Known struct {
 	On       Circle
 	N        int
@@ -43,8 +43,8 @@ func (k *Known) Shift(d float64) {
 	blas64.Axpy(-d, dense.Vec(k.Moments[:len(values)]), dense.Vec(values))
 }
 
-// AddLevel subtracts the weighted mean from the only column, sets a column of 1/√n beside it, whose sums are among the moments,
-// and returns the mean as a multiple of that column.
+// AddLevel subtracts the weighted mean from the only column and adds a column of 1/√n, whose sums are among the moments. It
+// returns the mean as a multiple of that column.
 func (k *Known) AddLevel() (gamma float64) {
 	root := math.Sqrt(float64(k.N))
 	level := k.Columns.Data[0] / k.Moments[0]
@@ -70,7 +70,7 @@ func (k *Known) Project(w *fourier.Waves) blas64.General {
 	return z
 }
 
-// Lengths returns those of the columns.
+// Lengths returns the lengths of the columns.
 func (k *Known) Lengths() (all []float64) {
 	all = make([]float64, k.Products.Cols)
 	for j := range all {

@@ -7,42 +7,43 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Lags evaluates a kernel once for each distance of two observations. It serves times that lie on a grid, but for
-// rounding, and have far fewer distances than pairs: days without weekends, hours with gaps. The distance of a pair is
-// R + e for a distance R of the grid, and to first order in e
+// Lags evaluates a kernel once for each distance between two observations. It serves times that lie on a grid up to rounding,
+// and have far fewer distances than pairs: days without weekends, hours with gaps. The distance of a pair is R + e for a
+// distance R of the grid, and to first order in e
 //
 //	k(R + e) = k(R) + e·k′(R),   Σ w·∂k(R + e) = (Σ w)·∂k(R) + (Σ w·e)·∂k′(R).
 //
 // The rest is below a rounding unless a period or lengthscale is less than some hundredths of the step. Where all times
 // are whole multiples of the step, e is 0.
 type Lags struct {
-	R              []float64 // the distances 0, u, 2u, … of a grid of step u; empty where it does not pay
-	line           *Line     // whose times these are
+	R              []float64 // the distances 0, u, 2u, … of a grid with step u; empty where a table does not pay
+	line           *Line     // series with these times
 	step           float64   // u; 0 if the times lie on no grid
 	rounded        bool      // some e are not 0
 	values, slopes []float64 // of the kernel at R
 	lanes          [parallel.Lanes]weights
-	shifted        []float64 // distances beside R
+	shifted        []float64 // distances shifted from R
 }
 
-// weights are Σ w and Σ w·e of one lane, for each distance.
+// weights holds Σ w and Σ w·e of one lane, for each distance.
 type weights struct{ sum, off []float64 }
 
 // A Tabulated kernel depends on the distance alone.
 type Tabulated interface {
 	Cov(dst, r []float64)
-	Slope(dst, r []float64) // 0 at 0
+	Slope(dst, r []float64) // returns 0 at 0
 	Contract(grad, w, r []float64)
 }
 
 const (
-	// fewer is how many times as many pairs as distances make a table pay: a value is looked up sooner than computed.
+	// fewer is the least ratio of pairs to distances at which a table pays: looking up a value is faster than computing it.
 	fewer = 4
-	// offLags is how far from its place a time may be, in steps: its square is below a rounding.
+	// offLags is the largest distance of a time from its place, in steps: its square is below a rounding.
 	offLags = 2e-9
 )
 
-// Reset sets the distances up to most, which pairs pairs of observations have. It takes O(n) for the first of a line.
+// Reset sets the distances up to most, which occur in the given number of pairs of observations. It takes O(n) at the first
+// call for a line.
 func (g *Lags) Reset(l *Line, most float64, pairs int) {
 	g.R = g.R[:0]
 	if g.line != l {
@@ -62,11 +63,11 @@ func (g *Lags) Reset(l *Line, most float64, pairs int) {
 	}
 }
 
-// stepOf returns the step of a grid on which all ascending times are, 0 if there is none, and whether rounding puts some
-// beside it.
+// stepOf returns the step of a grid that contains all ascending times, 0 if there is none, and whether rounding shifts some of
+// them.
 func stepOf(t []float64) (step float64, rounded bool) {
 	span := t[len(t)-1] - t[0]
-	least := 1e-9 * span // of a step: no band has as many distances
+	least := 1e-9 * span // least step: no band has as many distances
 	for i := 1; i < len(t); i++ {
 		for gap := t[i] - t[i-1]; gap > 1e-4*step; { // Euclid's greatest common divisor
 			step, gap = gap, math.Abs(math.Remainder(step, gap))
@@ -78,7 +79,7 @@ func stepOf(t []float64) (step float64, rounded bool) {
 	if step == 0 {
 		return 0, false
 	}
-	step = span / math.Round(span/step) // which is less rounded
+	step = span / math.Round(span/step) // less rounded
 	before := 0.
 	for i, ti := range t {
 		place := math.Round((ti - t[0]) / step)
@@ -92,7 +93,7 @@ func stepOf(t []float64) (step float64, rounded bool) {
 	return step, rounded
 }
 
-// Evaluate sets what Look returns.
+// Evaluate computes the values that Look returns.
 func (g *Lags) Evaluate(k Tabulated) {
 	k.Cov(g.values, g.R)
 	if g.rounded {
@@ -139,7 +140,7 @@ func (g *Lags) Add(lane int, w, r []float64) {
 	}
 }
 
-// Contract adds Σ w·∂k over all pairs that were added to the gradient. The derivatives ∂k′ are central differences.
+// Contract adds Σ w·∂k, over all pairs added, to the gradient. The derivatives ∂k′ are central differences.
 func (g *Lags) Contract(grad []float64, k Tabulated) {
 	of := g.lanes[0]
 	for _, l := range g.lanes[1:] {
@@ -150,7 +151,7 @@ func (g *Lags) Contract(grad []float64, k Tabulated) {
 	if !g.rounded {
 		return
 	}
-	const part = 1e-3 // of a step, in which no kernel that can be told from noise changes much
+	const part = 1e-3 // part of a step, within which a kernel distinguishable from noise changes little
 	for _, h := range []float64{-part * g.step, part * g.step} {
 		for m, r := range g.R {
 			g.shifted[m] = max(0, r+h)

@@ -1,5 +1,5 @@
-// Package observed has observations as engines read them: a time series with columns beside it, the noise of each observation,
-// and sums over them on circles.
+// Package observed prepares observations for engines: a time series with columns beside it, the noise of each observation, and
+// sums over them on circles.
 package observed
 
 import (
@@ -21,9 +21,9 @@ type Line struct {
 	T       []float64
 	Y       []float64       // the first column; nil if there are none
 	Columns blas64.General  // n×c: y, and the basis of the mean
-	Sparse  *regress.Sparse // the basis of the mean, rows as in the inputs, by sparse columns; nil if it is not made of them
-	Unread  int             // how many of the last columns have products with one another that nobody reads
-	Noise   Noise           // what is known of each observation's noise
+	Sparse  *regress.Sparse // basis of the mean in sparse columns, with rows in the order of the inputs; nil if it is dense
+	Unread  int             // number of last columns whose products with one another nobody reads
+	Noise   Noise           // the known part of each observation's noise
 	Weights []float64       // 1/e_i² where errors are known up to their scale; nil if not
 	Order   []int           // T[i] = x[Order[i]]; nil if x was sorted
 	Lo      float64
@@ -69,7 +69,7 @@ func (l *Line) Neighbours(r float64) float64 {
 	return total / count
 }
 
-// SortRows returns the rows of a in the order of the series, copied unless they are in it already.
+// SortRows returns the rows of a in the order of the series: a itself if they have it already, else a copy.
 func (l *Line) SortRows(a blas64.General) blas64.General {
 	if l.Order == nil {
 		return a
@@ -81,7 +81,7 @@ func (l *Line) SortRows(a blas64.General) blas64.General {
 	return sorted
 }
 
-// SetNoise sets what is known of the noise of each observation, given in the order of x.
+// SetNoise sets the noise of each observation, given in the order of x.
 func (l *Line) SetNoise(r Noise) {
 	l.Noise, l.Weights = r, nil
 	if r.Known != nil {
@@ -96,7 +96,7 @@ func (l *Line) SetNoise(r Noise) {
 	}
 }
 
-// Input returns which of the observations is at the given place of the series.
+// Input returns the index in x of the observation at a place of the series.
 func (l *Line) Input(place int) int {
 	if l.Order == nil {
 		return place
@@ -104,7 +104,7 @@ func (l *Line) Input(place int) int {
 	return l.Order[place]
 }
 
-// Ranks returns where each observation stands in the series.
+// Ranks returns the place of each observation in the series.
 func (l *Line) Ranks() []int {
 	rank := make([]int, len(l.T))
 	for i := range rank {
@@ -136,7 +136,7 @@ func (l *Line) Precision() (sum float64) {
 	return sum
 }
 
-// weighted returns the columns, or WC where there are weights.
+// weighted returns the columns C, or WC with weights.
 func (l *Line) weighted() blas64.General {
 	if l.Weights == nil {
 		return l.Columns
@@ -170,7 +170,7 @@ func (l *Line) Squares() blas64.General {
 	return g
 }
 
-// fewColumns is how many columns are squared faster one by one than by a product of matrices.
+// fewColumns is the largest number of columns that are squared faster one by one than by a product of matrices.
 const fewColumns = 4
 
 func (l *Line) Sums(origin, period float64, m int) (fourier.Moments, blas64.General) {

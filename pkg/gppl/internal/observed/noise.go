@@ -11,12 +11,13 @@ import (
 //
 //	λ_i = σ²·Scale_i + Known_i.
 type Noise struct {
-	Scale                  []float64 // e_i²; nil: all are 1
-	Known                  []float64 // s_i²; nil: there are none
-	leastScale, leastKnown float64   // of those that are there
+	Scale                  []float64 // e_i²; nil means that all are 1
+	Known                  []float64 // s_i²; nil means none
+	leastScale, leastKnown float64   // least values of Scale and Known, where given
 }
 
-// NewNoise returns that of observations with these squares of relative errors and variances of known ones; nil: none.
+// NewNoise returns the noise of observations with these squared relative errors and known variances, each nil if there are
+// none.
 func NewNoise(scale, known []float64) Noise {
 	r := Noise{Scale: scale, Known: known}
 	if len(scale) > 0 {
@@ -51,7 +52,7 @@ func (r *Noise) Set(dst []float64, n int, noise float64) []float64 {
 	return dst
 }
 
-// Least returns a number that no λ_i is below.
+// Least returns a lower bound on all λ_i.
 func (r *Noise) Least(noise float64) float64 {
 	if r.Scale != nil {
 		noise *= r.leastScale
@@ -59,11 +60,12 @@ func (r *Noise) Least(noise float64) float64 {
 	return noise + r.leastKnown
 }
 
-// standIn is what stands for a σ² of 0 beside known errors, relative to the least of their variances: it changes none of their
-// digits, and the derivative in σ² is there.
+// standIn is the σ² used in place of 0 beside known errors, relative to the least of their variances: it changes none of their
+// digits, and the derivative in σ² exists.
 const standIn = 0x1p-80
 
-// StandIn returns a σ² that changes no λ_i of the observations that it is of, nil: all; 0 unless all of them have known errors.
+// StandIn returns a σ² that changes no λ_i of the observations that has selects (nil: all); 0 unless all of them have known
+// errors.
 func (r *Noise) StandIn(has func(i int) bool) (noise float64) {
 	least, most := math.Inf(1), 1.
 	for i, s := range r.Known {
@@ -77,8 +79,8 @@ func (r *Noise) StandIn(has func(i int) bool) (noise float64) {
 	return standIn * least / most
 }
 
-// Positive returns theta, in which σ² has the given place, or a copy of it where a σ² of 0 is replaced with StandIn, if all
-// observations have known errors.
+// Positive returns theta. If all observations have known errors, a σ² of 0, at the given place, is replaced by StandIn in a
+// copy.
 func (r *Noise) Positive(theta []float64, place int) []float64 {
 	if place >= len(theta) || theta[place] != 0 || !(r.leastKnown > 0) {
 		return theta
@@ -92,7 +94,7 @@ func (r *Noise) Positive(theta []float64, place int) []float64 {
 // more than half a per cent.
 const negligibleNoise = 0.01
 
-// Negligible reports whether σ² changes no λ_i by more than negligibleNoise, of the observations that it is of; nil: all.
+// Negligible reports whether σ² changes no λ_i, of the observations that has selects (nil: all), by more than negligibleNoise.
 func (r *Noise) Negligible(noise float64, has func(i int) bool) bool {
 	for i, s := range r.Known {
 		if (has == nil || has(i)) && noise*r.Weight(i) > negligibleNoise*s {
@@ -102,7 +104,7 @@ func (r *Noise) Negligible(noise float64, has func(i int) bool) bool {
 	return r.Known != nil
 }
 
-// Most returns a number that no λ_i is above.
+// Most returns an upper bound on all λ_i.
 func (r *Noise) Most(noise float64) float64 {
 	if r.Scale != nil {
 		noise *= slices.Max(r.Scale)
@@ -113,10 +115,11 @@ func (r *Noise) Most(noise float64) float64 {
 	return noise
 }
 
-// diagonal is a matrix in the making.
+// diagonal is a matrix whose diagonal is still incomplete.
 type diagonal interface{ AddDiagonals(d []float64) }
 
-// OnDiagonal is what belongs on the whole diagonal of K before Add: σ², unless each observation has its own share of it.
+// OnDiagonal returns the number to add to the whole diagonal of K before Add: σ², or 0 if each observation has its own share
+// of it.
 func (r *Noise) OnDiagonal(noise float64) float64 {
 	if r.Scale != nil {
 		return 0
@@ -124,7 +127,7 @@ func (r *Noise) OnDiagonal(noise float64) float64 {
 	return noise
 }
 
-// Add completes the diagonal of K, to which OnDiagonal was added. It returns work, in which it may work.
+// Add completes the diagonal of K, after OnDiagonal was added. It returns work, its working memory.
 func (r *Noise) Add(a diagonal, work []float64, n int, noise float64) []float64 {
 	switch {
 	case r.Scale != nil:

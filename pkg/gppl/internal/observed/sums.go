@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Source is the view of the data for the spectral and the gridded engine: n, and inner products and sums over the data for
-// several columns C (n×c) at a time; the first column is y. Sums may have weights w.
+// Source is the data for the spectral and the gridded engine: n, and inner products and sums over the data for several columns
+// C (n×c) at a time; the first column is y. Sums may have weights w.
 type Source interface {
 	Count() int                  // n
 	Squares() blas64.General     // Σ w·c_i·c_iᵀ, c×c
@@ -19,8 +19,8 @@ type Source interface {
 	Precision() float64          // Σ w
 	Extent() (lo, span float64)  // bounds on the inputs
 	Circle() (c Circle, ok bool) // ok if sums are known on this circle only
-	// Sums returns the moments, to frequency 2m at least, and the sums of the
-	// columns, 2(m+1)×c, to m, on a circle: that of Circle if there is one.
+	// Sums returns the moments, to frequency 2m at least, and the sums of the columns, 2(m+1)×c, to m, on a circle: Circle's
+	// if there is one.
 	Sums(origin, period float64, m int) (fourier.Moments, blas64.General)
 }
 
@@ -28,38 +28,38 @@ type Source interface {
 type Circle struct {
 	Origin, Period float64
 	Highest        int
-	Most           float64 // features that may be kept for a dense matrix
-	Resolves       string  // for errors
-	Beyond         string  // that, with a frequency to be filled in
+	Most           float64 // largest number of features for a dense matrix
+	Resolves       string  // what the sums resolve, for errors
+	Beyond         string  // format of the error for a frequency beyond that
 }
 
 var _ Source = (*Line)(nil)
 
-// WindowRoom is how much longer than twice the range the period must be for a window to fall in it, relative to the range.
+// WindowRoom is the margin, relative to the range, by which the period must exceed twice the range for a window to fall in it.
 const WindowRoom = 0.04
 
-// Decaying is a covariance function as circles know it: see Reacher and Bandlimited.
+// Decaying is a covariance function with the bounds that circles need: see Reacher and Bandlimited.
 type Decaying interface {
 	Reach(eps float64) float64
 	Bandwidth(eps float64) float64
 }
 
-// Least is the smallest sum of coefficients, relative to the variance, at which a series may be cut off. With a window it is ten
-// times the total rounding of the coefficients: even if that is above the requested tolerance, there may be no other engine to
-// take over.
+// Least returns the smallest sum of coefficients, relative to the variance, at which a series may be cut off. With a window it
+// is ten times the total rounding of the coefficients: even if that is above the requested tolerance, there may be no other
+// engine.
 func (c Circle) Least(span float64, k Decaying) float64 {
 	const images, window = 1e-14, 1e-13
 	if k.Reach(images) <= c.Period-span {
 		return images
 	}
-	const rounding = 1e-16 // of a coefficient
+	const rounding = 1e-16 // rounding of a coefficient
 	if b := k.Bandwidth(window); !math.IsInf(b, 1) {
 		return max(window, rounding*b*c.Period)
 	}
-	return window // it makes no difference: no frequency is the last (Needs)
+	return window // makes no difference, since no frequency is the last (Needs)
 }
 
-// Covers reports whether k takes a window on the circle, or why it cannot.
+// Covers reports whether k needs a window on the circle, or why the circle cannot represent k.
 func (c Circle) Covers(span float64, k Decaying, eps float64) (windowed bool, why choice.Reason) {
 	if windowed = !(k.Reach(eps) <= c.Period-span); windowed && c.Period < (2+2*WindowRoom)*span {
 		why = choice.Cannot(c.Resolves).Reason
@@ -67,7 +67,7 @@ func (c Circle) Covers(span float64, k Decaying, eps float64) (windowed bool, wh
 	return windowed, why
 }
 
-// Needs returns how many frequencies of the circle k takes, whether by a window, or why there are none.
+// Needs returns the number of frequencies of the circle that k needs, whether it needs a window, or why there are none.
 func (c Circle) Needs(span float64, k Decaying, eps float64) (m float64, windowed bool, why choice.Reason) {
 	b := k.Bandwidth(eps)
 	if math.IsInf(b, 0) {
@@ -79,7 +79,8 @@ func (c Circle) Needs(span float64, k Decaying, eps float64) (m float64, windowe
 	return fourier.Frequencies(span, c.Period, b, windowed), windowed, choice.Reason{}
 }
 
-// Frequencies returns how many of the circle k takes, whether by a window, or why k is beyond what the sums resolve.
+// Frequencies returns the number of frequencies of the circle that k needs, whether it needs a window, or why the sums do not
+// resolve k.
 func (c Circle) Frequencies(span float64, k Decaying, eps float64) (m float64, windowed bool, why choice.Reason) {
 	if m, windowed, why = c.Needs(span, k, eps); why.Given() {
 		return m, windowed, why
@@ -95,7 +96,7 @@ func (c Circle) Frequencies(span float64, k Decaying, eps float64) (m float64, w
 	return m, windowed, choice.Reason{}
 }
 
-// Summed is data that an engine reads by sums. It does not change, but for the sums that it keeps.
+// Summed is data that an engine reads by sums. It is immutable except for the sums that it keeps.
 type Summed struct {
 	Source
 	N        int
@@ -109,8 +110,8 @@ func (d *Summed) WithKnown() (*Line, bool) {
 	return l, ok && l.Noise.Known != nil
 }
 
-// Refuses says why sums cannot represent the data: with known errors in addition to a
-// learnt noise variance, the weights of the observations change with it.
+// Refuses says why sums cannot represent the data, or "": with known errors in addition to a learnt noise variance, the
+// weights of the observations change with it.
 func (d *Summed) Refuses() string {
 	if _, known := d.WithKnown(); known {
 		return "observations have errors of their own, and sums over the data would change with the noise variance"
@@ -118,8 +119,8 @@ func (d *Summed) Refuses() string {
 	return ""
 }
 
-// Averaged returns the noise variance of all observations whose precisions add to those
-// of the data, n/Σ(w/σ²): σ² without weights.
+// Averaged returns the noise variance, equal for all observations, whose precisions add up to the data's, n/Σ(w/σ²): σ²
+// without weights.
 func (d *Summed) Averaged(noise float64) float64 { return noise * float64(d.N) / d.Precision() }
 
 // Read sets the data.
@@ -128,8 +129,8 @@ func (d *Summed) Read(o Source) {
 	d.Lo, d.Span = o.Extent()
 }
 
-// Grow returns the sums on a circle with frequencies up to m at least. If they have
-// to be computed, they reach up to spare. It is a choice.Refused if only sums are known, and these are too few.
+// Grow returns the sums on a circle with frequencies up to m at least. If it has to compute them, they reach up to spare. It
+// returns a choice.Refused if only sums are known, and these are too few.
 func (d *Summed) Grow(c *fourier.CircleSums, m, spare int) (*fourier.CircleSums, error) {
 	if fixed, ok := d.Circle(); ok {
 		if spare = fixed.Highest; m > spare {
@@ -141,8 +142,8 @@ func (d *Summed) Grow(c *fourier.CircleSums, m, spare int) (*fourier.CircleSums,
 	}), nil
 }
 
-// Pass returns the time of a pass over the data at the given seconds per observation: 0 if only their sums are known, since a
-// chooser that counted it would prefer a slower engine.
+// Pass returns the time of a pass over the data at the given seconds per observation. It is 0 if only their sums are known:
+// otherwise a chooser would count it and prefer a slower engine.
 func (d *Summed) Pass(each float64) (seconds float64) {
 	if _, ok := d.Circle(); ok {
 		return 0
@@ -150,5 +151,5 @@ func (d *Summed) Pass(each float64) (seconds float64) {
 	return float64(d.N) * each
 }
 
-// NoSpectrum is why features do not take a kernel.
+// NoSpectrum says why features do not support a kernel.
 const NoSpectrum = "its spectrum does not fall, or not in a way that is known"

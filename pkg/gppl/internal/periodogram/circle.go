@@ -16,17 +16,17 @@ import (
 
 func power(v complex128) float64 { return real(v)*real(v) + imag(v)*imag(v) }
 
-// Circle is sums over values y with weights w at phases φ of a circle, at all frequencies, negative ones among them:
+// Circle holds sums over values y with weights w at phases φ of a circle, at all frequencies, positive and negative:
 //
 //	E_j = Σ w·exp(2πijφ),  F_j = Σ w·y·exp(2πijφ).
 type Circle struct {
 	moment, values []float64 // E and F, cos and sin by turns
-	cycle          float64   // frequencies to one cycle over the extent of the values
-	mean           float64   // of y
+	cycle          float64   // number of frequencies per cycle over the extent of the values
+	mean           float64   // mean of y
 	weight         float64   // Σ w
 	squares        float64   // Σ w·h²
 	window         Window
-	at             []complex128 // a_s·exp(−2πi·s·μ) of the window, μ its middle
+	at             []complex128 // a_s·exp(−2πi·s·μ) of the window; μ is its middle
 }
 
 // NewCircle returns the sums over values whose phases extend from lo to hi.
@@ -44,16 +44,16 @@ func NewCircle(moment, values []float64, lo, hi float64) *Circle {
 	return g
 }
 
-// Highest returns the highest frequency of the window: periodograms need sums that far beyond their own frequencies.
+// Highest returns the highest frequency of the window: periodograms need sums that reach so far beyond their own frequencies.
 func (g *Circle) Highest() int { return g.window.highest() }
 
-// OneValue reports whether the sums, up to the highest frequency of F, are those of one value and little else, whose power is the
-// same at all frequencies. It takes O(M).
+// OneValue reports whether the sums, up to the highest frequency of F, belong to little more than one value, whose power is
+// the same at all frequencies. It takes O(M).
 func (g *Circle) OneValue(highest int) bool {
-	const least = 30 // frequencies: of so few of white noise the ratio is below ¼ about once in a thousand series
+	const least = 30 // frequencies: with so few, the ratio for white noise is below ¼ about once in a thousand series
 	const even = 0.25
 	var count, sum, squares float64
-	for c := 1.0; int(c*g.cycle) <= highest; c++ { // a frequency further apart is another
+	for c := 1.0; int(c*g.cycle) <= highest; c++ { // steps of a frequency that is independent
 		j := int(c * g.cycle)
 		p := power(entry(g.values, j) - complex(g.mean, 0)*entry(g.moment, j))
 		count++
@@ -114,13 +114,13 @@ func (g *Circle) data(j int) (u complex128) {
 	return u
 }
 
-// expected returns E|Σ w·h·(f − f̄)·exp(2πijφ)|² for j = first … last. With B the sums
-// that windowed returns and E the moments, f at frequency m enters by B_{j−m} − B_j·E_{−m}/W:
+// expected returns E|Σ w·h·(f − f̄)·exp(2πijφ)|² for j = first … last. With B the sums of windowed and E the moments, f at
+// frequency m enters by B_{j−m} − B_j·E_{−m}/W:
 //
 //	Σ_m ĉ_m|B_{j−m}|² − (2/W)·Re B̄_j Σ_m ĉ_m·E_m·B_{j−m} + |B_j|²/W²·Σ_m ĉ_m|E_m|².
 func (g *Circle) expected(ctx context.Context, hat []float64, first, last int) []float64 {
 	m := len(hat) - 1
-	from := first - m // of B
+	from := first - m // first frequency of B
 	count := last + m - from + 1
 	size := 1 << bits.Len(uint(count+2*m))
 	b, e := make([]complex128, size), make([]complex128, size)
@@ -151,7 +151,7 @@ func (g *Circle) expected(ctx context.Context, hat []float64, first, last int) [
 	one, two := convolve(squares, c), convolve(b, e)
 	out := make([]float64, last-first+1)
 	for i := range out {
-		at := i + 2*m // the place of frequency first+i: (first−m) + (−m) is at 0
+		at := i + 2*m // the place of frequency first+i, since (first−m) + (−m) is at 0
 		bj := plain[i+m]
 		out[i] = real(one[at]) - 2/g.weight*real(cmplx.Conj(bj)*two[at]) + power(bj)/(g.weight*g.weight)*all
 	}
@@ -170,8 +170,8 @@ func (w Window) highest() int { return w.Step * (len(w.A) - 1) }
 // windowTerms is the degree of the polynomial, which keeps within 0.005 of Hann's window: see TestWindow.
 const windowTerms = 5
 
-// NewWindow fits Hann's window cos²(πu), |u| ≤ ½, by least squares. Frequencies of some
-// two or three extents a wave are enough, and are told apart.
+// NewWindow fits Hann's window cos²(πu), |u| ≤ ½, by least squares. Waves of some two or three extents suffice, and are
+// distinguishable.
 func NewWindow(ratio float64) Window {
 	w := Window{Step: max(1, int(ratio/2))}
 	const samples, ridge = 200, 1e-7
@@ -188,7 +188,7 @@ func NewWindow(ratio float64) Window {
 			a.Set(i, k, v)
 		}
 	}
-	for k := range windowTerms + 1 { // small coefficients, which round little
+	for k := range windowTerms + 1 { // favours small coefficients, which round little
 		a.Set(samples+k, k, ridge)
 	}
 	var qr mat.QR

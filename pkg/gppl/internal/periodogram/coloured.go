@@ -8,13 +8,13 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Coloured looks for bands of frequencies above first, in cycles over the range of times from lo on, at which values at times t
-// have more than their mean power: a model with b frequencies at p times the mean power would gain b·(p − 1 − log p) nats
-// (Whittle 1953). It returns the end of the highest band whose gain exceeds what chance explains, and the largest gain; 0 if
-// there is none.
+// Coloured searches for bands of frequencies above first, in cycles over the range of times from lo on, at which values at
+// times t have more than their mean power: a model with b frequencies at p times the mean power would gain b·(p − 1 − log p)
+// nats (Whittle 1953). It returns the end of the highest band whose gain exceeds chance, and the largest gain; 0 if there is
+// none.
 func Coloured(t, values []float64, lo, span float64, first int) (last int, nats float64) {
 	const band = 12
-	const chance = 8 // nats, beside the log of the number of bands
+	const chance = 8 // nats in addition to the log of the number of bands
 	bands := (len(t)/2 - first) / band
 	if bands < 2 {
 		return 0, 0

@@ -15,13 +15,13 @@ import (
 //
 //	I_j = |u_jᴴMy|²,  u_j = h_t·exp(2πi·jt/N),  M = I − QQᵀ,
 //
-// with a taper h, Σ h² = 1, that is 0 at empty places, and an orthonormal Q, the functions that are subtracted from y by least
-// squares. If y has the covariance A = K + σ²I + PPᵀ, P the functions of known covariance, its expectation is
+// with a taper h, Σ h² = 1, that is 0 at empty places, and an orthonormal Q, whose columns are subtracted from y by least
+// squares. If y has the covariance A = K + σ²I + PPᵀ, where P are the functions of known covariance, its expectation is
 //
 //	E I_j = u_jᴴM(K + σ²I)Mu_j + |Pᵀu_j|²,
 //
 // which takes O((1 + c)·N log N) for c columns of Q (Sykulski et al. 2019 without, Guillaumin et al. 2022 with empty places).
-// Means and Q add what Model.Periodogram computes on a fine grid (Times). It does not change and is safe for concurrent use.
+// Model.Periodogram computes the effect of means and Q on a fine grid (Times). Even is immutable and safe for concurrent use.
 type Even struct {
 	Lags
 	Data  []float64 // I_j
@@ -30,12 +30,12 @@ type Even struct {
 
 	n          int
 	taper      []float64
-	free, held []column // of Q, and of P
+	free, held []column // columns of Q, and of P
 	transform  *Transform
-	size       int // of convolutions without wrapping
+	size       int // size of convolutions without wrapping
 }
 
-// column is a function at the places, 0 where these are empty.
+// column is a function at the places, 0 at empty ones.
 type column struct {
 	at    []float64
 	waves []complex128 // u_jᴴq, j = 0 … N−1
@@ -112,7 +112,7 @@ func (e *Even) correlate(a, b []float64) []float64 {
 	return append([]float64(nil), w.fft.Sequence(w.seq, first)[:e.n]...)
 }
 
-// convolver has the working memory of convolutions without wrapping.
+// convolver is the working memory of convolutions without wrapping.
 type convolver struct {
 	fft      *fourier.FFT
 	seq      []float64
@@ -130,7 +130,7 @@ func (c *convolver) forward(v []float64) []complex128 {
 type Work struct {
 	transform *Transform
 	half      []float64
-	// Of Q alone.
+	// Memory for Q alone.
 	convolver
 	toeplitz []complex128 // spectrum of the covariance
 	covered  [][]float64  // Kq
@@ -180,7 +180,7 @@ func (e *Even) Expected(dst, covariances []float64, w *Work) {
 	}
 }
 
-// cover sets covered to the products of the covariance with the columns of Q, at the places that are not empty.
+// cover sets covered to the products of the covariance with the columns of Q, at the occupied places.
 func (w *Work) cover(e *Even, covariances []float64) {
 	copy(w.seq, covariances)
 	clear(w.seq[e.n:])
@@ -203,8 +203,8 @@ func (w *Work) cover(e *Even, covariances []float64) {
 }
 
 // LagSlopes sets dst to the derivatives of Σ_j a_j·E I_j in the covariances of the lags: the sums along the diagonals of
-// M·(Σ_j a_j·u_ju_jᴴ)·M. With D the real part of the sum, these are D's and those of qvᵀ + vqᵀ over the columns q of Q, where
-// v = −Dq + ½Σ_e (qᵀDq_e)·q_e.
+// M·(Σ_j a_j·u_ju_jᴴ)·M. With D the real part of the inner sum, these are the sums of D and of qvᵀ + vqᵀ over the columns q of
+// Q, where v = −Dq + ½Σ_e (qᵀDq_e)·q_e.
 func (e *Even) LagSlopes(dst, a []float64, w *Work) {
 	w.set(e)
 	w.cosines(a, e)
@@ -246,7 +246,7 @@ func (e *Even) LagSlopes(dst, a []float64, w *Work) {
 	}
 }
 
-// Rounding bounds what rounding of the transforms does to an expectation of the covariances.
+// Rounding bounds the effect of rounding in the transforms on an expectation of the covariances.
 func (e *Even) Rounding(covariances []float64) float64 {
 	var squares float64
 	for d, p := range e.Pairs {

@@ -6,19 +6,19 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Lags is what the expectation of a periodogram of tapered values on an even grid takes, at the frequencies j/Period, j = 0 …
-// ⌊Period/2⌋, in cycles a step:
+// Lags holds the weights for the expectation of a periodogram of tapered values on an even grid, at the frequencies j/Period,
+// j = 0 … ⌊Period/2⌋, in cycles a step:
 //
 //	E I_j = Σ_d Pairs_|d|·k(d)·cos(2πjd/Period), over lags d of both signs,
 //
 // where Pairs_d = Σ_t h_t·h_{t+d} for a taper h with Σ h² = 1 that is 0 where there is no value.
 type Lags struct {
 	Period int
-	Pairs  []float64 // of the lags from 0 on
+	Pairs  []float64 // for the lags from 0 on
 }
 
-// Fold sets dst, of ⌊Period/2⌋ + 1 entries, to the values of the lags times Pairs as an even sequence of that period, whose
-// Transform.Cosines are the expectation. There may be more values than Pairs, and their Pairs are 1 then.
+// Fold sets dst, of ⌊Period/2⌋ + 1 entries, to the values of the lags times Pairs as an even sequence of that period; its
+// Transform.Cosines are the expectation. Pairs of values beyond len(Pairs) are 1.
 func (l *Lags) Fold(dst, values []float64) {
 	near := min(len(values), (l.Period+1)/2) // lags that nothing wraps to, mostly all
 	copy(dst, values[:near])
@@ -34,7 +34,7 @@ func (l *Lags) Fold(dst, values []float64) {
 		at := d % l.Period
 		at = min(at, l.Period-at)
 		if at == 0 || 2*at == l.Period {
-			v *= 2 // the lags d and −d are at one place
+			v *= 2 // the lags d and −d share a place
 		}
 		dst[at] += v
 	}

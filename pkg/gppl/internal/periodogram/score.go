@@ -13,10 +13,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// exactDifferences and perOctave say which differences of two frequencies Variance looks at: all up to the former and, beyond, so
-// many in each octave, each drawn from a stratum that it stands for. It ends where the differences beyond, if they contributed as
-// much as the last octave did for each, would change no variance by more than leftOut. Together that moves no entry by more than
-// 3 %: see TestVariance.
+// exactDifferences and perOctave say which differences of two frequencies Variance sums: all up to exactDifferences and,
+// beyond, perOctave in each octave, each drawn from a stratum that it represents. It ends where the remaining differences, if
+// each contributed as much as in the last octave, would change no variance by more than leftOut. The error of each entry is at
+// most 3 %: see TestVariance.
 const (
 	exactDifferences, perOctave = 128, 64
 	leftOut                     = 1e-3
@@ -53,7 +53,7 @@ func (e *Even) Variance(ctx context.Context, covariances []float64, b [][]float6
 	return s.sum
 }
 
-// difference is one of two frequencies, which stands for so many, of both signs.
+// difference is a difference of two frequencies that represents several, of both signs.
 type difference struct {
 	m     int
 	count float64
@@ -67,7 +67,7 @@ func drawn(from, to, n int, rnd *rand.Rand) (all []difference) {
 			width = min(max(1, int(float64(m)*(math.Exp2(1./perOctave)-1))), to-m)
 		}
 		d := difference{m + rnd.IntN(width), 2 * float64(width)}
-		if width == 1 && (m == 0 || 2*m == n) { // which is its own mirror image
+		if width == 1 && (m == 0 || 2*m == n) { // it is its own mirror image
 			d.count = 1
 		}
 		all = append(all, d)
@@ -76,7 +76,7 @@ func drawn(from, to, n int, rnd *rand.Rand) (all []difference) {
 	return all
 }
 
-// scores is a covariance of sums while it is computed.
+// scores is a covariance of sums during its computation.
 type scores struct {
 	e           *Even
 	covariances []float64
@@ -101,7 +101,7 @@ func newScores(e *Even, covariances []float64, b [][]float64) *scores {
 	return s
 }
 
-// add adds what differences contribute, in their order, whatever the number of processors.
+// add adds the contributions of differences, in their order, on any number of processors.
 func (s *scores) add(ctx context.Context, differences []difference) {
 	n := s.e.n
 	parts := make([]*mat.SymDense, len(differences))
@@ -120,7 +120,7 @@ func (s *scores) add(ctx context.Context, differences []difference) {
 		}
 		v := mat.NewSymDense(len(s.full), nil)
 		for a, at := range s.full {
-			for c, other := range s.full[a:] { // the pair in both orders, of which differences have one
+			for c, other := range s.full[a:] { // differences has one order of each pair, and both count
 				var sum float64
 				for k, p := range w.powers {
 					j := (k + m) % n
@@ -138,10 +138,10 @@ func (s *scores) add(ctx context.Context, differences []difference) {
 	}
 }
 
-// remainder is a product left·rightᴴ that D has beside the covariance without Q and P.
+// remainder is a product left·rightᴴ in D beyond the covariance without Q and P.
 type remainder struct{ left, right []complex128 }
 
-// remainders returns what the columns add to D: with F = Qᵀu and G = QᵀAu, −FᴴG − GᴴF + Fᴴ(QᵀAQ)F, and that of P.
+// remainders returns the contributions of the columns to D: −FᴴG − GᴴF + Fᴴ(QᵀAQ)F with F = Qᵀu and G = QᵀAu, and P's.
 func (e *Even) remainders(covariances []float64) (all []remainder) {
 	for _, p := range e.held {
 		all = append(all, remainder{p.waves, p.waves})
@@ -198,7 +198,7 @@ func (w *scoreWork) row(e *Even, m int) {
 	clear(w.work)
 	for t, h := range e.taper {
 		sin, cos := math.Sincos(2 * math.Pi * float64(t*m%e.n) / float64(e.n))
-		w.work[t] = complex(h*cos, h*sin) // conjugated: its transform is that of the other, backwards
+		w.work[t] = complex(h*cos, h*sin) // conjugated: its transform is the other's, backwards
 	}
 	w.fft.Coefficients(w.work, w.work)
 	for i, v := range w.work {
@@ -209,7 +209,7 @@ func (w *scoreWork) row(e *Even, m int) {
 	for d := 1; d < e.n; d++ {
 		w.z[d] = complex(w.covariances[d], 0) * w.work[d]
 	}
-	for d := 1; d < e.n; d++ { // negative lags, a period up
+	for d := 1; d < e.n; d++ { // negative lags, shifted by a period
 		w.z[e.n-d] += complex(w.covariances[d], 0) * w.work[e.size-d]
 	}
 	w.transform.Forward(w.z)

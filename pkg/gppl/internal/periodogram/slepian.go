@@ -7,7 +7,7 @@ import (
 )
 
 // Slepian returns the discrete prolate spheroidal sequence of order 0 of n entries with the time–half-bandwidth product nw
-// (Slepian 1978): of all sequences with Σ h² = 1 the one with the most energy within the frequencies ±nw/n. It is the eigenvector
+// (Slepian 1978). It has the most energy within the frequencies ±nw/n among all sequences with Σ h² = 1. It is the eigenvector
 // of the largest eigenvalue of a tridiagonal matrix, by inverse iteration in O(n).
 func Slepian(n int, nw float64) []float64 {
 	d, off := make([]float64, n), make([]float64, n) // off_t is between t−1 and t
@@ -19,7 +19,7 @@ func Slepian(n int, nw float64) []float64 {
 		off[t] = scale * 0.5 * float64(t) * float64(n-t)
 	}
 	lo, hi := 0., 4.
-	for range 60 { // the largest eigenvalue, by Sturm's count of those above
+	for range 60 { // bisects for the largest eigenvalue, by Sturm's count of eigenvalues above
 		mid := 0.5 * (lo + hi)
 		if anyAbove(d, off, mid) {
 			lo = mid
@@ -34,7 +34,7 @@ func Slepian(n int, nw float64) []float64 {
 	}
 	shifted := make([]float64, n)
 	for range 4 {
-		// (hi − T)x = h is positive definite, but for rounding: no pivots are needed.
+		// (hi − T)x = h is positive definite up to rounding: no pivots are needed.
 		for t := range d {
 			shifted[t] = hi*(1+4e-16) - d[t]
 			if t > 0 {

@@ -18,7 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// Periodogram is I(ξ) and its expectation.
+// Periodogram holds I(ξ) and its expectation.
 type Periodogram struct {
 	Frequency      []float64 // ξ, in cycles per unit of time, ascending: from 1/range to half the mean sampling rate
 	Data, Expected []float64
@@ -28,14 +28,14 @@ type Periodogram struct {
 //
 //	I(ξ) = |uᵀy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·t_i),
 //
-// w Hann's window, and its expectation where y = Mf, M = I − QQᵀ, the columns of Q orthonormal, and f has the covariance K, of
-// which cov sets dst to the values at lags, beside the noise,
+// with Hann's window w, and its expectation where y = Mf, M = I − QQᵀ, the columns of Q are orthonormal, and f has the
+// covariance K in addition to the noise. cov sets dst to the values of K at lags:
 //
 //	E I(ξ) = u*M(K + noise·I)Mu / Σ_i w_i².
 //
-// Times are rounded to a part of the mean spacing, a 32nd up to n = 30 000. It takes O(n log n), and O(c² log n) more for c
-// columns of Q. It panics with a parallel.Stop once ctx has ended. At least three times are to differ. It is an error if there
-// are more frequencies than float64 can count.
+// Times are rounded to a part of the mean spacing, a 32nd up to n = 30 000. Times takes O(n log n), and O(c² log n) more for c
+// columns of Q. It panics with a parallel.Stop once ctx has ended. At least three times must differ. It returns an error if
+// there are more frequencies than float64 can count.
 func Times(
 	ctx context.Context, t, y []float64, q [][]float64, cov func(dst, lags []float64), noise float64,
 ) (*Periodogram, error) {
@@ -56,7 +56,7 @@ func Times(
 		window[i] = s * s
 		squares += window[i] * window[i]
 	}
-	// low are the frequencies that are asked for: a small part of those of the fine grid.
+	// low returns the requested frequencies: a small part of the fine grid's.
 	low := func(series []float64) []complex128 {
 		parallel.Look(ctx)
 		return slices.Clone(g.fft.Coefficients(nil, series)[:last+1])
@@ -78,8 +78,8 @@ func Times(
 	lags := g.covariances(cov)
 	all := low(floats.MulTo(pairs, pairs, lags))
 
-	// What the trend takes: with the columns q of Q, A = u*q and B = u*Kq,
-	// −2·Re Σ_c A_c·B̄_c + Σ_cd A_c·Ā_d·q_cᵀKq_d, and of the noise Σ_c|A_c|².
+	// Subtracting the trend changes this by the following: with the columns q of Q, A = u*q and B = u*Kq, −2·Re Σ_c A_c·B̄_c +
+	// Σ_cd A_c·Ā_d·q_cᵀKq_d, and the noise by Σ_c|A_c|².
 	parallel.Look(ctx)
 	spectrum := g.fft.Coefficients(nil, lags)
 	covered := make([][]float64, len(q)) // Kq
@@ -153,7 +153,7 @@ func (g *grid) correlate(s []float64) []float64 {
 	return g.fft.Sequence(nil, c)
 }
 
-// covariances returns what cov is at every lag of the grid, 0 beyond the range.
+// covariances returns the values of cov at every lag of the grid, 0 beyond the range.
 func (g *grid) covariances(cov func(dst, lags []float64)) []float64 {
 	near := make([]float64, g.bins)
 	for h := range near {

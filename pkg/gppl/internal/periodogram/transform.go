@@ -17,14 +17,14 @@ import (
 // which two transforms of a power of two compute. It is for one goroutine; Fresh returns one for another.
 type Transform struct {
 	n     int
-	plain *fourier.CmplxFFT // of the length itself, or of the convolution
+	plain *fourier.CmplxFFT // transform of the length itself, or of the convolution
 	real  *fourier.FFT      // nil if there is a chirp
-	chirp *chirp            // nil if the length has small factors alone
+	chirp *chirp            // nil if the length has only small factors
 	full  []float64
 	work  []complex128
 }
 
-// chirp is exp(−πi·t²/n), and the spectrum of its conjugate. It does not change.
+// chirp holds exp(−πi·t²/n), and the spectrum of its conjugate. It is immutable.
 type chirp struct {
 	at, spectrum []complex128
 }
@@ -51,7 +51,7 @@ func NewTransform(n int) *Transform {
 	return f
 }
 
-// Fresh returns the same transform with working memory of its own.
+// Fresh returns the same transform with its own working memory.
 func (f *Transform) Fresh() *Transform {
 	size := f.n
 	if f.chirp != nil {
@@ -84,8 +84,8 @@ func (f *Transform) Forward(x []complex128) {
 	}
 }
 
-// Cosines sets dst[j] = Σ_t x_t·cos(2πjt/n), j = 0 … ⌊n/2⌋, for the sequence of period n with x_t = x_{n−t}, of which x has the
-// first ⌊n/2⌋ + 1. dst and x may be the same slice.
+// Cosines sets dst[j] = Σ_t x_t·cos(2πjt/n), j = 0 … ⌊n/2⌋, for the sequence of period n with x_t = x_{n−t}; x holds its first
+// ⌊n/2⌋ + 1 entries. dst and x may be the same slice.
 func (f *Transform) Cosines(dst, x []float64) {
 	top := f.n / 2
 	if f.chirp == nil {

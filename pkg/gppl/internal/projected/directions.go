@@ -2,8 +2,8 @@
 //
 //	PL = ½zᵀS⁻¹z + ½log|S| + (k/2)·log 2π,  S = Ωᵀ(K + σ²E + D)Ω,
 //
-// where E are the squares of relative errors and D the variances of known ones, with or without the energy of what the
-// projections leave of y.
+// where E holds the squares of relative errors and D the variances of known ones. The energy of the remainder of y, outside
+// the projections, may be included.
 package projected
 
 import (
@@ -19,12 +19,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Directions are the columns of Ω as a likelihood uses them: by waves, without a matrix, or as a matrix.
+// Directions represents the columns of Ω in a likelihood: by waves, without a matrix, or as a matrix.
 type Directions struct {
 	N, K  int
 	Mass  float64               // n or, from sums, the sum of weights: Σ_i K_ii/k(0)
-	Waves *fourier.Waves        // nil: by Omega
-	Omega func() blas64.General // Ω, n×k, formed when it is first asked for
+	Waves *fourier.Waves        // nil if Omega is used
+	Omega func() blas64.General // returns Ω, n×k, formed at the first call
 }
 
 // Project returns Ωᵀy.
@@ -60,8 +60,8 @@ func (d Directions) rest(ctx context.Context, y, z []float64) []float64 {
 	return rest
 }
 
-// Matrix returns Ω, formed if need be. That of waves is made from moments, orthonormal within Bound, so that z and S agree
-// whatever engine makes them.
+// Matrix returns Ω, and forms it if necessary. For waves it is computed from moments and orthonormal within Bound, so z and S
+// agree for every engine.
 func (d Directions) Matrix() blas64.General {
 	if d.Waves == nil {
 		return d.Omega()
@@ -69,7 +69,7 @@ func (d Directions) Matrix() blas64.General {
 	return d.Waves.Matrix()
 }
 
-// Forming returns the seconds that Matrix is expected to take, for an estimate.
+// Forming estimates the seconds of Matrix.
 func (d Directions) Forming() float64 {
 	if d.Waves == nil {
 		return 0
@@ -78,7 +78,7 @@ func (d Directions) Forming() float64 {
 	return n * k * (k/choice.FlopRate + 15e-9) / 2
 }
 
-// Formed returns the bytes of Matrix, if it is still to be formed.
+// Formed returns the bytes of Matrix, if it is not formed yet.
 func (d Directions) Formed() float64 {
 	if d.Waves == nil {
 		return 0
@@ -86,8 +86,8 @@ func (d Directions) Formed() float64 {
 	return 8 * float64(d.N) * float64(d.K)
 }
 
-// Bound bounds the error of PL because ΩᵀΩ is I only up to rounding, E, for a form zᵀS⁻¹z of one per projection: ½tr(S⁻¹σ²E) +
-// ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. It is 0 for an Ω that is not by waves.
+// Bound bounds the error of PL from the rounding of ΩᵀΩ = I + E, for a form zᵀS⁻¹z of one per projection: ½tr(S⁻¹σ²E) +
+// ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. It is 0 for an Ω without waves.
 func (d Directions) Bound() float64 {
 	if d.Waves == nil {
 		return 0

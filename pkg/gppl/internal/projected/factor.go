@@ -12,35 +12,35 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// Data is what a likelihood knows of its data. It does not change.
+// Data holds the data of a likelihood. It is immutable.
 type Data struct {
 	Directions
 	Z           blas64.General // ΩᵀY, k×c
-	Sizes       []float64      // the lengths of the columns of Y
+	Sizes       []float64      // lengths of the columns of Y
 	LogDet      float64        // log|det R| where the directions are the Q of Ω = QR, else 0
 	OtO         []float64      // ΩᵀEΩ, k×k; nil where it is I
-	Least, Cond float64        // no eigenvalue of ΩᵀEΩ is below the one; the other is its condition
+	Least, Cond float64        // lower bound on the eigenvalues of ΩᵀEΩ, and its condition
 	Known       []float64      // ΩᵀDΩ, k×k; nil without known errors
-	Residual    *Residual      // what the projections leave of Y; nil: not used
+	Residual    *Residual      // remainder of Y outside the projections; nil if not used
 }
 
-// Factor is S = LLᵀ of one model, and what the likelihood makes of it. It is working memory, for one goroutine.
+// Factor is S = LLᵀ of one model, with derived quantities. It is working memory, for one goroutine.
 type Factor struct {
 	S0             []float64 // ΩᵀKΩ, k×k, which the caller sets
 	L, Inverse     *dense.Lower
-	Tau            float64        // the variance of what the projections leave, see Remainder
+	Tau            float64        // variance of the remainder, see Remainder
 	Half, Alpha, U blas64.General // L⁻¹Z, S⁻¹Z and S⁻¹ZR, k×c
 	G, R           blas64.General // ZᵀS⁻¹Z, c×c, and the R of the gradient
-	All            blas64.General // G and what the residual adds to it
+	All            blas64.General // G plus the part of the residual
 	V              blas64.General // S⁻¹ − UUᵀ, k×k
 
 	of    *Data
 	noise float64   // σ²
-	sizes []float64 // √S_ii, of UnevenRounding
-	fill  func()    // made once, so that calls need not allocate
+	sizes []float64 // √S_ii, for UnevenRounding
+	fill  func()    // made once, so that calls do not allocate
 }
 
-// Init makes room, for k²/2·(2 + lower triangles) numbers of it at once.
+// Init allocates k²/2·(2 + lower triangles) numbers at once.
 func (f *Factor) Init(d *Data) {
 	k, cols := d.Z.Rows, d.Z.Cols
 	f.of = d
@@ -51,7 +51,7 @@ func (f *Factor) Init(d *Data) {
 	f.fill = f.fillS
 }
 
-// Factorise sets L for S0 and σ², with jitter relative to scale where it is needed. The error is dense.NotPositive.
+// Factorise sets L for S0 and σ², with jitter relative to scale if necessary. The error is dense.NotPositive.
 func (f *Factor) Factorise(noise, scale float64) (jitter float64, err error) {
 	f.noise = noise
 	return f.L.CholeskyWithJitter(scale, f.fill)
@@ -59,7 +59,7 @@ func (f *Factor) Factorise(noise, scale float64) (jitter float64, err error) {
 
 // fillS sets L to S = ΩᵀKΩ + σ²ΩᵀEΩ + ΩᵀDΩ.
 func (f *Factor) fillS() {
-	s := dense.Vec(f.V.Data) // which has another use only later
+	s := dense.Vec(f.V.Data) // V is in use only later
 	copy(s.Data, f.S0)
 	if f.of.OtO != nil {
 		blas64.Axpy(f.noise, dense.Vec(f.of.OtO), s)
@@ -82,7 +82,7 @@ func (f *Factor) AddNoise(s blas64.General, noise float64) {
 	dense.AddDiagonal(s, noise)
 }
 
-// LogDet returns log|S| and the number of terms that the likelihood has, with those of the residual.
+// LogDet returns log|S| and the number of terms of the likelihood, including the residual's.
 func (f *Factor) LogDet() (logDet, terms float64) {
 	logDet, terms = f.L.LogDet()+2*f.of.LogDet, float64(f.of.Z.Rows)
 	if r := f.of.Residual; r != nil {
@@ -92,7 +92,7 @@ func (f *Factor) LogDet() (logDet, terms float64) {
 	return logDet, terms
 }
 
-// Solve sets Half and, from it, G and All, to which the residual adds what it sees of Y.
+// Solve sets Half and, from it, G and All, which includes the part of Y in the residual.
 func (f *Factor) Solve() {
 	dense.Copy(f.Half, f.of.Z)
 	f.L.SolveL(f.Half)
@@ -111,7 +111,7 @@ func (f *Factor) Complete() {
 }
 
 // Weigh sets V, both triangles, such that ½⟨V, ∂S₀⟩ + ½·prior·∂k(0) is the derivative in the kernel's parameters, and returns
-// that in σ².
+// the derivative in σ² as noise.
 func (f *Factor) Weigh() (noise, prior float64) {
 	f.L.InvertL(f.Inverse)
 	f.Inverse.Inverse(f.V)
@@ -122,7 +122,7 @@ func (f *Factor) Weigh() (noise, prior float64) {
 		noise = 0.5 * dense.Trace(f.V)
 	}
 	if r := f.of.Residual; r != nil {
-		slope := 0.5 * (r.DoF - dense.Form(r.Energy, f.R)/f.Tau) / f.Tau // in τ
+		slope := 0.5 * (r.DoF - dense.Form(r.Energy, f.R)/f.Tau) / f.Tau // derivative in τ
 		noise += slope * r.Share
 		w := 2 * slope / r.DoF
 		dense.AddDiagonal(f.V, -w)
@@ -131,8 +131,8 @@ func (f *Factor) Weigh() (noise, prior float64) {
 	return noise, prior
 }
 
-// ColumnRounding bounds the error of the value due to that of Z, where a sum over a column of that size, in the length of
-// the column and of what comes beside, has the given rounding.
+// ColumnRounding bounds the error of the value from the rounding of Z. rounding bounds the error of a sum over a column of the
+// given size; the size is the length of the column and of beside.
 func (f *Factor) ColumnRounding(beside float64, rounding func(size float64) float64) (nats float64) {
 	for j := range f.R.Cols {
 		size := beside
@@ -144,12 +144,12 @@ func (f *Factor) ColumnRounding(beside float64, rounding func(size float64) floa
 	return nats
 }
 
-// unevenMargin is a margin over first-order rounding of S and of its factor, for its entries are sums of n terms. In
-// 600 random cases, with errors up to 1e7, no value needed more than 3.3.
+// unevenMargin is a factor on first-order rounding of S and of its factor, since its entries are sums of n terms. In 600
+// random cases, with errors up to 1e7, no value needed more than 3.3.
 const unevenMargin = 8
 
-// UnevenRounding bounds the error of the value because S is rounded relative to its diagonal: an observation with a huge error is
-// in every projection, and drowns what they know of the others. L_ii² is what is left of S_ii, and u what S⁻¹ makes of z:
+// UnevenRounding bounds the error of the value from rounding of S relative to its diagonal: an observation with a huge error
+// is in every projection, and drowns the information on the others. L_ii² is the pivot of S_ii, and u is S⁻¹z:
 //
 //	ε·(½Σ_i S_ii/L_ii² + ½(Σ_i √S_ii·|u_i|)²).
 func (f *Factor) UnevenRounding() (nats float64) {
@@ -167,8 +167,8 @@ func (f *Factor) UnevenRounding() (nats float64) {
 	return unevenMargin * 0.5 * 0x1p-53 * nats
 }
 
-// Information returns the information in parameters of which white_a is L⁻¹∂_aS L⁻ᵀ, and slope_a ∂_aτ of the residual, less what
-// goes into the coefficients of a mean given the data at this factor (fisher.Restrict), nil for none.
+// Information returns the information in parameters, where white_a is L⁻¹∂_aS L⁻ᵀ and slope_a is ∂_aτ of the residual. It
+// subtracts the information that the coefficients of a mean absorb at this factor (fisher.Restrict); mean is nil without one.
 func (f *Factor) Information(white []blas64.General, slope []float64, mean *regress.Conditioned) *mat.SymDense {
 	info, r := dense.HalfProducts(white), f.of.Residual
 	if r != nil {

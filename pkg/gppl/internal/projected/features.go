@@ -13,19 +13,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
-// Lattice is the number of frequencies per cycle over the range of x on which both the directions by waves and the series of a
-// kernel lie: waves on one circle of Lattice times the range, so that all of their products follow from one row of sums. As few
-// as 16 do not change the condition of 101 directions.
+// Lattice is the number of frequencies per cycle over the range of x that contain both the directions by waves and the series
+// of a kernel: waves on one circle of Lattice times the range, so all of their products follow from one row of sums. As few as
+// 16 do not change the condition of 101 directions.
 const Lattice = 16
 
-// Features are the projections of waves, on as many circles as the lengthscales of kernels need, and on each up to the highest
-// frequency of any kernel. They only grow, so that data taken from them stay valid. They are safe for concurrent use.
+// Features holds the projections of waves on as many circles as the lengthscales of kernels need, each up to the highest
+// frequency of any kernel. It only grows, so data taken from it stay valid. It is safe for concurrent use.
 type Features struct {
 	x        []float64
 	lo, span float64
 	of       Directions
 	moments  *fourier.WaveMoments // with directions by waves
-	fixed    *observed.Circle     // the only one, from sums; else nil
+	fixed    *observed.Circle     // the only circle, known from sums; else nil
 	circles  fourier.Circles      // the sums of Ω, without moments
 }
 
