@@ -36,8 +36,8 @@ const mostCircles = 6
 // slack is the largest ratio of an existing period to a kernel's own at which it is used again.
 const slack = 1.5
 
-// NewFeatures returns the Features of directions at x, which span the given range. fixed, unless nil, is the only circle on which
-// sums are known; x is then nil.
+// NewFeatures returns the Features of directions at x, which span the given range. fixed, unless nil, is the only circle with
+// known sums; x is then nil.
 func NewFeatures(x []float64, lo, span float64, d Directions, fixed *observed.Circle) *Features {
 	f := &Features{x: x, lo: lo, span: span, of: d, fixed: fixed, circles: fourier.Circles{Most: mostCircles}}
 	if d.Waves != nil {
@@ -46,7 +46,8 @@ func NewFeatures(x []float64, lo, span float64, d Directions, fixed *observed.Ci
 	return f
 }
 
-// Least is the smallest sum of coefficients, relative to the variance, at which the series of k may be cut off; 0 for any.
+// Least returns the smallest sum of coefficients, relative to the variance, at which the series of k may be cut off; 0 for
+// any.
 func (f *Features) Least(k spectral.Kernel) float64 {
 	if f.fixed == nil {
 		return 0
@@ -54,7 +55,7 @@ func (f *Features) Least(k spectral.Kernel) float64 {
 	return f.fixed.Least(f.span, k)
 }
 
-// period returns that of kernel k by itself, and whether it takes a window.
+// period returns the period of kernel k by itself, and whether it needs a window.
 func (f *Features) period(k spectral.Kernel, eps float64) (period float64, windowed bool, err error) {
 	if f.fixed != nil {
 		windowed, why := f.fixed.Covers(f.span, k, eps)
@@ -69,8 +70,8 @@ func (f *Features) period(k spectral.Kernel, eps float64) (period float64, windo
 	return spectral.Period(f.span, k, eps, false)
 }
 
-// wavePeriod returns a period of Lattice/step times the range that suits a series for kernel k, and whether that takes a window:
-// the shortest that leaves room for a lengthscale longer by a fifth, or for the fall of the window.
+// wavePeriod returns a period of Lattice/step times the range for a series of kernel k, and whether the series needs a window.
+// It is the shortest period with a margin of a fifth in the lengthscale, or with space for the fall of the window.
 func wavePeriod(span float64, k spectral.Kernel, eps float64) (period float64, windowed bool, err error) {
 	if period, windowed, err = spectral.Period(span, k, eps, false); err != nil {
 		return 0, false, err
@@ -82,7 +83,7 @@ func wavePeriod(span float64, k spectral.Kernel, eps float64) (period float64, w
 	return Lattice / float64(step) * span, windowed, nil
 }
 
-// step returns frequency 1 of a circle, in waves of the circle of waves.
+// step returns frequency 1 of a circle as a frequency of the circle of waves.
 func (f *Features) step(period float64) int {
 	if f.fixed != nil {
 		return 1
@@ -90,8 +91,8 @@ func (f *Features) step(period float64) int {
 	return int(math.Round(Lattice * f.span / period))
 }
 
-// suits reports whether the circle can replace a kernel's own period; it multiplies the number of frequencies. A window falls
-// from the range to half a period; images end within what the period leaves.
+// suits reports whether the circle can replace a kernel's own period; a longer period multiplies the number of frequencies. A
+// window falls from the range to half a period; images end within the rest of the period.
 func (f *Features) suits(c *fourier.CircleSums, k spectral.Kernel, eps, own float64, windowed bool) bool {
 	least := f.span + k.Reach(eps)
 	if windowed {
@@ -100,15 +101,15 @@ func (f *Features) suits(c *fourier.CircleSums, k spectral.Kernel, eps, own floa
 	return c.Period >= least && c.Period <= slack*own
 }
 
-// most is the largest number of frequencies that there may be.
+// most returns the largest number of frequencies allowed.
 func (f *Features) most() int {
-	if f.fixed != nil { // their products with the directions are moments
+	if f.fixed != nil { // products with the directions are moments
 		return min(spectral.MostFrequencies, 2*f.fixed.Highest+1-f.of.Waves.Top())
 	}
 	return spectral.MostFrequencies
 }
 
-// Frequencies returns the number that kernel k is expected to take, or why there are too many.
+// Frequencies estimates the number of frequencies of kernel k, or says why there are too many.
 func (f *Features) Frequencies(k spectral.Kernel, eps float64) (m float64, why choice.Reason) {
 	if f.fixed == nil {
 		m, _, why = spectral.Frequencies(f.span, k, eps, false)
@@ -121,8 +122,8 @@ func (f *Features) Frequencies(k spectral.Kernel, eps float64) (m float64, why c
 	return m, why
 }
 
-// find returns the shortest circle that there is for kernel k, nil if there is none, the period of its own,
-// and whether it takes a window.
+// find returns the shortest existing circle for kernel k, nil if there is none, the kernel's own period, and whether it needs
+// a window.
 func (f *Features) find(k spectral.Kernel, eps float64) (best *fourier.CircleSums, own float64, windowed bool, err error) {
 	if own, windowed, err = f.period(k, eps); err != nil {
 		return nil, 0, false, err
@@ -135,7 +136,7 @@ func (f *Features) find(k spectral.Kernel, eps float64) (best *fourier.CircleSum
 	return best, own, windowed, nil
 }
 
-// circle returns one for kernel k, begun if need be, and whether it takes a window.
+// circle returns a circle for kernel k, and begins one if necessary, and whether it needs a window.
 func (f *Features) circle(k spectral.Kernel, eps float64) (*fourier.CircleSums, bool, error) {
 	c, own, windowed, err := f.find(k, eps)
 	if c == nil && err == nil {
@@ -148,12 +149,12 @@ func (f *Features) circle(k spectral.Kernel, eps float64) (*fourier.CircleSums, 
 // upTo returns the features of at least the first m frequencies: 2m×k, b_0, s_0, b_1, s_1, …
 func (f *Features) upTo(c *fourier.CircleSums, m int) blas64.General {
 	if m > c.Highest+1 {
-		c = f.circles.Grow(c, m-1, min(m+m/8+8, f.most())-1, f.grow) // some to spare
+		c = f.circles.Grow(c, m-1, min(m+m/8+8, f.most())-1, f.grow) // with some to spare
 	}
 	return c.Columns
 }
 
-// grow computes features up to a frequency, in other memory than those that are known.
+// grow computes features up to a frequency, in new memory.
 func (f *Features) grow(c *fourier.CircleSums, highest int) (fourier.Moments, blas64.General) {
 	from := c.Highest + 1
 	rows := dense.New(2*(highest+1), f.of.K)
@@ -167,7 +168,7 @@ func (f *Features) grow(c *fourier.CircleSums, highest int) (fourier.Moments, bl
 	return nil, rows
 }
 
-// Formed returns the bytes of Ω, if the features take it and it is not there yet.
+// Formed returns the bytes of Ω, if the features need it and it is not formed yet.
 func (f *Features) Formed() float64 {
 	if f.of.Waves != nil {
 		return 0
@@ -175,7 +176,7 @@ func (f *Features) Formed() float64 {
 	return f.of.Formed()
 }
 
-// Seconds predicts the time that the first m frequencies of kernel k may take, 0 if they are there.
+// Seconds estimates the time for the first m frequencies of kernel k, 0 if they are known.
 func (f *Features) Seconds(k spectral.Kernel, eps, m float64) float64 {
 	c, own, _, err := f.find(k, eps)
 	have := 0
@@ -192,14 +193,14 @@ func (f *Features) Seconds(k spectral.Kernel, eps, m float64) float64 {
 	return f.moments.Seconds(f.step(own)*int(m)) + m*kk*(kk/choice.FlopRate+2e-9)
 }
 
-// Expansion takes the series of one kernel after another from features. It is working memory, for one goroutine.
+// Expansion computes the series of one kernel after another from features. It is working memory, for one goroutine.
 type Expansion struct {
 	Of    *Features
-	known []*fourier.Series // of the circles that it has seen
+	known []*fourier.Series // series of the circles used so far
 }
 
-// Expand returns the series of k, the number m of its frequencies before those that sum to eps of its variance, and the features
-// of at least these.
+// Expand returns the series of k, the number m of its leading frequencies (the others sum to at most eps of its variance), and
+// the features of at least these.
 func (e *Expansion) Expand(k spectral.Kernel, eps float64) (s *fourier.Series, m int, features blas64.General, err error) {
 	circle, windowed, err := e.Of.circle(k, eps)
 	if err != nil {
@@ -217,7 +218,7 @@ func (e *Expansion) Expand(k spectral.Kernel, eps float64) (s *fourier.Series, m
 	return nil, 0, features, fmt.Errorf("gppl: %d frequencies for %v", m, k)
 }
 
-// on returns the series of a circle, one that is there if it can.
+// on returns the series of a circle, an existing one if possible.
 func (e *Expansion) on(c *fourier.CircleSums, windowed bool, band float64) *fourier.Series {
 	for _, s := range e.known {
 		if s.Period == c.Period && s.Windowed() == windowed {

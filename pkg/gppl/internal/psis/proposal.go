@@ -19,16 +19,16 @@ type Proposal struct {
 }
 
 const (
-	// studentDegrees give the proposal a variance, and tails that cover those of most densities. Normal draws do not: they never go
-	// where a skewed density is far wider than its curvature says, and k̂, which knows the draws alone, then calls wrong averages
-	// reliable.
+	// studentDegrees gives the proposal a variance, and tails that cover most densities. Normal draws do not: they miss the
+	// region where a skewed density is far wider than its curvature indicates, and k̂, which depends on the draws alone, then
+	// calls wrong averages reliable.
 	studentDegrees = 4
-	// MinDraws is the least number of draws that tell whether weights can be trusted.
+	// MinDraws is the least number of draws for which k̂ shows whether weights are reliable.
 	MinDraws = 25
 )
 
-// Draw returns draws, and the logs of the ratios of a density to that of the proposal, up to a constant, until ctx ends. failed
-// is the number of those where the density is no number or 0, of which the ratio is 0.
+// Draw returns draws, and the logs of the ratios of a density to the proposal's, up to a constant, until ctx ends. failed is
+// the number of draws where the density is NaN or 0, whose ratio is 0.
 func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int,
 	density func(u []float64) (log float64)) (draws [][]float64, ratios []float64, failed int) {
 	n := len(p.Centre)
@@ -49,7 +49,7 @@ func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int,
 			chi += v * v
 		}
 		z.ScaleVec(math.Sqrt(studentDegrees/chi), z)
-		log := -0.5 * float64(studentDegrees+n) * math.Log1p(square/chi) // of the proposal
+		log := -0.5 * float64(studentDegrees+n) * math.Log1p(square/chi) // log density of the proposal
 		step.MulVec(p.Lower, z)
 		u := make([]float64, n)
 		for j := range u {
@@ -65,8 +65,8 @@ func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int,
 	return draws, ratios, failed
 }
 
-// Adapt moves the proposal to the mean and the covariance of weighted draws, together with
-// as much of the covariance that it had as the effective number of draws leaves open.
+// Adapt moves the proposal to the mean and the covariance of weighted draws, mixed with its previous covariance; the fewer
+// effective draws, the more of it.
 func (p *Proposal) Adapt(draws [][]float64, w *Smoothed) {
 	n := len(p.Centre)
 	mean := make([]float64, n)
@@ -87,15 +87,15 @@ func (p *Proposal) Adapt(draws [][]float64, w *Smoothed) {
 		}
 	}
 	var chol mat.Cholesky
-	if !chol.Factorize(scale) { // draws that differ by more than float64 has digits for
+	if !chol.Factorize(scale) { // the draws differ by more than float64 resolves
 		return
 	}
 	p.Centre, p.Lower = mean, new(mat.TriDense)
 	chol.LTo(p.Lower)
 }
 
-// Resample returns count indices, ascending, each as often as its weight says to within
-// one: systematic resampling, from a start in [0, 1).
+// Resample returns count indices, ascending, each as often as its weight requires to within one: systematic resampling, from a
+// start in [0, 1).
 func Resample(w []float64, count int, start float64) (index []int) {
 	var sum float64
 	last := 0
@@ -108,7 +108,7 @@ func Resample(w []float64, count int, start float64) (index []int) {
 			index = append(index, i)
 		}
 	}
-	for len(index) < count { // rounding of the sum
+	for len(index) < count { // rounding of the sum may leave one out
 		index = append(index, last)
 	}
 	return index

@@ -1,5 +1,5 @@
-// Package psis smooths importance weights by a generalised Pareto distribution of their tail, and tells by its shape k̂ whether
-// they can be trusted (Vehtari, Simpson, Gelman, Yao and Gabry 2024, Pareto smoothed importance sampling, algorithm 1).
+// Package psis smooths importance weights by a generalised Pareto distribution of their tail, whose shape k̂ says whether they
+// are reliable (Vehtari, Simpson, Gelman, Yao and Gabry 2024, Pareto smoothed importance sampling, algorithm 1).
 package psis
 
 import (
@@ -9,27 +9,27 @@ import (
 	"slices"
 )
 
-// Smoothed are the weights of S draws.
+// Smoothed holds the weights of S draws.
 type Smoothed struct {
-	Weights []float64 // in the order of the draws, of sum 1
+	Weights []float64 // in the order of the draws; they add up to 1
 	// K is k̂, the shape of the tail of the raw weights: their moments up to 1/k̂ exist. Up to 0.7 averages over the draws are
 	// reliable; at 0.5 and above convergence is slow, and from 1 on there is no mean. It is −Inf where the largest weights are
-	// equal, and NaN where there are too few draws to tell: fewer than 25, or fewer than six within the support.
+	// equal, and NaN with too few draws: fewer than 25, or fewer than six within the support.
 	K float64
 	// ESS is the effective number of draws 1/Σw².
 	ESS float64
 }
 
-// Reliable is the largest k̂ at which averages over the weights can be trusted.
+// Reliable is the largest k̂ at which averages over the weights are reliable.
 const Reliable = 0.7
 
-// minTail is the number of weights that a tail needs to be fitted.
+// minTail is the least number of weights for fitting a tail.
 const minTail = 5
 
-// Smooth returns the weights of draws whose log importance ratios are r, up to a constant; −Inf is a draw outside the support.
-// The largest M = min(S/5, 3√S) are replaced by the expected order statistics of the generalised Pareto distribution that fits
-// them, at most the largest raw weight. r is not modified. It is an error if a ratio is NaN or +Inf, or if there is none above
-// −Inf.
+// Smooth returns the weights of draws whose log importance ratios are r, up to a constant; −Inf means a draw outside the
+// support. The largest M = min(S/5, 3√S) are replaced by the expected order statistics of the generalised Pareto distribution
+// that fits them, at most the largest raw weight. r is not modified. Smooth returns an error if a ratio is NaN or +Inf, or if
+// all are −Inf.
 func Smooth(r []float64) (*Smoothed, error) {
 	s := len(r)
 	most := math.Inf(-1)
@@ -50,7 +50,7 @@ func Smooth(r []float64) (*Smoothed, error) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r[a], r[b]) })
 	out := &Smoothed{Weights: w, K: math.NaN()}
-	inside := 0 // draws within the support: the others keep their weight of 0
+	inside := 0 // number of draws within the support: the others keep their weight of 0
 	for _, v := range w {
 		if v > 0 {
 			inside++
@@ -64,11 +64,11 @@ func Smooth(r []float64) (*Smoothed, error) {
 		for i := range excess {
 			excess[i] = w[order[s-tail+i]] - cut
 		}
-		if excess[tail-1]-excess[0] <= 1e-14 { // of a largest weight of 1
+		if excess[tail-1]-excess[0] <= 1e-14 { // relative to a largest weight of 1
 			out.K = math.Inf(-1)
 		} else {
 			k, sigma := FitPareto(excess)
-			// A weak prior, as heavy as ten draws, at ½ (appendix of the paper).
+			// A weak prior at ½ that weighs as much as ten draws (appendix of the paper).
 			out.K = (k*float64(tail) + 10*0.5) / float64(tail+10)
 			if sigma > 0 && !math.IsInf(sigma, 1) {
 				for i := range excess {
@@ -90,7 +90,7 @@ func Smooth(r []float64) (*Smoothed, error) {
 	return out, nil
 }
 
-// quantile is that of the generalised Pareto distribution, σ·((1 − p)^−k − 1)/k.
+// quantile returns a quantile of the generalised Pareto distribution, σ·((1 − p)^−k − 1)/k.
 func quantile(p, k, sigma float64) float64 {
 	l := -math.Log1p(-p)
 	if math.Abs(k) < 1e-12 {
@@ -104,7 +104,7 @@ func quantile(p, k, sigma float64) float64 {
 // under a weakly informative prior (Zhang and Stephens 2009).
 func FitPareto(x []float64) (k, sigma float64) {
 	n := len(x)
-	// Zhang and Stephens take 20 + √n points; 30 + √n is what Vehtari et al. use.
+	// Zhang and Stephens use 20 + √n points; Vehtari et al. use 30 + √n.
 	m := 30 + int(math.Sqrt(float64(n)))
 	quarter := x[max(0, int(float64(n)/4+0.5)-1)]
 	if !(quarter > 0) { // many equal weights at the cut

@@ -2,9 +2,8 @@
 //
 //	y = Hβ + e,  e ~ N(0, A),  β_j ~ N(0, b_j) or flat,
 //
-// after A has been factorised. It knows A only through G = CᵀA⁻¹C, C = [y, Q], a matrix of the size of the basis, so that it is
-// the same for every factorisation that can solve. It knows nothing of Gaussian processes.
-//
+// after A has been factorised. It uses A only through G = CᵀA⁻¹C, C = [y, Q], a matrix of the size of the basis, so every
+// factorisation with a solve can use it. It is independent of Gaussian processes.
 // Sources: Rasmussen and Williams 2006, section 2.7; Harville 1974 for the restricted
 // likelihood; Demmel and Veselić 1992 for Jacobi's method, which keeps small singular values.
 package regress
@@ -22,25 +21,25 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// A Basis is H in the coordinates in which the algebra is well conditioned: Q = HT, β = Tγ, up to what β has of the flat columns.
-// The columns of Q are orthogonal. Flat ones are orthonormal, and γ has the prior N(0, 1) for the others, whatever the condition
-// of H: T is found, and applied, in double-double. It does not change.
+// A Basis is H in coordinates in which the algebra is well conditioned: Q = HT, β = Tγ, up to flat columns. The columns of Q
+// are orthogonal. Flat ones are orthonormal, and γ has the prior N(0, 1) for the others, for any condition of H: T is
+// computed, and applied, in double-double. A Basis is immutable.
 type Basis struct {
-	Q     *mat.Dense // n×h, flat columns where H has them
+	Q     *mat.Dense // n×h; the flat columns are where H has them
 	T     *mat.Dense // h×h, rounded
 	wide  [][]doubled.Float
 	flat  []bool
-	count int // of the flat columns
+	count int // number of flat columns
 
-	// Sparse is Q by columns most of which are nearly all zero, as indicators of single days are; nil where few are.
+	// Sparse is Q by columns most of which are nearly all zero, such as indicators of single days; nil if too few are.
 	Sparse *Sparse
 }
 
-// RankError says that a flat column of H is a linear combination of the flat columns before it, as far as its rows tell.
+// RankError says that a flat column of H is, on these rows, a linear combination of the flat columns before it.
 type RankError struct {
 	Column int
 	Zero   bool  // the column is zero
-	With   []int // the columns that make it up
+	With   []int // the columns of the combination
 }
 
 func (e *RankError) Error() string {
@@ -51,17 +50,16 @@ func (e *RankError) Error() string {
 }
 
 const (
-	// dependent is the share of a flat column's length that the columns before it must leave:
+	// dependent is the least share of a flat column's length that must remain after projecting out the columns before it:
 	// below it, rounding of the column itself (1e-16) leaves fewer than six digits.
 	dependent = 1e-10
-	// nothing is the share of the length of a column with a Gaussian prior that is rounding of
-	// double-double: there is no such direction.
+	// nothing is the share of the length of a column with a Gaussian prior that counts as rounding of double-double: there is
+	// no such direction.
 	nothing = 1e-28
 )
 
-// NewBasis prepares H (n×h), or the projections of its columns that a likelihood sees.
-// variance[j] is the prior variance of β_j, +Inf for a flat prior. The error is a
-// *RankError where the flat columns are linearly dependent. Entries of H must be finite.
+// NewBasis prepares H (n×h), or the projections of its columns. variance[j] is the prior variance of β_j, +Inf for a flat
+// prior. NewBasis returns a *RankError if the flat columns are linearly dependent. Entries of H must be finite.
 //
 // With the flat columns F = Q_FR_F and the others, times their standard deviations, GS = Q_FR_FG +
 // Q_GR_G, R_FG only adds to flat coefficients, and the singular values R_G = UΣVᵀ make the priors
@@ -126,7 +124,7 @@ func (b *Basis) normal(ctx context.Context, h *mat.Dense, variance []float64, fl
 	r, v := newWide(k, k), newWide(k, k) // R_G, then UΣ; V
 	shared := make([][]doubled.Float, k) // R_FG
 	var own [][]doubled.Float            // Q_G
-	var most float64                     // R is in this unit, against overflow of squares
+	var most float64                     // unit of R, against overflow of squares
 	for _, j := range normal {
 		most = max(most, math.Sqrt(variance[j])*columnNorm(h, j))
 	}
@@ -170,7 +168,7 @@ func (b *Basis) normal(ctx context.Context, h *mat.Dense, variance []float64, fl
 	}
 }
 
-// jacobi rotates the columns of r until they are orthogonal, and those of v with them, until ctx ends (parallel.Look).
+// jacobi rotates the columns of r until they are orthogonal, and the columns of v with them, until ctx ends (parallel.Look).
 func jacobi(ctx context.Context, r, v [][]doubled.Float) {
 	const (
 		sweeps     = 40    // it converges quadratically, after some six
@@ -209,7 +207,8 @@ func rotatePair(p, q []doubled.Float, cos, sin doubled.Float) {
 	}
 }
 
-// orthogonalise takes from q what the columns of basis have of it, and returns how much that is, until ctx ends (parallel.Look).
+// orthogonalise subtracts from q its projection on the columns of basis, and returns the coefficients, until ctx ends
+// (parallel.Look).
 func orthogonalise(ctx context.Context, q []doubled.Float, basis [][]doubled.Float) []doubled.Float {
 	r := make([]doubled.Float, len(basis))
 	for i, p := range basis {
@@ -240,7 +239,7 @@ func newWide(rows, cols int) [][]doubled.Float {
 	return columns
 }
 
-// wideColumn returns a column of H in a power of two as unit, so that its entries are at most 2.
+// wideColumn returns a column of H with a power of two as unit, so its entries are at most 2.
 func wideColumn(h *mat.Dense, j int) (q []doubled.Float, unit float64) {
 	n, _ := h.Dims()
 	var most float64
@@ -301,7 +300,7 @@ func (b *Basis) Apply(h mat.Matrix) *mat.Dense {
 	return q
 }
 
-// After returns b, a basis of the columns of first.Q as something else sees them, in terms of the columns of H: T = T_first·T_b.
+// After returns b, a basis of the columns of first.Q in another likelihood, in terms of the columns of H: T = T_first·T_b.
 func (b *Basis) After(first *Basis) *Basis {
 	c, cols := *b, b.Len()
 	c.T, c.wide = mat.NewDense(cols, cols, nil), newWide(cols, cols)
@@ -314,10 +313,10 @@ func (b *Basis) After(first *Basis) *Basis {
 	return &c
 }
 
-// Shift returns γ₀, the least-squares fit of the columns to y, and what it leaves of y: likelihoods do not change by it (NewFit
-// is told), and what the mean explains does not cancel in them. h is the H of the basis. Coefficients that are more than √n of
-// their prior standard deviations are left out: there it is the prior that explains y. It panics with a parallel.Stop once ctx
-// has ended.
+// Shift returns γ₀, the least-squares fit of the columns to y, and the remainder of y. Likelihoods do not change by the shift
+// (NewFit receives γ₀), and the part that the mean explains does not cancel in them. h is the H of the basis. Coefficients
+// above √n of their prior standard deviations are left out: there the prior explains y. Shift panics with a parallel.Stop once
+// ctx has ended.
 func (b *Basis) Shift(ctx context.Context, h mat.Matrix, y []float64) (gamma0, rest []float64) {
 	n, cols := b.Q.Dims()
 	gamma0, rest = make([]float64, cols), slices.Clone(y)
@@ -362,8 +361,8 @@ func (b *Basis) Shift(ctx context.Context, h mat.Matrix, y []float64) (gamma0, r
 // lookRows rows of a thousand columns take some 10 ms.
 const lookRows = 1024
 
-// ShiftRounded is Shift with Q as rounded, in plain numbers: y − Qγ₀ is off by as much as y itself, if the columns of H are no
-// worse conditioned than Q is.
+// ShiftRounded is Shift with Q as rounded, in float64: y − Qγ₀ has the error of y itself, if the columns of H are no worse
+// conditioned than Q.
 func (b *Basis) ShiftRounded(y []float64) (gamma0, rest []float64) {
 	q := b.Q.RawMatrix()
 	gamma0, rest = make([]float64, q.Cols), slices.Clone(y)
@@ -386,13 +385,13 @@ func (b *Basis) ShiftRounded(y []float64) (gamma0, rest []float64) {
 	return gamma0, rest
 }
 
-// missing is the share of the squared length of a flat column of Q below which rows count as
-// saying nothing of it: rounding of Q leaves 1e-16 where there is nothing.
+// missing is the share of the squared length of a flat column of Q below which rows count as carrying no information on it:
+// rounding of Q leaves 1e-16.
 const missing = 1e-12
 
-// Lost returns a flat column that the rows of H do not determine without those left out, and
-// whether there is one. These have the Gram matrix I − Q_BᵀQ_B, Q_B the rows left out: the
-// column is where elimination finds nothing left of its diagonal. It takes O(bh² + h³).
+// Lost returns a flat column that the rows of H do not determine without those left out, and whether there is one. The
+// remaining rows have the Gram matrix I − Q_BᵀQ_B, Q_B the rows left out: elimination leaves nothing of the column's diagonal
+// entry. Lost takes O(bh² + h³).
 func (b *Basis) Lost(rows []int) (column int, lost bool) {
 	var flat []int
 	for i, is := range b.flat {

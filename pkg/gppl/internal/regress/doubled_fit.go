@@ -11,9 +11,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// GivenDoubled is Given for a G in double-double, which tells coefficients apart whose information differs by 1e20. It sets g to
-// that of [y − Qγ̂, Q], in which nothing cancels: values, Fit.Value and Quad are of this g, while Contrast, Root and Predict are
-// of the columns [y, Q].
+// GivenDoubled is Given for a G in double-double, which distinguishes coefficients whose information differs by 1e20. It sets
+// g to the G of [y − Qγ̂, Q], in which nothing cancels: values, Fit.Value and Quad use this g, while Contrast, Root and
+// Predict use the columns [y, Q].
 func (r *Regression) GivenDoubled(g blas64.General, wide [][]doubled.Float) (*Conditioned, error) {
 	if r == nil {
 		g.Data[0] = wide[0][0].Hi
@@ -44,7 +44,7 @@ func (r *Regression) GivenDoubled(g blas64.General, wide [][]doubled.Float) (*Co
 				l[i][j] = v.Div(l[j][j])
 				continue
 			}
-			const rounding = 1e-27 // of double-double, with room for sums
+			const rounding = 1e-27 // relative rounding of double-double, with a margin for sums
 			if !(v.Hi > rounding*whole) || math.IsInf(whole, 1) {
 				return nil, errIndefinite
 			}
@@ -109,7 +109,8 @@ func (r *Regression) GivenDoubled(g blas64.General, wide [][]doubled.Float) (*Co
 	return &Conditioned{r, f}, nil
 }
 
-// Determined returns tr M⁻¹QᵀA⁻¹Q, how many coefficients the data determine: those without a prior, and a part of each other one.
+// Determined returns tr M⁻¹QᵀA⁻¹Q, the number of coefficients that the data determine: one for each without a prior, and a
+// part of one for each other.
 func (f *Fit) Determined() (count float64) {
 	for i, flat := range f.basis.flat {
 		if count++; !flat {
@@ -156,7 +157,7 @@ func (c *Conditioned) Determined() float64 {
 	return c.Fit.Determined()
 }
 
-// PredictSharply is Predict with a variance that no large numbers cancel in: |L⁻¹r|².
+// PredictSharply is Predict with a variance, |L⁻¹r|², in which no large numbers cancel.
 func (c *Conditioned) PredictSharply(q, means []float64) (mean, more float64) {
 	if c == nil {
 		return means[0], 0

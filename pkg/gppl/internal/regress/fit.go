@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// A Fit is the regression at one A. It does not change.
+// A Fit is the regression at one A. It is immutable.
 type Fit struct {
 	basis  *Basis
 	g      *mat.SymDense
@@ -23,7 +23,7 @@ type Fit struct {
 	gamma  *mat.VecDense // M⁻¹QᵀA⁻¹y
 	v      *mat.VecDense // [1, −γ]
 	logDet float64
-	quad   float64           // yᵀA⁻¹y less what the mean explains
+	quad   float64           // yᵀA⁻¹y minus the part that the mean explains
 	prior  float64           // γ₀ᵀPγ₀
 	root   [][]doubled.Float // R of GivenDoubled
 }
@@ -31,11 +31,11 @@ type Fit struct {
 const log2Pi = 1.8378770664093454835606594728112352797
 
 // errIndefinite is the error where rounding has made QᵀA⁻¹Q indefinite.
-var errIndefinite = errors.New("the basis cannot be told apart under this covariance: HᵀA⁻¹H is singular to working precision")
+var errIndefinite = errors.New("the columns of the basis are indistinguishable under this covariance: HᵀA⁻¹H is singular to working precision")
 
-// NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y − Qγ₀, Q]. It takes O(h³). γ₀ (Shift) is nil
-// if y is as it is: what follows is of y − Qγ₀, whose coefficients have the prior N(−γ₀, 1) where they have one. The
-// units of y and of the columns are of no concern: powers of two are taken out of M before it is factorised.
+// NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y − Qγ₀, Q]. It takes O(h³). γ₀ (Shift) is nil for an
+// unshifted y; otherwise the results are for y − Qγ₀, whose coefficients have the prior N(−γ₀, 1) if any. The units of y and
+// of the columns do not matter: powers of two are factored out of M before it is factorised.
 func (b *Basis) NewFit(g *mat.SymDense, gamma0 []float64) (*Fit, error) {
 	h := b.Len()
 	if n := g.SymmetricDim(); n != 1+h {
@@ -44,7 +44,7 @@ func (b *Basis) NewFit(g *mat.SymDense, gamma0 []float64) (*Fit, error) {
 	f := &Fit{basis: b, g: g}
 	m := mat.NewSymDense(h, nil)
 	right := mat.NewVecDense(h, nil)
-	unit := make([]float64, h) // of γ, in which the diagonal of M is about 1
+	unit := make([]float64, h) // units of γ in which the diagonal of M is about 1
 	for i := range h {
 		d := g.At(1+i, 1+i)
 		if !b.flat[i] {
@@ -98,18 +98,18 @@ func (b *Basis) NewFit(g *mat.SymDense, gamma0 []float64) (*Fit, error) {
 	return f, nil
 }
 
-// Value is what the mean adds to the negative log likelihood of y under N(0, A):
+// Value returns the mean's contribution to the negative log likelihood of y under N(0, A):
 //
 //	½log|M| − ½yᵀA⁻¹Q M⁻¹ QᵀA⁻¹y − (h_flat/2)·log 2π,  M = QᵀA⁻¹Q + P,
 //
-// P = 1 on the diagonal of columns with a Gaussian prior, 0 elsewhere. With flat columns alone the sum is the restricted
-// likelihood, NLL(y − Hβ̂) + ½log|HᵀA⁻¹H| − ½log|HᵀH| − (h/2)·log 2π: the density of n − h orthonormal contrasts that are free of
-// β. With Gaussian ones alone it is the likelihood under N(0, A + HBHᵀ).
+// P = 1 on the diagonal for columns with a Gaussian prior, 0 elsewhere. With flat columns alone the sum is the restricted
+// likelihood, NLL(y − Hβ̂) + ½log|HᵀA⁻¹H| − ½log|HᵀH| − (h/2)·log 2π: the density of n − h orthonormal contrasts free of β.
+// With Gaussian columns alone it is the likelihood under N(0, A + HBHᵀ).
 func (f *Fit) Value() float64 {
 	return 0.5*(f.logDet+f.quad-f.g.At(0, 0)) - 0.5*float64(f.basis.count)*log2Pi
 }
 
-// Quad returns yᵀA⁻¹y less what the mean explains: (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂.
+// Quad returns yᵀA⁻¹y minus the part that the mean explains: (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂.
 func (f *Fit) Quad() float64 { return f.quad }
 
 // Beta returns β̂ = Tγ̂, the generalised least-squares estimate or, with Gaussian priors, the posterior mean.
@@ -119,7 +119,7 @@ func (f *Fit) Beta() []float64 {
 	return b.RawVector().Data
 }
 
-// Covariance returns that of β given y, TM⁻¹Tᵀ: (HᵀA⁻¹H + B⁻¹)⁻¹.
+// Covariance returns the covariance of β given y, TM⁻¹Tᵀ: (HᵀA⁻¹H + B⁻¹)⁻¹.
 func (f *Fit) Covariance() *mat.SymDense {
 	h := f.basis.Len()
 	var half, all mat.Dense
@@ -137,8 +137,8 @@ func (f *Fit) Covariance() *mat.SymDense {
 // Contrast returns v = [1, −γ̂], the weights of C = [y, Q] whose sum is y − Hβ̂: then A⁻¹(y − Hβ̂) = (A⁻¹C)v.
 func (f *Fit) Contrast() []float64 { return mat.VecDenseCopyOf(f.v).RawVector().Data }
 
-// Predict returns what the regression adds to a prediction at an input x* whose basis is q = h*T (Basis.Apply), k*ᵀA⁻¹C being c,
-// 1+h long, of which c[0] is the mean without regression:
+// Predict returns the regression's contribution to a prediction at an input x* whose basis is q = h*T (Basis.Apply). c =
+// k*ᵀA⁻¹C has 1+h entries; c[0] is the mean without regression:
 //
 //	mean = qᵀγ̂ + cᵀv,  more = rᵀM⁻¹r,  r = q − c[1:],
 //
@@ -156,8 +156,8 @@ func (f *Fit) Predict(q, c []float64) (mean, more float64) {
 	return mean, f.Form(r, r)
 }
 
-// Form returns rᵀM⁻¹s. With rows of A⁻¹Q for r and s it is what the regression takes
-// from an entry of A⁻¹, as leave-one-out needs it.
+// Form returns rᵀM⁻¹s. For rows r and s of A⁻¹Q it is the amount that the regression subtracts from an entry of A⁻¹, for
+// leave-one-out.
 func (f *Fit) Form(r, s []float64) float64 {
 	return mat.Inner(mat.NewVecDense(len(r), r), f.inv, mat.NewVecDense(len(s), s))
 }

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Polynomials returns an orthonormal basis of the polynomials in x up to the given degree, or of those that x tells apart, by the
-// three-term recurrence of their orthogonal polynomials on x (Forsythe 1957). O(n·degree²).
+// Polynomials returns an orthonormal basis of the polynomials in x up to the given degree, or of those that x distinguishes,
+// by the three-term recurrence of their orthogonal polynomials on x (Forsythe 1957). It takes O(n·degree²).
 func Polynomials(x []float64, degree int) (basis [][]float64) {
 	n := len(x)
 	q := slices.Repeat([]float64{1 / math.Sqrt(float64(n))}, n)
@@ -28,7 +28,7 @@ func Polynomials(x []float64, degree int) (basis [][]float64) {
 			}
 		}
 		length := floats.Norm(next, 2)
-		if !(length > 1e-9) { // too few distinct x, or all equal: NaN
+		if !(length > 1e-9) { // there are too few distinct x; NaN if all are equal
 			return basis
 		}
 		floats.Scale(1/length, next)

@@ -12,17 +12,17 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// A Regression is a basis with the observations that it is fitted to. Whoever can solve with A sees it only as further columns
+// A Regression is a basis with the observations that it is fitted to. Engines that solve with A treat it as further columns
 // beside y:
 //
 //	C = [y − Qγ₀, Q],  Q = HT,
 //
 // where Q is the basis in coordinates in which its columns are orthogonal, and γ₀ their least-squares fit (Basis.Shift). A nil
-// Regression has no columns: C = y. It does not change.
+// Regression has no columns: C = y. A Regression is immutable.
 type Regression struct {
-	Names  []string // of the columns of H
+	Names  []string // names of the columns of H
 	Basis  *Basis
-	Gamma0 []float64 // h
+	Gamma0 []float64 // h entries
 }
 
 // New returns the regression of y on the columns h of a basis, and C. It panics with a parallel.Stop once ctx has ended.
@@ -67,8 +67,8 @@ func (r *Regression) Len() int {
 	return 1 + r.Basis.Len()
 }
 
-// Complete sets root, c×c, to the R of gradients (Fit.Root), and returns what the mean adds to the value of a likelihood, given
-// G = CᵀA⁻¹C.
+// Complete sets root, c×c, to the R of gradients (Fit.Root), and returns the mean's contribution to the value of a likelihood,
+// given G = CᵀA⁻¹C.
 func (r *Regression) Complete(root, g blas64.General) (added float64, err error) {
 	if r == nil {
 		root.Data[0] = 1
@@ -94,7 +94,7 @@ func (r *Regression) Given(g blas64.General) (*Conditioned, error) {
 	return &Conditioned{r, fit}, nil
 }
 
-// Conditioned is a regression given its observations: what it adds to predictions, with γ₀. Nil is that of a nil regression.
+// Conditioned is a regression given its observations, with γ₀, for predictions. A nil regression has a nil Conditioned.
 type Conditioned struct {
 	*Regression
 	Fit *Fit
@@ -117,7 +117,7 @@ func (c *Conditioned) Root(root blas64.General) {
 	c.Fit.Root(root.Data)
 }
 
-// Value returns what the mean adds to the value of a likelihood (Fit.Value).
+// Value returns the mean's contribution to the value of a likelihood (Fit.Value).
 func (c *Conditioned) Value() float64 {
 	if c == nil {
 		return 0
@@ -151,7 +151,7 @@ func (c *Conditioned) PriorMeans() []float64 {
 	return means
 }
 
-// Quad returns yᵀA⁻¹y less what the mean explains (Fit.Quad), from the G that it was given.
+// Quad returns yᵀA⁻¹y minus the part that the mean explains (Fit.Quad), from G.
 func (c *Conditioned) Quad(g blas64.General) float64 {
 	if c == nil {
 		return max(0, g.Data[0])
@@ -159,8 +159,8 @@ func (c *Conditioned) Quad(g blas64.General) float64 {
 	return max(0, c.Fit.Quad())
 }
 
-// Predict returns the mean at an input whose basis is q, a row of Q, and what the uncertainty of the coefficients adds to the
-// variance. means is k(x, ·)A⁻¹C there.
+// Predict returns the mean at an input whose basis is q, a row of Q, and the increase of the variance from the uncertainty of
+// the coefficients. means is k(x, ·)A⁻¹C.
 func (c *Conditioned) Predict(q, means []float64) (mean, more float64) {
 	mean, more = c.Fit.Predict(q, means)
 	for j, g := range c.Gamma0 {
@@ -169,8 +169,8 @@ func (c *Conditioned) Predict(q, means []float64) (mean, more float64) {
 	return mean, more
 }
 
-// Spread returns S, h×len(x), such that the covariance of predictions grows by SᵀS = RM⁻¹Rᵀ. R is the basis at each x less the
-// rows k(x, ·)A⁻¹C of means (Rasmussen and Williams 2006, eq. 2.42).
+// Spread returns S, h×len(x), such that the covariance of predictions grows by SᵀS = RM⁻¹Rᵀ. R is the basis at each x minus
+// the rows k(x, ·)A⁻¹C of means (Rasmussen and Williams 2006, eq. 2.42).
 func (c *Conditioned) Spread(q *mat.Dense, means blas64.General) blas64.General {
 	rows, h := q.Dims()
 	s := dense.New(h, rows)

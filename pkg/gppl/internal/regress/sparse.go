@@ -12,8 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Sparse is Q = [D, S]·Mix, where nearly all entries of S are zero: what solves with few dense columns, and with rows of A⁻¹ for
-// the others, then needs no column of Q. The entries of S are those of H, in prior standard deviations.
+// Sparse is Q = [D, S]·Mix, where nearly all entries of S are zero. Code that solves with few dense columns, and with rows of
+// A⁻¹ for the others, then needs no column of Q. The entries of S are H's, in prior standard deviations.
 type Sparse struct {
 	Columns blas64.General // [D, S], n×h
 	Dense   int            // the number of columns of D
@@ -21,21 +21,21 @@ type Sparse struct {
 }
 
 const (
-	// fewSparse is the least number of sparse columns that are worth it.
+	// fewSparse is the least number of sparse columns that pay.
 	fewSparse = 4
-	// mostFilled is the share of entries that a sparse column has at most.
+	// mostFilled is the largest share of nonzero entries in a sparse column.
 	mostFilled = 1. / 32
-	// cancelled is how much longer the parts of a column of Q may be than the column: three digits of sixteen.
+	// cancelled is the largest ratio of the parts of a column of Q to the column: three digits of sixteen cancel.
 	cancelled = 1e3
-	// rounded is what rounding leaves of an entry, in units of these parts.
+	// rounded is the largest rounding of an entry, in units of these parts.
 	rounded = 0x1p-48
 )
 
-// sparse returns Q by the sparse columns of H; nil if they are few, or if Q is not the product to rounding: where columns of H
-// nearly depend on one another, T has large entries that cancel.
+// sparse returns Q by the sparse columns of H. It returns nil if there are few, or if the product differs from Q by more than
+// rounding: where columns of H nearly depend on one another, T has large entries that cancel.
 func (b *Basis) sparse(ctx context.Context, h *mat.Dense, variance []float64) *Sparse {
 	n, cols := h.Dims()
-	var order, full []int // columns of H: first the flat ones, then those that are full, then the sparse ones
+	var order, full []int // columns of H: first the flat ones, then the full ones, then the sparse ones
 	var thin []int
 	for j, flat := range b.flat {
 		filled := 0
@@ -70,7 +70,7 @@ func (b *Basis) sparse(ctx context.Context, h *mat.Dense, variance []float64) *S
 		for i := range n {
 			s.Columns.Data[i*cols+k] = deviation * h.At(i, j)
 		}
-		if k < s.Dense { // D has nothing of the flat columns in the others
+		if k < s.Dense { // D has no flat columns in the others
 			for f := range b.count {
 				column := dense.Column(flats, f)
 				blas64.Axpy(-blas64.Dot(column, dense.Column(s.Columns, k)), column, dense.Column(s.Columns, k))
@@ -82,7 +82,7 @@ func (b *Basis) sparse(ctx context.Context, h *mat.Dense, variance []float64) *S
 			}
 		}
 	}
-	if b.count > 0 { // what the flat columns take away of S
+	if b.count > 0 { // subtracts the projection of S on the flat columns
 		products := dense.ProductWithin(ctx, blas.Trans, flats, dense.Sub(s.Columns, 0, n, s.Dense, cols))
 		less := dense.Sub(s.Mix, 0, b.count, 0, cols)
 		dense.Gemm(blas.NoTrans, blas.NoTrans, -1, products, dense.Sub(s.Mix, s.Dense, cols, 0, cols), 1, less)

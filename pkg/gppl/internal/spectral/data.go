@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Kernel is a covariance function as its series knows it.
+// Kernel is a covariance function with the bounds that its series needs.
 type Kernel interface {
 	fmt.Stringer
 	fourier.Even
@@ -21,23 +21,23 @@ type Kernel interface {
 const (
 	// MostFrequencies bounds the number of frequencies of a series.
 	MostFrequencies = 1 << 15
-	// MostFeatures bounds p, of which there is a p×p matrix: 1.2 GB.
+	// MostFeatures bounds p, because of a p×p matrix: 1.2 GB.
 	MostFeatures = 12000
 )
 
-// TooMany refuses a number of frequencies.
+// TooMany returns the estimate that refuses a number of frequencies.
 func TooMany(frequencies float64) choice.Estimate {
 	return choice.Estimate{Reason: choice.Because("it would take about %.2g frequencies", frequencies)}
 }
 
-// Seconds is the time of value and gradient with p features.
+// Seconds estimates the time of value and gradient with p features.
 func Seconds(p float64) float64 { return (2*p*p*p/3)/(2*choice.FlopRate) + p*p*6e-9 }
 
-// Refused is the error of a kernel that the sums on a fixed circle do not take.
+// Refused returns the error for a kernel that the sums on a fixed circle cannot represent.
 func Refused(why choice.Reason) error { return &choice.Refused{Engine: "spectral", Why: why.String()} }
 
-// Period returns the period of a series of kernel k (fourier.Series) for distances up to span, and whether it takes a window.
-// images asks for a sum of images, however long the period, wherever k dies out.
+// Period returns the period of a series of kernel k (fourier.Series) for distances up to span, and whether it needs a window.
+// images requests a sum of images, however long the period, wherever k decays.
 func Period(span float64, k Kernel, eps float64, images bool) (period float64, windowed bool, err error) {
 	period, windowed, ok := fourier.ChoosePeriod(span, k.Reach(eps), k.Bandwidth(eps), images)
 	if !ok {
@@ -46,8 +46,8 @@ func Period(span float64, k Kernel, eps float64, images bool) (period float64, w
 	return period, windowed, err
 }
 
-// covers reports whether a period, with a window or without, suits kernel k. A window is only for kernels that need one, and the
-// period for a long lengthscale is not kept for a short one, whose frequencies it would multiply.
+// covers reports whether a period, with or without a window, suits kernel k. A window is only for kernels that need one, and a
+// short lengthscale does not reuse the period of a long one, which would multiply its frequencies.
 func covers(span, period float64, windowed bool, k Kernel, eps float64) bool {
 	if !windowed {
 		r := k.Reach(eps)
@@ -57,7 +57,7 @@ func covers(span, period float64, windowed bool, k Kernel, eps float64) bool {
 	return must && err == nil
 }
 
-// Frequencies returns the number of frequencies that the series of k is expected to have, or why there are too many.
+// Frequencies estimates the number of frequencies in the series of k, or says why there are too many.
 func Frequencies(span float64, k Kernel, eps float64, images bool) (m float64, windowed bool, why choice.Reason) {
 	b := k.Bandwidth(eps)
 	if math.IsInf(b, 0) {
@@ -74,18 +74,18 @@ func Frequencies(span float64, k Kernel, eps float64, images bool) (m float64, w
 	return m, windowed, choice.Reason{}
 }
 
-// ContractSeries adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. It is an error if the derivatives did not go back through the transform
-// by which the coefficients came.
+// ContractSeries adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. It returns an error if the derivatives did not pass back through the
+// transform that made the coefficients.
 func ContractSeries(s *fourier.Series, grad, q []float64, k fourier.Even) error {
 	verify.Tampered("series adjoint", s.Adjoint(q))
 	adjoint, direct, size := s.Contract(grad, q, k)
 	return verify.Near("the sum over features", adjoint, direct, 1e-10*size)
 }
 
-// Data is the data as engines read them that represent a kernel by waves.
+// Data is the data for engines that represent a kernel by waves.
 type Data struct{ observed.Summed }
 
-// Frequencies returns the number to expect, or why there are too many.
+// Frequencies estimates the number of frequencies, or says why there are too many.
 func (d *Data) Frequencies(k Kernel, eps float64) (m float64, windowed bool, why choice.Reason) {
 	if c, ok := d.Circle(); ok {
 		return c.Frequencies(d.Span, k, eps)
@@ -93,7 +93,7 @@ func (d *Data) Frequencies(k Kernel, eps float64) (m float64, windowed bool, why
 	return Frequencies(d.Span, k, eps, true)
 }
 
-// CircleFor returns a circle that suits k, with the sums on it that there are.
+// CircleFor returns a circle that suits k, with its known sums.
 func (d *Data) CircleFor(k Kernel, eps float64) (*fourier.CircleSums, error) {
 	if fixed, ok := d.Circle(); ok {
 		_, windowed, why := fixed.Frequencies(d.Span, k, eps)
@@ -111,8 +111,8 @@ func (d *Data) CircleFor(k Kernel, eps float64) (*fourier.CircleSums, error) {
 		fourier.CircleSums{Origin: d.Lo, Period: period, Windowed: windowed}), nil
 }
 
-// Expand sets b to the features of k, of the given variance, except weights that sum to eps of it, and returns the sums on their
-// circle.
+// Expand sets b to the features of k, of the given variance, without weights that sum to eps of it, and returns the sums on
+// their circle.
 func (d *Data) Expand(b *fourier.Expansion, k Kernel, variance, eps float64) (*fourier.CircleSums, error) {
 	c, err := d.CircleFor(k, eps)
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package spectral factorises A = ΦCΦᵀ + σ²I, Φ (n×p) being the features by which a series represents a function at the distances
-// of n observations (fourier.Expansion), from sums over the observations alone: products of features with one another, ΦᵀΦ, are
-// moments, and those with the columns Y of the data, ΦᵀY, do not depend on the function. Once the sums are known, no step but a
-// prediction where the series does not represent the function takes time that grows with n. With D = |C|^½, C = DJD, J = ±1,
+// Package spectral factorises A = ΦCΦᵀ + σ²I, where Φ (n×p) are the features by which a series represents a function at the
+// distances of n observations (fourier.Expansion), from sums over the observations alone. Products of features with one
+// another, ΦᵀΦ, are moments, and products with the columns Y of the data, ΦᵀY, do not depend on the function. Once the sums
+// are known, the only step whose time grows with n is a prediction where the series does not represent the function. With D =
+// |C|^½, C = DJD, J = ±1,
 //
 //	T = J + σ⁻²·DΦᵀΦD = LJLᵀ,  B = DΦᵀY,  H = T⁻¹B
 //	YᵀA⁻¹Y = σ⁻²(YᵀY − σ⁻²BᵀH),  log|A| = n·log σ² + log|det T|
@@ -22,7 +23,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Sums are what is known of n observations with c columns.
+// Sums holds the sums over n observations with c columns.
 type Sums struct {
 	N       int
 	Moments fourier.Moments // up to twice the highest frequency; the first is n, or the sum of the weights
@@ -41,22 +42,22 @@ type Factor struct {
 	B, H   blas64.General // DΦᵀY and T⁻¹DΦᵀY, p×c
 	G      blas64.General // YᵀA⁻¹Y
 	Errors []float64      // see Forms
-	Diag   []float64      // of T⁻¹
+	Diag   []float64      // diagonal of T⁻¹
 	Q      []float64      // derivatives in the coefficients of the series
 
-	inverse *dense.Lower   // L⁻¹, made when it is first asked for
+	inverse *dense.Lower   // L⁻¹, computed at the first call
 	u       blas64.General // HR
-	row, z  []float64      // of ΦᵀΦ; L⁻¹e_i
+	row, z  []float64      // a row of ΦᵀΦ; L⁻¹e_i
 	coef    []float64      // σ⁻²DH
 	missed  []leftOut
 
 	fillRow func(int) // the loop that runs in parallel, made once
 }
 
-// leftOut describes the content of a column at the frequencies that are left out.
+// leftOut describes the content of a column at the frequencies left out.
 type leftOut struct{ sum, most float64 }
 
-// Factorise sets T and B of the features and sums that are set, in p³/3 flops. The error is dense.NotPositive.
+// Factorise sets T and B for the current features and sums, in p³/3 flops. The error is dense.NotPositive.
 func (f *Factor) Factorise() error {
 	p, columns := len(f.Features), f.Sums.Columns
 	if f.fillRow == nil {
@@ -115,14 +116,14 @@ func (f *Factor) Signed(a blas64.General) (plus, minus blas64.General) {
 	return dense.Rows(a, 0, kept), dense.Rows(a, kept, a.Rows-kept)
 }
 
-// Forms sets G, given H, and Errors to bounds on the errors of its diagonal beyond the effect of a relative error of A. With
-// a = σ⁻²Dh, the coefficients of the fit to a column y,
+// Forms sets G, given H, and Errors to bounds on the errors of its diagonal, in addition to the effect of a relative error of
+// A. With a = σ⁻²Dh, the coefficients of the fit to a column y,
 //
 //	yᵀA⁻¹y = σ⁻²(yᵀy − 2aᵀΦᵀy + aᵀ(ΦᵀΦ + σ²C⁻¹)a)
 //
-// is stationary in a: what counts is the rounding of yᵀy, Φᵀy and ΦᵀΦ. What the series leaves out, ΔK, changes it by αᵀΔKα,
-// α = A⁻¹y: with the features beyond those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, Σ c_m·|α̂_m|². The value errs by half of
-// that; the other half is for the derivatives, which err by more.
+// is stationary in a, so only the rounding of yᵀy, Φᵀy and ΦᵀΦ matters. The remainder ΔK of the series changes the form by
+// αᵀΔKα, α = A⁻¹y: with the features beyond those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, by Σ c_m·|α̂_m|². The error of
+// the value is half of that; the other half is for the derivatives, which err by more.
 func (f *Factor) Forms() {
 	p, c := f.H.Rows, f.H.Cols
 	f.G = dense.Reshape(f.G, c, c)
@@ -145,9 +146,9 @@ func (f *Factor) Forms() {
 	}
 }
 
-// leftOut sets missed to Σ c_m·|α̂_m|² and the largest |α̂_m|² of each column over the frequencies that are left out, one after
-// another as far as there are moments. It returns Σ c_m over the tail of the series beyond them, where |α̂_m|² is not known and
-// the largest one stands in for it.
+// leftOut sets missed to Σ c_m·|α̂_m|² and the largest |α̂_m|² of each column over the frequencies left out, in order, as far
+// as there are moments. It returns Σ c_m over the tail of the series beyond the moments, where the largest |α̂_m|² replaces
+// the unknown ones.
 func (f *Factor) leftOut() (tail float64) {
 	f.missed = dense.Resize(f.missed, f.Sums.Columns.Cols)
 	clear(f.missed)
@@ -175,7 +176,7 @@ func (f *Factor) leftOut() (tail float64) {
 	return tail
 }
 
-// hat returns the square of α̂ of a column at a feature, given a row of ΦᵀΦ.
+// hat returns |α̂|² of a column at a feature, given a row of ΦᵀΦ.
 func (f *Factor) hat(feature fourier.Feature, row []float64, j int) float64 {
 	columns := f.Sums.Columns
 	coef := blas64.Vector{N: len(row), Inc: columns.Cols}
@@ -186,7 +187,7 @@ func (f *Factor) hat(feature fourier.Feature, row []float64, j int) float64 {
 	return a * a
 }
 
-// gramRow returns the products of a feature with those that are kept, in the memory of dst where it does.
+// gramRow returns the products of a feature with the kept ones, in the memory of dst if possible.
 func (f *Factor) gramRow(dst []float64, feature fourier.Feature) []float64 {
 	p := len(f.Features)
 	dst = dense.Resize(dst, p)
@@ -195,7 +196,7 @@ func (f *Factor) gramRow(dst []float64, feature fourier.Feature) []float64 {
 	return dst
 }
 
-// Invert sets Diag, that of T⁻¹ = L⁻ᵀJL⁻¹, in p³/3 flops.
+// Invert sets Diag, the diagonal of T⁻¹ = L⁻ᵀJL⁻¹, in p³/3 flops.
 func (f *Factor) Invert() {
 	p := f.T.N()
 	if f.inverse == nil {
@@ -209,8 +210,8 @@ func (f *Factor) Invert() {
 //
 //	½[1 − J_f(T⁻¹)_ff − σ⁻⁴J_f·|(HR)_f|²]/c_f
 //
-// for both features f of a frequency: the derivative of log|A| has the first two terms, and ΦᵀU = σ⁻²D⁻¹JHR the last. It returns
-// the derivative in log σ². Forms and Invert are done.
+// for both features f of a frequency: log|A| gives the first two terms, and ΦᵀU = σ⁻²D⁻¹JHR the last. It returns the
+// derivative in log σ². Forms and Invert must come first.
 func (f *Factor) Slopes(r blas64.General) (noise float64) {
 	f.u = dense.Combine(f.u, f.H, r)
 	f.Q = dense.Resize(f.Q, len(f.Series.C))
@@ -234,8 +235,8 @@ func (f *Factor) Slopes(r blas64.General) (noise float64) {
 	return 0.5 * (trA - uu)
 }
 
-// slopeAtZeros sets the derivatives in the coefficients that cross zero, where 1 − J_f(T⁻¹)_ff has lost its digits
-// when it is divided by them: with s = DΦᵀφ_f,
+// slopeAtZeros sets the derivatives in the coefficients that cross zero, where 1 − J_f(T⁻¹)_ff has lost the digits that the
+// division needs: with s = DΦᵀφ_f,
 //
 //	½(φ_fᵀA⁻¹φ_f − |φ_fᵀU|²),  φ_fᵀA⁻¹φ_f = σ⁻²(φ_fᵀφ_f − σ⁻²sᵀT⁻¹s)
 //
@@ -285,8 +286,8 @@ func (f *Factor) signedSquare(v []float64) float64 {
 	return blas64.Dot(plus, plus) - blas64.Dot(minus, minus)
 }
 
-// Verify compares one diagonal entry of T⁻¹, which came from all of L⁻¹, with |L⁻¹e_i|² by a substitution, and H with a row of T
-// computed again from the moments. Forms and Invert must be done.
+// Verify compares one diagonal entry of T⁻¹, which came from all of L⁻¹, with |L⁻¹e_i|² by a substitution, and H with a row of
+// T recomputed from the moments. Forms and Invert must come first.
 func (f *Factor) Verify() error {
 	p := len(f.Features)
 	if p == 0 {
@@ -294,7 +295,7 @@ func (f *Factor) Verify() error {
 	}
 	i := f.picked()
 	trust := verify.GradientTrust * math.Abs(f.Diag[i])
-	if f.Negative < p { // squares of both signs have been added
+	if f.Negative < p { // squares of both signs were added
 		trust = verify.GradientTrust
 	}
 	if err := verify.Near("an entry of an inverse", f.Diag[i], f.entry(i), trust); err != nil {
@@ -303,17 +304,17 @@ func (f *Factor) Verify() error {
 	return f.verifyRow(i)
 }
 
-// picked returns the feature that checks look at.
+// picked returns the index of the feature that checks compare.
 func (f *Factor) picked() int { return verify.Pick(len(f.Features), f.Noise, f.Root[0], f.G.Data[0]) }
 
-// entry returns entry i of the diagonal of T⁻¹ by a substitution, in p²/3 flops, without what Invert made.
+// entry returns entry i of the diagonal of T⁻¹ by a substitution, in p²/3 flops, independently of Invert.
 func (f *Factor) entry(i int) float64 {
 	f.z = dense.Resize(f.z, len(f.Features))
 	f.T.SolveUnit(f.z, i)
 	return f.signedSquare(f.z)
 }
 
-// verifyRow compares row i of T, made again from the moments, times H with what that is to be.
+// verifyRow compares row i of T, recomputed from the moments, times H with its required value.
 func (f *Factor) verifyRow(i int) error {
 	f.row = f.gramRow(f.row, f.Features[i])
 	n := f.Sums.Moments[0]

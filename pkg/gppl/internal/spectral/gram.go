@@ -25,8 +25,8 @@ type Gram struct {
 	Q        []float64      // see Quadratic
 
 	weighted []int // frequencies with weight
-	last     int   // frequencies up to the last that is kept
-	probed   int   // of the frequencies left out, those below are what LeftOut looks at
+	last     int   // number of frequencies up to the last one kept
+	probed   int   // LeftOut checks the omitted frequencies below this one
 
 	a, b blas64.General
 	part []blas64.General // per share of the rows: k×k
@@ -35,7 +35,7 @@ type Gram struct {
 	product, quadratic func(int) // the loops that run in parallel, made once
 }
 
-// NewGram returns one of k functions.
+// NewGram returns the Gram of k functions.
 func NewGram(k int) *Gram {
 	g := new(Gram)
 	g.product, g.quadratic = g.productShare, g.quadraticShare
@@ -45,8 +45,8 @@ func NewGram(k int) *Gram {
 	return g
 }
 
-// Keep sets s to the sum over those of the first m frequencies whose weight is above the threshold: few of them for a periodic
-// function.
+// Keep sets s to the sum over those of the first m frequencies whose weight is above the threshold; a periodic function has
+// few.
 func (g *Gram) Keep(s []float64, m int, threshold float64) {
 	g.probed = min(g.Features.Rows/2, m+m/64+2)
 	g.weighted, g.last = g.weighted[:0], 0
@@ -59,7 +59,7 @@ func (g *Gram) Keep(s []float64, m int, threshold float64) {
 	g.multiply(s)
 }
 
-// weigh sets a to the listed features, each times the root of its weight in c, and b to the same with the sign of the weight.
+// weigh sets a to the listed features, each times the root of its weight in c, and b to a with the signs of the weights.
 func (g *Gram) weigh(c []float64, list []int) {
 	k := g.Features.Cols
 	rows := 2 * len(list)
@@ -76,7 +76,7 @@ func (g *Gram) weigh(c []float64, list []int) {
 	if g.b = g.a; !negative {
 		return
 	}
-	g.b = dense.New(rows, k) // rare: a window on a kernel that does not die out
+	g.b = dense.New(rows, k) // rare: for a window on a kernel that does not decay
 	copy(g.b.Data, g.a.Data)
 	for i, m := range list {
 		if c[m] < 0 {
@@ -101,8 +101,8 @@ func (g *Gram) power(m int, z blas64.Vector) float64 {
 	return b*b + s*s
 }
 
-// LeftOut returns βᵀΔSβ = Σ c_m((b_mᵀβ)² + (s_mᵀβ)²) over the frequencies that
-// are left out, those whose features are not computed at the most that any has.
+// LeftOut returns βᵀΔSβ = Σ c_m((b_mᵀβ)² + (s_mᵀβ)²) over the frequencies left out. Where features are not computed, it uses
+// the largest square of any frequency.
 func (g *Gram) LeftOut(beta blas64.Vector) float64 {
 	var left, most, tail float64
 	kept := 0
@@ -121,10 +121,10 @@ func (g *Gram) LeftOut(beta blas64.Vector) float64 {
 	return left + tail*most
 }
 
-// shares is the number of parts that the rows of features are cut into.
+// shares is the number of parts of the rows of features.
 const shares = 4
 
-// multiply sets s = aᵀb, symmetric, in 2·rows·k² flops, a half of which is saved by symmetry but for the tiles on the diagonal.
+// multiply sets s = aᵀb, symmetric, in rows·k² flops and some more for the tiles on the diagonal.
 func (g *Gram) multiply(s []float64) {
 	k := g.Features.Cols
 	parallel.Within(g.Ctx, shares, g.product)
@@ -167,8 +167,8 @@ func between(a blas64.General, from, to, b int) blas64.General {
 	return a
 }
 
-// Quadratic sets Q to the derivatives of ⟨V, S⟩ in the coefficients of the series, q_m = b_mᵀVb_m + s_mᵀVs_m, and returns those
-// up to the last frequency that is kept.
+// Quadratic sets Q to the derivatives of ⟨V, S⟩ in the coefficients of the series, q_m = b_mᵀVb_m + s_mᵀVs_m, and returns them
+// up to the last frequency kept.
 func (g *Gram) Quadratic(v []float64) []float64 {
 	k := g.Features.Cols
 	g.Q = dense.Resize(g.Q, len(g.Series.C))
@@ -179,7 +179,7 @@ func (g *Gram) Quadratic(v []float64) []float64 {
 	return g.Q[:g.last]
 }
 
-// quadraticShare computes q for a share of the frequencies: all up to the last where most are kept, else one by one.
+// quadraticShare computes q for a share of the frequencies: all up to the last one if most are kept, else one by one.
 func (g *Gram) quadraticShare(c int) {
 	if 2*len(g.weighted) > g.last {
 		g.quadraticForms(parallel.Share(g.last, shares, c))
@@ -205,7 +205,7 @@ func (g *Gram) quadraticForms(m0, m1 int) {
 	}
 }
 
-// Sum sets s to the sum with other coefficients c, a derivative of those of the series, over all frequencies.
+// Sum sets s to the sum with other coefficients c, such as their derivative, over all frequencies.
 func (g *Gram) Sum(s, c []float64) {
 	rows := make([]int, min(len(c), g.Features.Rows/2))
 	for m := range rows {

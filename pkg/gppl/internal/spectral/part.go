@@ -13,8 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// part is the derivative in the scale of all noise, as far as it comes from a part of the noise. The noise of observation i is
-// σ²/w_i, that of the part σ²v_i/w_i². With V = diag(v), U = A⁻¹YR,
+// part is the contribution of a part of the noise to the derivative in the scale of all noise. The noise of observation i is
+// σ²/w_i, and the part σ²v_i/w_i². With V = diag(v), U = A⁻¹YR,
 //
 //	Σ_i σ²v_i·(A⁻¹ − UUᵀ)_ii/w_i² = Σ v_i/w_i − σ⁻²·tr T⁻¹DΦᵀVΦD − σ⁻²·|V^½(Y − ΦDH/σ²)R|²
 //
@@ -28,8 +28,8 @@ type part struct {
 	traces   []float64       // they add up to tr T⁻¹DΦᵀVΦD
 }
 
-// fit sets fitted and traces of a part whose sums are set, once Invert is done, in 2p³/3 flops. In the trace, products of a
-// feature with those before its block count twice, and products with those after it are left out.
+// fit sets fitted and traces of a part whose sums are set, after Invert, in 2p³/3 flops. In the trace, products of a feature
+// with those before its block count twice, and products with those after it are left out.
 func (f *Factor) fit(part *part) {
 	p, c := f.H.Rows, f.H.Cols
 	nb := dense.Blocks(p)
@@ -55,7 +55,7 @@ func (f *Factor) fit(part *part) {
 	})
 }
 
-// rest returns what the weights w have, for which DΦᵀWΦD = σ²(T − J), less a part that is fitted.
+// rest returns the remaining part of the weights w, for which DΦᵀWΦD = σ²(T − J), minus a fitted part.
 func (f *Factor) rest(of *part) *part {
 	p, c := f.H.Rows, f.H.Cols
 	rest := &part{
@@ -72,8 +72,8 @@ func (f *Factor) rest(of *part) *part {
 	return rest
 }
 
-// share returns half of what a part has, for the R of Slopes. It spoils squares. With B = DΦᵀVΦD the last sum of a part is
-// Rᵀ(YᵀVY − HᵀDΦᵀVY/σ² − its transpose + HᵀBH/σ⁴)R.
+// share returns half of a part's derivative, for the R of Slopes. It overwrites squares. With B = DΦᵀVΦD the last sum of a
+// part is Rᵀ(YᵀVY − HᵀDΦᵀVY/σ² − its transpose + HᵀBH/σ⁴)R.
 func (f *Factor) share(part *part, r blas64.General) float64 {
 	var trace float64
 	for _, t := range part.traces {
@@ -92,8 +92,8 @@ func (f *Factor) share(part *part, r blas64.General) float64 {
 	return 0.5 * (part.diagonal - (trace+dense.Form(squares, r))/f.Noise)
 }
 
-// again makes what a part has of feature i again, by substitutions: its trace, with the size of what was added, and the row of
-// DΦᵀVΦD. entry(i) was the last call.
+// again recomputes a part's contribution of feature i by substitutions: its trace, with the size of the terms, and the row of
+// DΦᵀVΦD. entry(i) must be the previous call.
 func (f *Factor) again(part *part, i int) (trace, size float64, gram []float64) {
 	p := f.H.Rows
 	row := dense.New(1, p)
@@ -113,10 +113,10 @@ func (f *Factor) again(part *part, i int) (trace, size float64, gram []float64) 
 	return trace, size, row.Data
 }
 
-// NoiseSlope returns the derivative of Slopes in log σ² where known errors s_i² change the weights: w_i = σ²/λ_i, λ_i = σ²e_i² +
-// s_i². total is that in the scale of all λ. line has the weights w, and noise has e² and s². It is an error if the parts of σ²
-// and of the known errors do not add up to total, or if what is computed for σ² is wrong at one frequency or feature. Neither
-// check takes sums over the data.
+// NoiseSlope returns the derivative of Slopes in log σ² where known errors s_i² change the weights: w_i = σ²/λ_i, λ_i = σ²e_i²
+// + s_i². total is the derivative in the scale of all λ. line has the weights w, and noise has e² and s². NoiseSlope returns
+// an error if the parts of σ² and of the known errors do not add up to total, or if the numbers for σ² are wrong at one
+// frequency or feature. Neither check takes sums over the data.
 func (f *Factor) NoiseSlope(line *observed.Line, noise *observed.Noise, circle *fourier.CircleSums, r blas64.General,
 	total float64) (slope float64, err error) {
 	own, v := f.partOf(line, noise, circle)
@@ -151,12 +151,12 @@ func (f *Factor) partOf(of *observed.Line, noise *observed.Noise, circle *fourie
 	return own, v
 }
 
-// sumsTrust is the relative error beyond which a sum over the data counts as wrong. What it is
-// compared with errs by the rounding of phases, some thousands of turns.
+// sumsTrust is the relative error beyond which a sum over the data counts as wrong. The reference has the rounding of phases,
+// some thousands of turns.
 const sumsTrust = 1e-9
 
-// verifySums compares the sums of a part, with the given weights, at one frequency, all columns together, with what
-// they are term by term.
+// verifySums compares the sums of a part, with the given weights, at one frequency, all columns together, with sums term by
+// term.
 func (f *Factor) verifySums(part *part, line *observed.Line, weights []float64, circle *fourier.CircleSums) error {
 	c := f.H.Cols
 	along := make([]float64, c)

@@ -12,12 +12,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Observations are those whose sums a Factor has.
+// Observations holds the observations behind a Factor's sums.
 type Observations struct {
 	Points    *fourier.Points // on the circle of the sums
 	Columns   blas64.General  // Y, n×c
-	Weights   []float64       // nil: all 1
-	Tolerance float64         // of sums over them
+	Weights   []float64       // nil means that all are 1
+	Tolerance float64         // tolerance of sums over them
 }
 
 // At returns g = Dφ(x), p×m, at m points on the circle of the sums, and L⁻¹g. Means are then gᵀH/σ² and covariances gᵀT⁻¹g′,
@@ -43,9 +43,9 @@ func (f *Factor) At(ctx context.Context, x *fourier.Points) (g, solved blas64.Ge
 //	mean = σ⁻²gᵀJH + rᵀα,  α = A⁻¹Y = σ⁻²(Y − σ⁻²ΦDH)
 //	kᵀA⁻¹k = gᵀJg + σ⁻²rᵀr
 //
-// where kᵀA⁻¹k is stationary in g, so that rounding of g counts by its square and nothing cancels. It adds the means, m×c, to
-// what is there, returns g, p×m, and calls visit with r, a block of its rows at a time: n×m in all. cross(i, ni, j, nj) returns
-// the covariances of ni observations, from i on, with nj inputs, from j on. It takes O(nmp). It is an error if ctx ends.
+// where kᵀA⁻¹k is stationary in g, so the rounding of g counts by its square and nothing cancels. It adds the means, m×c, to
+// means, returns g, p×m, and calls visit with r, a block of its rows at a time: n×m in all. cross(i, ni, j, nj) returns the
+// covariances of ni observations, from i on, with nj inputs, from j on. It takes O(nmp). It returns an error if ctx ends.
 func (f *Factor) Regress(ctx context.Context, means blas64.General, of Observations, cross func(i, ni, j, nj int) blas64.General,
 	visit func(r blas64.General)) (g blas64.General, err error) {
 	n, q, p, c := of.Points.N(), means.Rows, len(f.Features), means.Cols
@@ -94,7 +94,7 @@ func (f *Factor) Regress(ctx context.Context, means blas64.General, of Observati
 	return g, nil
 }
 
-// fitted returns the g of Regress for q inputs: as many at a time as have a covariance with every observation in 32 MB.
+// fitted returns the g of Regress for q inputs, in batches whose covariances with all observations fit 32 MB.
 func (f *Factor) fitted(ctx context.Context, q int, of Observations,
 	cross func(i, ni, j, nj int) blas64.General) (g blas64.General, err error) {
 	n := of.Points.N()

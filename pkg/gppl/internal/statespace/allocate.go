@@ -7,7 +7,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// The memory of a Filter.
+// Memory of a Filter.
 
 // begin sets the noise and the number of columns.
 func (f *Filter) begin(cols int, noise float64) error {
@@ -34,7 +34,7 @@ func (f *Filter) setOwn() {
 	}
 }
 
-// makeRoom makes room for the factorisation.
+// makeRoom allocates the memory of the factorisation.
 func (f *Filter) makeRoom(cols int) {
 	n, d := len(f.t), f.dim
 	size := d * d
@@ -56,7 +56,7 @@ func (f *Filter) makeRoom(cols int) {
 	f.allocate()
 }
 
-// allocate makes room to work in, for the components at hand.
+// allocate allocates working memory for the current components.
 func (f *Filter) allocate() {
 	if len(f.system.blocks) > 0 {
 		f.allocateBlocks()
@@ -80,7 +80,7 @@ func (f *Filter) allocate() {
 	}
 }
 
-// allocateBlocks makes room to work in.
+// allocateBlocks allocates working memory for the current blocks.
 func (f *Filter) allocateBlocks() {
 	s, d := &f.system, f.dim
 	r := &f.room

@@ -11,10 +11,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// What a Filter does with blocks: the formulas at Filter, for an h that turns and a Φ with a square on its diagonal for each
-// unit, the state of one process. P and N are symmetric and kept by pairs of units (u, v ≤ u), d_u×d_v each, one after another: a
-// pair goes to ΦᵤPᵤᵥΦᵥᵀ by itself, whatever the number of units. What an observation fixes, hᵀx, is no number of the state: P −
-// s·k·kᵀ is a difference there, and rounding costs v/σ², as in dense algebra, where BySum it costs √(v/σ²).
+// A Filter treats blocks by the formulas at Filter, for an h that turns and a Φ with a square on its diagonal for each unit,
+// the state of one process. P and N are symmetric and kept by pairs of units (u, v ≤ u), d_u×d_v each, one after another: a
+// pair goes to ΦᵤPᵤᵥΦᵥᵀ by itself, for any number of units. The observed hᵀx is no number of the state: P − s·k·kᵀ is a
+// difference there, and rounding costs v/σ², as in dense algebra; BySum it costs √(v/σ²).
 
 // factorisePairs is Factorise ByPairs. It keeps the blocks.
 func (f *Filter) factorisePairs(columns blas64.General, blocks []Block, noise float64) error {
@@ -46,7 +46,7 @@ func (f *Filter) factorisePairs(columns blas64.General, blocks []Block, noise fl
 	return err
 }
 
-// fewSteps is how many transitions of a block are set before another processor has begun to help.
+// fewSteps is the number of transitions of a block that one processor sets before another could have started.
 const fewSteps = 4096
 
 // setBlocks sets the transitions into each input, and h there.
@@ -113,7 +113,7 @@ func (f *Filter) setBlocks(blocks []Block) {
 	}
 }
 
-// setSteps sets the transitions of a block into inputs from to to.
+// setSteps sets the transitions of a block into the inputs from … to−1.
 func (f *Filter) setSteps(b, from, to int) {
 	s, process := &f.system, f.system.blocks[b].Process
 	d := process.Dim()
@@ -143,8 +143,8 @@ func (f *Filter) setSteps(b, from, to int) {
 	}
 }
 
-// over sets the transitions from input i−1 to a place before input i that is seen by a view or, if onward, from there to input i.
-// Input −1 and input n are infinitely far.
+// over sets the transitions from input i−1 to a place before input i that a view observes or, if onward, from there to input
+// i. Inputs −1 and n are infinitely far.
 func (f *Filter) over(i int, at doubled.Float, view int, onward bool) {
 	gap, from, to := math.Inf(1), seenBy(f.system.viewed.of, i-1), view
 	if i > 0 {
@@ -163,7 +163,7 @@ func (f *Filter) over(i int, at doubled.Float, view int, onward bool) {
 				e.sharpen(noise, f.room.low[b], ws, st)
 				swapFirst(f.room.low[b], d, e.Slots, !onward, !onward)
 			}
-			swapFirst(phi, d, e.Slots, !onward, onward) // f is seen between the inputs, not its average
+			swapFirst(phi, d, e.Slots, !onward, onward) // between the inputs f is observed, not its average
 			swapFirst(noise, d, e.Slots, !onward, !onward)
 		} else {
 			block.Process.Transition(phi, noise, gap)
@@ -217,7 +217,7 @@ func (f *Filter) advance(dst, next, src, g []float64, inv float64, h []float64, 
 	}
 }
 
-// forwardBlocks is forward.
+// forwardBlocks is forward for blocks.
 func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error) {
 	s, n, d := &f.system, len(f.t), f.dim
 	size := s.rows[len(s.units)]
@@ -279,7 +279,7 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 	return quad, nil
 }
 
-// solveBlocks is Solve.
+// solveBlocks is Solve for blocks.
 func (f *Filter) solveBlocks(dst, b []float64) {
 	s, after := &f.system, f.r
 	clear(after)

@@ -6,12 +6,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// backwardBlocks is backward. With M and r as there at an input, P, m, e, k and s at the one before it and P′ = P − s·k·kᵀ, the
-// value has the derivatives
+// backwardBlocks is backward for blocks. With M and r at an input, P, m, e, k and s at the input before it and P′ = P −
+// s·k·kᵀ, the value has the derivatives
 //
 //	in Φ:  Z = M·ΦP′ − Σ_j r_j(m_j + k·e_j)ᵀ         in Q:  ½M
 //
-// into the input, of which each block sums up its own squares on the diagonal, and there in h
+// into the input, of which each block sums up its own squares on the diagonal, and in h at the input before it
 //
 //	k(1 + s·kᵀNk) − P·Nk − Σ_j α_j(m_j + Pr_j).
 func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
@@ -129,8 +129,8 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 	}
 }
 
-// retreat takes N over the transition into input i, with c and room.u of its observation, and sets room.u to Nk for the one
-// before, whose P and Ph are cov and g. It sets the forms but for what the means add to them.
+// retreat takes N over the transition into input i, with c and room.u of its observation, and sets room.u to Nk for the
+// previous observation, whose P and Ph are cov and g. It sets the forms without the contribution of the means.
 func (f *Filter) retreat(grad, cov, g []float64, rs [][]float64, c float64, i int) {
 	s := &f.system
 	for b := range s.blocks {

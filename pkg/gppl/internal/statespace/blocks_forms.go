@@ -2,7 +2,7 @@ package statespace
 
 import "math"
 
-// What derivatives in Φ, Q and h at an input come to in the parameters of the blocks.
+// Derivatives in Φ, Q and h at an input become derivatives in the parameters of the blocks.
 
 // contractTurn adds the derivatives in log p, given those in h at input i in x.
 func (f *Filter) contractTurn(grad, x []float64, i int) {
@@ -12,7 +12,7 @@ func (f *Filter) contractTurn(grad, x []float64, i int) {
 		if block.Weights != nil {
 			var sum float64
 			for iu := range s.units {
-				if u := &s.units[iu]; u.block == b && u.sine { // the cosine comes before it
+				if u := &s.units[iu]; u.block == b && u.sine { // the cosine precedes it
 					cos := &s.units[iu-1]
 					sum += float64(u.wave) * (x[cos.at]*h[iu] - x[u.at]*h[iu-1])
 				}
@@ -23,7 +23,7 @@ func (f *Filter) contractTurn(grad, x []float64, i int) {
 	}
 }
 
-// contractForms adds what the derivatives in Φ and Q into input i give.
+// contractForms adds the contribution of the derivatives in Φ and Q into input i.
 func (f *Filter) contractForms(grad []float64, i int) {
 	gap := math.Inf(1)
 	if i > 0 {
@@ -65,14 +65,14 @@ func (f *Filter) contractForms(grad []float64, i int) {
 	}
 }
 
-// diagonalPair adds what a unit's own square of M gives: to the derivatives in v and c_m, and to the form of Q.
+// diagonalPair adds the contribution of a unit's own square of M to the derivatives in v and c_m, and to the form of Q.
 func (f *Filter) diagonalPair(grad []float64, u *piece, m, q []float64) {
 	f.weigh(grad, f.system.firsts[u.block], u, m, q)
 	dd := u.dim * u.dim
 	addScaled(f.room.forms[u.block][dd:2*dd], 0.5*u.scale, m)
 }
 
-// weigh adds to the derivatives in v and c_m.
+// weigh adds the contribution to the derivatives in v and c_m.
 func (f *Filter) weigh(grad []float64, first int, u *piece, m, q []float64) {
 	block := &f.system.blocks[u.block]
 	var v float64
@@ -122,7 +122,7 @@ func addPair(dst, y, h []float64, s *system, iu, iv int) {
 	addScaled(dst[v.at:][:v.dim], h[iu], y)
 }
 
-// arrive adds the derivatives in P∞, from which the first input takes its state.
+// arrive adds the derivatives in P∞, the covariance of the state at the first input.
 func (f *Filter) arrive(grad []float64, rs [][]float64, c float64) {
 	s, at := &f.system, 0
 	for b := range s.blocks {
@@ -148,8 +148,8 @@ func (f *Filter) arrive(grad []float64, rs [][]float64, c float64) {
 	f.contractForms(grad, 0)
 }
 
-// contractTwo adds the derivatives in the parameters of a process of two numbers, given those in Φ, z, and in Q, w, of which Q₁₂
-// counts twice.
+// contractTwo adds the derivatives in the parameters of a process of two numbers, given the derivatives in Φ, z, and in Q, w.
+// Q₁₂ counts twice.
 func (f *Filter) contractTwo(grad []float64, block *Block, phi, q []float64, z11, z12, z21, z22, w11, w12, w22, gap float64) {
 	if p, is := block.Process.(*Oscillator); is {
 		period, quality := p.contract(phi[0], phi[1], phi[3], z11, z12, z21, z22, w11, w12, w22, gap)

@@ -1,7 +1,7 @@
 package statespace
 
-// The sweeps over pairs of units where all processes are Matérn 3/2: Φ = e(1 a; 0 1), F = (−1 1; 0 −1), and everything that
-// depends on the lengthscale does by a, as BySum.
+// Sweeps over pairs of units where all processes are Matérn 3/2: Φ = e(1 a; 0 1), F = (−1 1; 0 −1). Everything depends on the
+// lengthscale only through a, as BySum.
 
 // rates sets a and e of each block over the transition into input i.
 func (f *Filter) rates(i int) {
@@ -15,7 +15,7 @@ func (f *Filter) rates(i int) {
 	}
 }
 
-// advanceMatern is advance.
+// advanceMatern is advance for Matérn 3/2.
 func (f *Filter) advanceMatern(dst, next, src, g, k, h []float64, i int) {
 	s, at := &f.system, 0
 	f.rates(i)
@@ -55,8 +55,8 @@ func (f *Filter) advanceMatern(dst, next, src, g, k, h []float64, i int) {
 	}
 }
 
-// retreatMatern is retreat, with the products of the covariance at input i, cov, and room.q, which it leaves in room.turned.
-// The lengthscale of each block has the derivative a·(tr MP − tr MNP − 2v·M₂₂ − Σ_j rᵀ(I − N)m), N = F + I.
+// retreatMatern is retreat for Matérn 3/2. It leaves the products of the covariance at input i, cov, and room.q in
+// room.turned. The lengthscale of each block has the derivative a·(tr MP − tr MNP − 2v·M₂₂ − Σ_j rᵀ(I − N)m), N = F + I.
 func (f *Filter) retreatMatern(grad, next, cov []float64, rs [][]float64, h []float64, c float64, i int) {
 	s, at := &f.system, 0
 	f.rates(i)
@@ -126,7 +126,7 @@ func (f *Filter) retreatMatern(grad, next, cov []float64, rs [][]float64, h []fl
 	}
 }
 
-// tilt sets what the means add to the derivatives in the lengthscales, from r after the observation.
+// tilt sets the contribution of the means to the derivatives in the lengthscales, from r after the observation.
 func (f *Filter) tilt(mean func(j int) []float64, rs [][]float64) {
 	clear(f.room.tilted)
 	for j, r := range rs {

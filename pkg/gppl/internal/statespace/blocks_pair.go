@@ -8,10 +8,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// The sweeps over two processes a and b of two numbers each that do not turn, such as those of Rotation, written out. A symmetric
-// matrix has the blocks A and B of each, and C with the rows of b and the columns of a; h is (1, 0, 1, 0).
+// Sweeps over two processes a and b of two numbers each that do not turn, such as Rotation's, written out. A symmetric matrix
+// has the blocks A and B of each, and C with the rows of b and the columns of a; h is (1, 0, 1, 0).
 
-// forwardPair is forwardBlocks.
+// forwardPair is forwardBlocks for two such processes.
 func (f *Filter) forwardPair(columns blas64.General, scale float64) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols
 	s := &f.system
@@ -20,7 +20,7 @@ func (f *Filter) forwardPair(columns blas64.General, scale float64) (quad float6
 	noise, own, unit, floor := f.noise, f.own, 1/scale, tiny*scale
 	_, step := f.means()
 	logs := logSum{prod: 1}
-	var m1, m2, m3, m4 float64 // after the observation
+	var m1, m2, m3, m4 float64 // mean after the observation
 	var a11, a12, a22, c11, c12, c21, c22, b11, b12, b22 float64
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
@@ -80,7 +80,7 @@ func (f *Filter) forwardPair(columns blas64.General, scale float64) (quad float6
 	return quad, nil
 }
 
-// backwardPair is backwardBlocks.
+// backwardPair is backwardBlocks for two such processes.
 func (f *Filter) backwardPair(grad []float64, r blas64.General, others int) {
 	clear(grad)
 	s, n := &f.system, len(f.t)
@@ -89,7 +89,7 @@ func (f *Filter) backwardPair(grad []float64, r blas64.General, others int) {
 	ga, gb := grad[:a.derivatives()], grad[a.derivatives():]
 	own := f.own
 	var gva, gvb, gn float64
-	var r1, r2, r3, r4, u1, u2, u3, u4, c float64 // r, Nk and c of the observation after
+	var r1, r2, r3, r4, u1, u2, u3, u4, c float64 // r, Nk and c of the following observation
 	var na11, na12, na22, nc11, nc12, nc21, nc22, nb11, nb12, nb22 float64
 	for to := n; to > 0; {
 		parallel.Look(f.Ctx)

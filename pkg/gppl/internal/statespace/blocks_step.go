@@ -6,9 +6,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// One step of a sweep ByPairs: the transition of its state, and an observation, there and back.
+// One step of a sweep ByPairs: the transition of its state and an observation, in both directions.
 
-// sharpens reports whether Q of a block is kept in twice the digits.
+// sharpens reports whether Q of a block is kept in double-double.
 func (s *system) sharpens(b int) bool {
 	_, exposed := s.blocks[b].Process.(*Exposed)
 	return exposed && s.exposures != nil && s.doubled != nil
@@ -23,7 +23,7 @@ func (s *system) step(u *piece, i int) (phi, q []float64) {
 // hAt returns h of each unit at input i.
 func (s *system) hAt(i int) []float64 { return s.h[i*len(s.units):][:len(s.units)] }
 
-// see returns hᵀx.
+// see returns the observed hᵀx.
 func (s *system) see(h, x []float64) (y float64) {
 	for j := range s.units {
 		y += h[j] * x[s.units[j].at]
@@ -31,7 +31,7 @@ func (s *system) see(h, x []float64) (y float64) {
 	return y
 }
 
-// look sets h to that of each unit at t. The phase is reduced exactly, but for the rounding of what t − origin leaves.
+// look sets h to the h of each unit at t. The phase is reduced exactly, up to the rounding of the remainder of t − origin.
 func (s *system) look(h []float64, t float64) {
 	at := 0
 	for _, b := range s.blocks {
@@ -77,7 +77,7 @@ func (f *Filter) noiseOf(u *piece, i int) []float64 {
 	return q
 }
 
-// turn sets dst = Φx of input i, of the gap in room if i < 0; dst may not be x.
+// turn sets dst = Φx for input i, or for the gap in room if i < 0; dst may not be x.
 func (f *Filter) turn(dst, x []float64, i int) {
 	if f.system.twos && i >= 0 {
 		for j := range f.system.units {
@@ -121,7 +121,7 @@ func (f *Filter) gainBlocks(i int) {
 	}
 }
 
-// informBlocks is inform.
+// informBlocks is inform for blocks.
 func (f *Filter) informBlocks(r []float64, e float64, i int) (alpha float64) {
 	alpha = e*f.inv[i] - dot(f.k, r)
 	for j, h := range f.system.hAt(i) {
@@ -171,7 +171,7 @@ func (s *system) absorb(m, h, u []float64, c float64) {
 	}
 }
 
-// pull sets N = ΦᵀNΦ by the transitions of input i, of the gap in room if i < 0.
+// pull sets N = ΦᵀNΦ by the transitions of input i, or of the gap in room if i < 0.
 func (f *Filter) pull(m []float64, i int) {
 	s := &f.system
 	at := 0
@@ -202,7 +202,7 @@ func (f *Filter) pull(m []float64, i int) {
 	}
 }
 
-// reached reports whether a place is not before input i.
+// reached reports whether a place is at or after input i.
 func (f *Filter) reached(place doubled.Float, i int) bool {
 	if s := f.system.exposures; s != nil {
 		return !before(place, s.ends[i])
@@ -210,7 +210,7 @@ func (f *Filter) reached(place doubled.Float, i int) bool {
 	return place.Hi >= f.t[i]
 }
 
-// seenBy returns the view of input i, −1 if there is none.
+// seenBy returns the index of input i's view, −1 without views.
 func seenBy(view []int, i int) int {
 	if view == nil || i < 0 {
 		return -1
@@ -223,7 +223,7 @@ func (s *system) one() bool {
 	return len(s.blocks) == 1 && s.twos && s.blocks[0].Weights == nil && s.viewed.views == nil
 }
 
-// pair reports whether there are two such processes.
+// pair reports whether there are two processes of two numbers.
 func (s *system) pair() bool {
 	return len(s.blocks) == 2 && s.twos && !s.matern && s.blocks[0].Weights == nil && s.blocks[1].Weights == nil &&
 		s.viewed.views == nil && s.exposures == nil

@@ -8,9 +8,9 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// The sweeps over pairs of units of two numbers each, written out.
+// Sweeps over pairs of units of two numbers each, written out.
 
-// advance2 is advance.
+// advance2 is advance for units of two numbers.
 func (f *Filter) advance2(dst, next, src, g, k, h []float64, i int) {
 	s, at := &f.system, 0
 	for iu := range s.units {
@@ -50,7 +50,7 @@ func (f *Filter) advance2(dst, next, src, g, k, h []float64, i int) {
 	}
 }
 
-// retreat2 is retreat.
+// retreat2 is retreat for units of two numbers.
 func (f *Filter) retreat2(grad, next, cov, g, un []float64, rs [][]float64, h []float64, c float64, i int) {
 	s, at := &f.system, 0
 	k := f.k
@@ -112,10 +112,10 @@ func (f *Filter) retreat2(grad, next, cov, g, un []float64, rs [][]float64, h []
 	}
 }
 
-// The sweeps over a single process of two numbers that does not turn, written out. Here h is a number of the state, and
-// P − s·k·kᵀ = σ²·k in its row and column, as BySum.
+// Sweeps over a single process of two numbers that does not turn, written out. Here hᵀx is a number of the state, and P −
+// s·k·kᵀ = σ²·k in its row and column, as BySum.
 
-// forwardOne is forwardBlocks.
+// forwardOne is forwardBlocks for one such process.
 func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols
 	s, v := &f.system, f.system.units[0].scale
@@ -124,7 +124,7 @@ func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64
 	_, step := f.means()
 	noise, own, unit, floor := f.noise, f.own, 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	var m1, m2, f11, f12, f22 float64 // after the observation
+	var m1, m2, f11, f12, f22 float64 // mean and covariance after the observation
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, m1, m2)
@@ -173,7 +173,7 @@ func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64
 	return quad, nil
 }
 
-// backwardOne is backwardBlocks.
+// backwardOne is backwardBlocks for one such process.
 func (f *Filter) backwardOne(grad []float64, r blas64.General, others int) {
 	clear(grad)
 	s, n := &f.system, len(f.t)

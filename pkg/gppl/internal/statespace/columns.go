@@ -10,15 +10,15 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// What a Filter does with columns beside the first. Their steps are in the loop of the first one's, which mostly waits for its
-// covariance: they fill the gaps. What is linear in whole columns is done for a chunk of inputs at a time, in the nearest cache:
-// the products e_aᵀS⁻¹e_b, and the combinations CR of errors and means that the way back needs.
+// A Filter computes columns beside the first in the loop of the first one, which mostly waits for its covariance: they fill
+// the gaps. Operations that are linear in whole columns run for a chunk of inputs at a time, in the nearest cache: the
+// products e_aᵀS⁻¹e_b, and the combinations CR of errors and means for the way back.
 
-// chunk is how many inputs are done at a time.
+// chunk is the number of inputs processed at a time.
 const chunk = 256
 
-// MeansKept returns of how many columns a Filter with so many keeps the means, n·D numbers each. Beyond panelWidth these are the
-// means of the first only: those of the others follow from their errors, see replay.
+// MeansKept returns for how many of the columns a Filter keeps the means, n·D numbers each. Beyond panelWidth it keeps the
+// first column's only: the others follow from their errors, see replay.
 func MeansKept(columns int) int {
 	if columns > panelWidth {
 		return 1
@@ -26,8 +26,8 @@ func MeansKept(columns int) int {
 	return columns
 }
 
-// means returns how many rows of n means there are, and how far apart in mean those of the columns after the first are: if they
-// are not kept, all write to one row.
+// means returns the number of rows of n means, and the distance in mean between the rows of the columns after the first: 0 if
+// they are not kept, so that all write to one row.
 func (f *Filter) means() (rows, step int) {
 	if MeansKept(f.cols) < f.cols {
 		return 2, 0
@@ -35,7 +35,8 @@ func (f *Filter) means() (rows, step int) {
 	return max(1, f.cols), len(f.t)
 }
 
-// mark keeps the state of all columns before a chunk of inputs, first being that of the first, where their means are not kept.
+// mark stores the state of all columns before a chunk of inputs, if their means are not kept. first is the state of the first
+// column.
 func (f *Filter) mark(from int, first ...float64) {
 	if len(f.marks) > 0 {
 		to := f.marks[from/chunk*f.cols*f.dim:][:f.cols*f.dim]
@@ -44,7 +45,7 @@ func (f *Filter) mark(from int, first ...float64) {
 	}
 }
 
-// seen returns the mean and the error of column c at observation i, which must have been recalled.
+// seen returns the mean and the error of column c at observation i, after recall.
 func (f *Filter) seen(c, i int) (mean []float64, e float64) {
 	n := len(f.t)
 	e = f.errs[c*n+i]
@@ -54,7 +55,7 @@ func (f *Filter) seen(c, i int) (mean []float64, e float64) {
 	return f.mean[(c*n+i)*f.dim:][:f.dim], e
 }
 
-// recall makes the means of all columns at observation i known to seen. It uses what the methods of a sweep do.
+// recall computes the means of all columns at observation i for seen. It uses the memory of a sweep.
 func (f *Filter) recall(i int) {
 	if len(f.marks) == 0 || f.recalled == i/chunk+1 {
 		return
@@ -70,11 +71,12 @@ func (f *Filter) recall(i int) {
 	f.replay(0, f.cols, from, to)
 }
 
-// replay sets mixedMean of so many columns from j on, at some inputs, from mixedErrs and from their states before, which are in
+// replay sets mixedMean of cols columns from j on, at inputs from … to−1, from mixedErrs and from the previous states in
 // replayed:
 //
 //	m_i = Φ_i·x_{i−1},  x_i = m_i + k_i·e_i.
 //
+// With one component it only reads what the columns share, and may run for several ranges of columns at the same time.
 // With one component it only reads what the columns share, and may run for other columns at the same time.
 func (f *Filter) replay(j, cols, from, to int) {
 	d, blocks := f.dim, len(f.system.blocks) > 0
@@ -116,25 +118,25 @@ func (f *Filter) replay(j, cols, from, to int) {
 // single reports whether there is one component.
 func (f *Filter) single() bool { return len(f.cs) == 1 && len(f.system.blocks) == 0 }
 
-// panelWidth is how many columns matrix products take at a time. Fewer are multiplied one after another.
+// panelWidth is the number of columns in a matrix product. Fewer are multiplied one after another.
 const panelWidth = 32
 
-// productRows is how many rows of CᵀA⁻¹C are computed at a time: more compute more that is above the diagonal.
+// productRows is the number of rows of CᵀA⁻¹C computed at a time: larger numbers compute more above the diagonal.
 const productRows = 16
 
-// From fewAside columns on, their products take longer than another processor takes to start on them. Above manyAside they take
-// so much longer than the rest that nothing is gained beside it, and they leave the caches.
+// From fewAside columns on, their products take longer than another processor needs to start. Above manyAside they take so
+// much longer than the rest that running them beside it gains nothing, and they leave the caches.
 const fewAside, manyAside = 12, 128
 
-// scaledIn returns the memory for e/s of the columns after the first at a chunk of inputs: one of two, since the products of the
-// chunk before may still read the other.
+// scaledIn returns the memory for e/s of the columns after the first at a chunk of inputs. There are two, since the products
+// of the previous chunk may still read the other.
 func (f *Filter) scaledIn(from int) []float64 {
 	size := len(f.scaled) / 2
 	return f.scaled[from/chunk%2*size:][:size]
 }
 
-// addProducts adds what some inputs have of CᵀA⁻¹C to the lower triangle, but for the first
-// column's own, or begins to, beside what f does until it waits for them. scaledIn has e/s of the columns after the first.
+// addProducts adds the contribution of inputs from … to−1 to the lower triangle of CᵀA⁻¹C, except the first column's own
+// entry, possibly in another goroutine until f waits for it. scaledIn holds e/s of the columns after the first.
 func (f *Filter) addProducts(from, to int) {
 	f.beside.Wait()
 	if p := f.panelsOf(from, to); f.cols < fewAside {
@@ -147,7 +149,7 @@ func (f *Filter) addProducts(from, to int) {
 	}
 }
 
-// panelsOf returns them for some inputs.
+// panelsOf returns the panels for inputs from … to−1.
 func (f *Filter) panelsOf(from, to int) *panels {
 	p := &f.panels
 	p.from, p.to = from, to
@@ -181,7 +183,7 @@ func (f *Filter) addPanel(k int) {
 	}
 }
 
-// mix returns the means and errors of the first column of CR at some inputs, and sets mixedMean and mixedErrs to those of all,
+// mix returns the means and errors of the first column of CR at some inputs, and sets mixedMean and mixedErrs for all columns,
 // column j from j·chunk on. They are zeros if R has no column.
 func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 	d, w := f.dim, to-from
@@ -214,7 +216,7 @@ func (f *Filter) Residuals(alpha []float64, v blas64.General) {
 	clear(f.r)
 	errs := blas64.General{Rows: f.cols, Cols: n, Stride: n, Data: f.errs}
 	product(v, errs, blas64.General{Rows: 1, Cols: n, Stride: n, Data: alpha})
-	var r1, r2, r3 float64 // of one component
+	var r1, r2, r3 float64 // for one component
 	single := -1
 	if len(f.cs) == 1 && !blocks {
 		single = f.cs[0].Order
@@ -257,7 +259,7 @@ func (f *Filter) Residuals(alpha []float64, v blas64.General) {
 	}
 }
 
-// mixPanel is mix for so many columns from j on.
+// mixPanel is mix for cols columns from j on.
 func (f *Filter) mixPanel(r blas64.General, j, cols, from, to int) {
 	n, d, w := len(f.t), f.dim, to-from
 	mixed := blas64.General{Rows: cols, Cols: w, Stride: chunk, Data: f.mixedErrs[j*chunk:]}
@@ -297,7 +299,7 @@ func product(a, b, c blas64.General) {
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, c)
 }
 
-// extent returns the rows of some columns of R that are not zero: R is mostly triangular.
+// extent returns the range of nonzero rows in some columns of R, which is mostly triangular.
 func (f *Filter) extent(r blas64.General, from, cols int) (first, last int) {
 	if r.Cols == 0 {
 		return 0, 0
@@ -316,7 +318,7 @@ func (f *Filter) extent(r blas64.General, from, cols int) (first, last int) {
 	return first, last
 }
 
-// roomToMix makes room for what mix sets, and returns how many columns CR has after the first.
+// roomToMix allocates the memory of mix, and returns the number of columns of CR after the first.
 func (f *Filter) roomToMix(r blas64.General) (others int) {
 	cols := max(1, r.Cols)
 	f.roomToReplay(cols)
@@ -326,7 +328,7 @@ func (f *Filter) roomToMix(r blas64.General) (others int) {
 	return cols - 1
 }
 
-// roomToReplay makes room for means and errors of so many columns at a chunk of inputs.
+// roomToReplay allocates memory for means and errors of cols columns at a chunk of inputs.
 func (f *Filter) roomToReplay(cols int) {
 	f.mixedErrs, f.mixedMean = dense.Resize(f.mixedErrs, cols*chunk), dense.Resize(f.mixedMean, cols*chunk*f.dim)
 	if len(f.marks) > 0 {
@@ -334,7 +336,7 @@ func (f *Filter) roomToReplay(cols int) {
 	}
 }
 
-// replay1 is replay of one column, for one component of order 0. x is the state before.
+// replay1 is replay of one column, for one component of order 0. x is the previous state.
 func (f *Filter) replay1(x, means, errs []float64, from, to int) {
 	_, es, _, cov, inv := f.part(from, to)
 	m := x[0]
@@ -371,7 +373,7 @@ func (f *Filter) replay3(x, means, errs []float64, from, to int) {
 	}
 }
 
-// part returns the transitions into some inputs, P and 1/s there.
+// part returns the transitions into inputs from … to−1, with P and 1/s.
 func (f *Filter) part(from, to int) (a, e, g, cov, inv []float64) {
 	st, dd := &f.steps[0], f.dim*f.dim
 	return st.a[from:to], st.e[from:to], st.g[from:to], f.cov[dd*from : dd*to], f.inv[from:to]

@@ -10,12 +10,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Covariances adds K_*α to dst, m×c: the covariances of the process of the blocks at the ascending inputs at with that at the
-// ascending t, times α, n×c. It goes along the inputs once in either direction, with
+// Covariances adds K_*α to dst, m×c: the covariances of the blocks' process between the ascending inputs at and the ascending
+// inputs t, times α, n×c. It runs along the inputs once in either direction, with
 //
 //	a(s) = Σ_{t_i ≤ s} Φ(s − t_i)·P∞hᵀ·α_i,  K_*α = h·a(s) + h·b(s),
 //
-// b being the same of the later t: O((n + m)·d²) for each process of d numbers and each column.
+// where b sums over the later t: O((n + m)·d²) for each process of d numbers and each column.
 func Covariances(ctx context.Context, dst blas64.General, at, t []float64, blocks []Block, alpha blas64.General) error {
 	if err := checkBlocks(blocks); err != nil {
 		return err
@@ -33,8 +33,7 @@ func Covariances(ctx context.Context, dst blas64.General, at, t []float64, block
 	return nil
 }
 
-// covariances adds what the inputs t before those of at contribute, those that coincide included, or in the direction −1 those
-// after them.
+// covariances adds the contribution of the inputs t up to those of at, or, in the direction −1, of the inputs after them.
 func (b *Block) covariances(ctx context.Context, dst blas64.General, at, t []float64, alpha blas64.General, direction int) {
 	d, c := b.Process.Dim(), dst.Cols
 	waves, scale := b.amplitudes()
@@ -93,7 +92,7 @@ func (b *Block) covariances(ctx context.Context, dst blas64.General, at, t []flo
 		if i < len(t) {
 			source = t[from]
 		}
-		// What coincides counts in the direction 1 alone.
+		// Coinciding inputs count in the direction 1 only.
 		if i < len(t) && (direction > 0 && source <= target || direction < 0 && source > target) {
 			move(source)
 			turn(source)

@@ -12,12 +12,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// Where an observation fixes hᵀx to a small part of its variance, P − s·k·kᵀ is a difference in which the digits of float64 are
-// lost: a factorisation that is doubled keeps P, m, e, k, s, N and r to twice the digits. Φ, Q and h keep those that they have.
-// Rounding of these, relative to each of their numbers, costs √(v/σ²) where rounding of P costs v/σ². It takes some twenty times
-// as long.
+// Where an observation fixes hᵀx to a small part of its variance, P − s·k·kᵀ is a difference that loses the digits of float64.
+// A doubled factorisation keeps P, m, e, k, s, N and r in double-double, and Φ, Q and h in float64. Rounding of these,
+// relative to each of their numbers, costs √(v/σ²); rounding of P costs v/σ². It takes some twenty times as long.
 
-// Sharp reports whether Q of a process loses no digits, relative to itself, over a short gap.
+// Sharp reports whether Q of a process keeps its relative digits over a short gap.
 func Sharp(p Process) bool {
 	switch p := p.(type) {
 	case *Matern, *Oscillator, Constant, Turn:
@@ -30,8 +29,8 @@ func Sharp(p Process) bool {
 	return false
 }
 
-// FactoriseDoubled is Factorise in twice the digits, for a filter with views. Methods that sweep once more do so in these
-// digits too: Gradient, ViewSlopes and PosteriorOf. It takes n·(D² + (c + 1)·D) numbers of 16 bytes.
+// FactoriseDoubled is Factorise in double-double, for a filter with views. Methods that sweep again use these digits too:
+// Gradient, ViewSlopes and PosteriorOf. It takes n·(D² + (c + 1)·D) numbers of 16 bytes.
 func (f *Filter) FactoriseDoubled(columns blas64.General, blocks []Block, noise float64) error {
 	if columns.Rows != len(f.t) || columns.Cols == 0 {
 		panic(fmt.Sprintf("statespace: %d×%d observations at %d inputs", columns.Rows, columns.Cols, len(f.t)))
@@ -71,7 +70,7 @@ func (f *Filter) FactoriseDoubled(columns blas64.General, blocks []Block, noise 
 	return nil
 }
 
-// again returns memory for so many numbers, that of x if it is enough.
+// again returns memory for size numbers, x's if it suffices.
 func again(x []doubled.Float, size int) []doubled.Float {
 	if cap(x) < size {
 		return make([]doubled.Float, size)
@@ -87,7 +86,7 @@ func (f *Filter) GramDoubled() (rows [][]doubled.Float) {
 	return rows
 }
 
-// carryDoubled sets p = ΦPΦᵀ + Q by the transitions of input i, of those in room if i < 0. It uses work, D×D.
+// carryDoubled sets p = ΦPΦᵀ + Q by the transitions of input i, or of those in room if i < 0. It uses work, D×D.
 func (f *Filter) carryDoubled(p, work []doubled.Float, i int) {
 	d := f.dim
 	f.leftDoubled(work, p, i)
@@ -118,7 +117,7 @@ func (f *Filter) carryDoubled(p, work []doubled.Float, i int) {
 	}
 }
 
-// lowOf returns what noiseOf lacks beyond float64, nil if nothing.
+// lowOf returns the low parts of noiseOf, nil if there are none.
 func (f *Filter) lowOf(u *piece, i int) []float64 {
 	switch {
 	case !f.system.sharpens(u.block):
@@ -256,7 +255,7 @@ func (f *Filter) forwardDoubled(columns blas64.General) error {
 	return nil
 }
 
-// mixDoubled sets m and e to those of column j of CR at an input.
+// mixDoubled sets m and e to the mean and error of column j of CR at an input.
 func (f *Filter) mixDoubled(m []doubled.Float, r blas64.General, i, j int) (e doubled.Float) {
 	s, d, c := f.system.doubled, f.dim, f.cols
 	clear(m)
@@ -296,7 +295,7 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 		multiplyDoubled(u, inform, k)
 		c := doubled.Of(1).Div(v).Add(doubled.Dot(k, u))
 		diag := c
-		// In h: P(c·h − Nk − Σ α_j·r_j) − Σ α_j·m_j, r_j with this observation.
+		// In h: P(c·h − Nk − Σ α_j·r_j) − Σ α_j·m_j, where r_j includes this observation.
 		for a := range d {
 			x[a] = c.Mul(h[a]).Sub(u[a])
 		}
@@ -330,7 +329,7 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 		if i > 0 {
 			lessDoubled(kept, s.cov[(i-1)*d*d:][:d*d], s.gain[(i-1)*d:][:d], s.s[i-1])
 			f.leftDoubled(carried, kept, i) // ΦP′
-			for j := range rs {             // m of the step
+			for j := range rs {             // mean of the step
 				es[j] = f.mixDoubled(ms[j], r, i-1, j)
 				e := es[j].Div(s.s[i-1])
 				addScaledDoubled(ms[j], e, s.gain[(i-1)*d:][:d])
@@ -472,11 +471,11 @@ func (f *Filter) posteriorDoubled(means blas64.General, variance []float64, at [
 	}
 }
 
-// aheadDoubled returns N and the r of each column at input i, by rows, as they are for the step to it from a place before with
-// the covariance p and the means of the columns there. inform and info are those for the step from input i − 1. The two steps
-// by way of the place make the covariance of input i, and its means, differ from these by roundings of Φ and Q. With N⁻¹ = P +
-// Λ⁻¹, where Λ is what the observations from input i on tell of the state, a P less E makes N into (1 − NE)⁻¹N, and means less
-// δ make r into (1 − NE)⁻¹(r + Nδ). It changes p.
+// aheadDoubled returns N and the r of each column at input i, by rows, for the step to it from an earlier place with the
+// covariance p and the means of the columns. inform and info belong to the step from input i − 1. The two steps by way of the
+// place make the covariance of input i, and its means, differ by roundings of Φ and Q. With N⁻¹ = P + Λ⁻¹, where Λ is the
+// information of the observations from input i on about the state, replacing P by P − E turns N into (1 − NE)⁻¹N, and reducing
+// means by δ turns r into (1 − NE)⁻¹(r + Nδ). It changes p.
 func (f *Filter) aheadDoubled(p, means, inform, info []doubled.Float, i int) (future [][]doubled.Float) {
 	s, d, c := f.system.doubled, f.dim, f.cols
 	before, moved := make([]doubled.Float, d*d), make([]doubled.Float, d)
@@ -484,7 +483,7 @@ func (f *Filter) aheadDoubled(p, means, inform, info []doubled.Float, i int) (fu
 	for k := range p {
 		p[k] = s.cov[i*d*d+k].Sub(p[k])
 	}
-	less, future := make([][]doubled.Float, d), make([][]doubled.Float, d+c) // 1 − NE and, by columns, what it is solved for
+	less, future := make([][]doubled.Float, d), make([][]doubled.Float, d+c) // 1 − NE and, by columns, the right-hand sides
 	for a := range less {
 		less[a] = make([]doubled.Float, d)
 		for b := range d {

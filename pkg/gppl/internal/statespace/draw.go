@@ -12,8 +12,8 @@ import (
 //
 //	x(t_i) = Φ·x(t_{i−1}) + L·ξ_i,  LLᵀ = Q,  ξ_i ~ N(0, I),
 //
-// so that the covariance is that of the blocks but for rounding, however near or far the inputs are; those that coincide have the
-// same value. It takes O(n·d²) for each process of d numbers, and O(n·d³) where the gaps differ.
+// so the covariance is the blocks' up to rounding, however near or far the inputs are; coinciding inputs have the same value.
+// It takes O(n·d²) for each process of d numbers, and O(n·d³) where the gaps differ.
 func Draw(ctx context.Context, dst, t []float64, blocks []Block, rnd *rand.Rand) error {
 	if err := checkBlocks(blocks); err != nil {
 		return err
@@ -31,7 +31,7 @@ func Draw(ctx context.Context, dst, t []float64, blocks []Block, rnd *rand.Rand)
 	return nil
 }
 
-// draw is Draw of one process without waves, from transitions that are made for all inputs at once.
+// draw is Draw for one process without waves, from transitions computed for all inputs at once.
 func (p *Matern) draw(ctx context.Context, dst, t []float64, scale float64, rnd *rand.Rand) {
 	var s steps
 	s.set(t, p.unit(), true)
@@ -46,7 +46,7 @@ func (p *Matern) draw(ctx context.Context, dst, t []float64, scale float64, rnd 
 			dst[i] += scale * x
 		}
 	case 1:
-		var x, y float64 // the value, and what drives it
+		var x, y float64 // the value, and its driving component
 		for i, e := range s.e {
 			if i%drawLook == 0 {
 				parallel.Look(ctx)
@@ -82,10 +82,10 @@ func (p *Matern) draw(ctx context.Context, dst, t []float64, scale float64, rnd 
 	}
 }
 
-// drawLook is how many inputs are drawn between two looks at the context, which is some 0.1 ms.
+// drawLook is the number of inputs drawn between two checks of the context, some 0.1 ms.
 const drawLook = 1024
 
-// draw is Draw of one block.
+// draw is Draw for one block.
 func (b *Block) draw(ctx context.Context, dst, t []float64, rnd *rand.Rand) {
 	d := b.Process.Dim()
 	waves, amplitude := b.amplitudes()
@@ -121,8 +121,7 @@ func (b *Block) draw(ctx context.Context, dst, t []float64, rnd *rand.Rand) {
 	}
 }
 
-// amplitudes returns a state for each process of the block, of the wave m that it has, −1 for none, cosines before sines, and its
-// scale.
+// amplitudes returns a state for each process of the block, with its scale and its wave m, −1 for none, cosines before sines.
 func (b *Block) amplitudes() (waves []int, scale []float64) {
 	if b.Weights == nil {
 		return []int{-1}, []float64{math.Sqrt(b.Variance)}

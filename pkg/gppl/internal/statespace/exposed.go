@@ -10,28 +10,27 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// An Exposed is a Process X with the averages z of its first number over exposures, as far as they have gone, which are what is
-// seen of it: its state is (z, x), with a z for each exposure that may be open at the same time (Schedule). Over a span τ
+// An Exposed is a Process X with the running averages z of its first number over exposures, which are the observations: its
+// state is (z, x), with a z for each exposure that may be open at the same time (Schedule). Over a span τ
 //
 //	z ← z + δ⁻¹(rᵀx + e),  x ← Φx + noise of covariance Q,
 //	r = ∫Φ(u)ᵀe₁du,  cov(e, x) = ∫Φ(τ−u)Q(u)e₁du,  var e = 2∫r(τ−u)ᵀQ(u)e₁du,  0 ≤ u ≤ τ,
 //
-// and e is the same for all exposures that are open. The integrals are Gauss–Legendre sums over a span in which Φ hardly changes,
-// and from there go from a span to one of twice the length, as Φ and Q do: in log₂ of the length over the scale, whatever that
-// is. None is a difference, so that no digits are lost over short or long exposures. Without exposures, z is the first
-// number of X.
+// where e is the same for all open exposures. The integrals are Gauss–Legendre sums over a span in which Φ hardly changes.
+// Doubling then extends them to longer spans, as for Φ and Q, in log₂ of the length over the scale. None is a difference, so
+// no digits are lost over short or long exposures. Without exposures, z is the first number of X.
 type Exposed struct {
 	X      Process
 	Params int
-	Slots  int // of z
+	Slots  int // number of z
 
 	grain float64 // a span in which Φ hardly changes
 }
 
-// exposedNodes is how many nodes the shortest span has.
+// exposedNodes is the number of nodes in the shortest span.
 const exposedNodes = 10
 
-// nodes and weights are those of Gauss and Legendre on (0, 1); row j of partly are the weights of an integral from 0 to 1 less
+// nodes and weights are the Gauss–Legendre rule on (0, 1); row j of partly holds the weights of an integral from 0 to 1 minus
 // node j.
 var nodes, weights, partly = func() (x, w []float64, partly [][]float64) {
 	x, w = make([]float64, exposedNodes), make([]float64, exposedNodes)
@@ -54,11 +53,11 @@ var nodes, weights, partly = func() (x, w []float64, partly [][]float64) {
 	return x, w, partly
 }()
 
-// grainChange is how much Φ may change over the shortest span, relative to the standard deviations of the state: ten nodes then
-// give integrals to rounding.
+// grainChange is the largest change of Φ over the shortest span, relative to the standard deviations of the state: ten nodes
+// then give integrals to rounding.
 const grainChange = 0.25
 
-// NewExposed prepares one for exposures up to the longest, of which so many may be open at the same time.
+// NewExposed prepares a process for exposures up to longest, at most slots of them open at the same time.
 func NewExposed(x Process, params, slots int, longest float64) *Exposed {
 	d := x.Dim()
 	e := &Exposed{X: x, Params: params, Slots: slots}
@@ -87,7 +86,7 @@ func NewExposed(x Process, params, slots int, longest float64) *Exposed {
 		}
 		return true
 	}
-	// From short to long: a whole number of turns is no small change.
+	// From short to long, since a whole number of turns is no small change.
 	const far = -64
 	for e.grain = math.Ldexp(longest, far); e.grain > 0 && !still(e.grain); {
 		e.grain = math.Ldexp(e.grain, far)
@@ -101,8 +100,8 @@ func NewExposed(x Process, params, slots int, longest float64) *Exposed {
 
 func (e *Exposed) Dim() int { return e.Slots + e.X.Dim() }
 
-// window is what a span is of: Φ, Q and, unless it is bare, the integrals r, cov(e, x) and var e; and their derivatives in each
-// parameter, if it is sloped.
+// window holds the numbers of a span: Φ, Q and, unless it is bare, the integrals r, cov(e, x) and var e; if it is sloped, also
+// their derivatives in each parameter.
 type window struct {
 	length              float64
 	set, sloped, bare   bool
@@ -112,28 +111,28 @@ type window struct {
 	dPhi, dNoise        []float64
 	dRow, dCross        []float64
 	dSpread             []float64
-	atPhi, atNoise      []float64 // at the nodes
+	atPhi, atNoise      []float64 // values at the nodes
 	atdPhi, atdNoise    []float64
-	next, slope, within []float64 // to work in
+	next, slope, within []float64 // working memory
 }
 
-// windows are the latest windows: those of few lengths come again and again.
+// windows caches the latest windows: a small number of lengths recurs.
 type windows struct {
 	all   [4]window
 	last  int
 	steps stride
 	room  []float64
-	done  stride // that walk did last, for so many parameters; nothing where there are no spans
+	done  stride // last stride of walk, for p parameters; empty without spans
 	p     int
-	s     moves // what it came to
+	s     moves // result of the last walk
 	ds    []moves
 
-	wideDone stride // that noiseDoubled did last, for wideOf − 1 parameters
+	wideDone stride // last stride of noiseDoubled, for wideOf − 1 parameters
 	wideOf   int
 	wide     wideMoves
 }
 
-// of returns the window of a span, computed only if it is none of the latest.
+// of returns the window of a span, computed only if it is not cached.
 func (ws *windows) of(e *Exposed, length float64, slopes, bare bool) *window {
 	for i := range ws.all {
 		if w := &ws.all[i]; w.set && w.length == length && w.sloped == slopes && w.bare == bare {
@@ -146,7 +145,7 @@ func (ws *windows) of(e *Exposed, length float64, slopes, bare bool) *window {
 	return w
 }
 
-// reset forgets all windows, of another process.
+// reset forgets all windows, for another process.
 func (ws *windows) reset() {
 	for i := range ws.all {
 		ws.all[i].set = false
@@ -222,7 +221,8 @@ func (e *Exposed) shortest(w *window, length float64, p int) {
 			addScaled(w.dRow[k*d:][:d], length*weights[j], dPhi[k*dd:][:d])
 		}
 	}
-	partial := func(dst []float64, values []float64, size, offset, j int) { // of r over a span that is shorter by node j
+	// integral of r over a span that is shorter by node j
+	partial := func(dst []float64, values []float64, size, offset, j int) {
 		clear(dst)
 		for k, weight := range partly[j] {
 			addScaled(dst, length*weight, at(values, k, size)[offset:][:d])
@@ -248,7 +248,7 @@ func (e *Exposed) shortest(w *window, length float64, p int) {
 	}
 }
 
-// double takes the integrals over a span to those over two, given Φ and Q of one:
+// double extends the integrals over a span to two spans, given Φ and Q of one:
 //
 //	r ← r + Φᵀr,  cov(e, x) ← Φ(cov(e, x) + Qr) + cov(e, x),  var e ← 2var e + 2rᵀcov(e, x) + rᵀQr.
 func (e *Exposed) double(w *window, p int) {
@@ -283,8 +283,8 @@ func (e *Exposed) double(w *window, p int) {
 	dense.Add(r, next)
 }
 
-// moves is what a stride does so far: x at its end is Φx plus noise of covariance xx, and what is added to z is rows·x plus noise
-// of covariances zz and zx.
+// moves is the effect of a stride so far: x at its end is Φx plus noise of covariance xx, and z grows by rows·x plus noise of
+// covariances zz and zx.
 type moves struct{ phi, xx, rows, zx, zz []float64 }
 
 func movesIn(room []float64, m, d int) (s moves, rest []float64) {
@@ -332,7 +332,7 @@ func (e *Exposed) walk(ws *windows, st *stride, p int) (s moves, ds []moves) {
 			continue
 		}
 		w := ws.of(e, length, p > 0, bare)
-		first := k == 0 // nothing was before it
+		first := k == 0 // nothing precedes it
 		if !bare {
 			multiplyRow(u, w.row, s.xx) // rᵀxx
 			own := dot(u, w.row) + w.spread

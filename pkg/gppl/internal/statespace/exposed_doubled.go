@@ -6,9 +6,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// After a gap, and over the prior at the first exposure, an average over a short exposure and f at its end are nearly the same:
-// the covariance of their difference is lost if their covariances are rounded to float64 one by one. Where a factorisation is
-// doubled, those of a stride are therefore composed of those of its spans in twice the digits. Within a span nothing is lost.
+// After a gap, and over the prior at the first exposure, an average over a short exposure and f at its end are nearly the
+// same: separate rounding of their covariances to float64 loses the covariance of their difference. A doubled factorisation
+// therefore composes the covariances of a stride from those of its spans in double-double. Within a span nothing is lost.
 
 // square is an n×n matrix by rows.
 type square struct {
@@ -47,8 +47,7 @@ func (a square) addWithTransposed(b square) {
 	}
 }
 
-// span returns Φ and Q of a span for the whole state or, for a parameter from 0 on, their derivatives. share is that of each
-// slot.
+// span returns Φ and Q of a span for the whole state or, for a parameter from 0 on, their derivatives. share is each slot's.
 func (e *Exposed) span(w *window, share []float64, param int) (phi, q square) {
 	d, m := e.X.Dim(), e.Slots
 	phi, q = newSquare(m+d), newSquare(m+d)
@@ -83,7 +82,7 @@ func (e *Exposed) span(w *window, share []float64, param int) (phi, q square) {
 	return phi, q
 }
 
-// noiseDoubled returns Q of a stride and its derivatives in p parameters: over each span, Q ← ΦQΦᵀ + that of the span.
+// noiseDoubled returns Q of a stride and its derivatives in p parameters: over each span, Q ← ΦQΦᵀ + the span's Q.
 func (e *Exposed) noiseDoubled(ws *windows, st *stride, p int) wideMoves {
 	if ws.wideOf == p+1 && slices.Equal(ws.wideDone.spans, st.spans) && slices.Equal(ws.wideDone.slots, st.slots) {
 		return ws.wide

@@ -22,8 +22,8 @@ func (f *Filter) strideInto(ws *windows, i int) *stride {
 	return &ws.steps
 }
 
-// halfway returns the step from the input before i to a place between or, if onward, from there to input i. What is before the
-// place of an exposure is carried on.
+// halfway returns the step from the input before i to a place between or, if onward, from there to input i. Exposures open at
+// the place continue in the second step.
 func (f *Filter) halfway(ws *windows, i int, place doubled.Float, onward bool) *stride {
 	s := f.system.exposures
 	if onward {

@@ -46,10 +46,10 @@ func (f *Filter) SetScale(w []float64) {
 	}
 }
 
-// Factorise factorises A, where K has the given blocks, and solves for the columns C, n×c, of which there may be none. Gradient
-// then has the derivatives of each block in turn: in log v, in the log of each parameter of the process and, where there are
-// weights, in log p and in each c_m. ByPairs keeps the blocks and takes O(n·D²) operations for each number of a process, and
-// D(D+1)/2 + 2D numbers per input.
+// Factorise factorises A, where K has the given blocks, and solves for the columns C, n×c; c may be 0. Gradient then returns
+// the derivatives of each block in turn: in log v, in the log of each parameter of the process and, where there are weights,
+// in log p and in each c_m. ByPairs keeps the blocks and takes O(n·D²) operations for each number of a process, and D(D+1)/2 +
+// 2D numbers per input.
 func (f *Filter) Factorise(columns blas64.General, blocks []Block, noise float64, by Sweep) error {
 	if by == ByPairs {
 		return f.factorisePairs(columns, blocks, noise)
@@ -103,8 +103,9 @@ func (f *Filter) Gram(g blas64.General) {
 //
 //	½tr(A⁻¹∂A) − ½Σ_j u_jᵀ∂A u_j,  U = A⁻¹CR,
 //
-// for R, c×r, with respect to log v, log l of each component in turn and, last, log σ², and returns that in the direction ∂A =
-// diag(s) of the known errors, 0 if there are none. With C = y and R = 1 they are those of the negative log likelihood.
+// for R, c×r, with respect to log v, log l of each component in turn and, last, log σ². It returns the derivative in the
+// direction ∂A = diag(s) of the known errors, 0 if there are none. With C = y and R = 1 they are the derivatives of the
+// negative log likelihood.
 func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	if size := f.Derivatives(); len(grad) != size {
 		panic(fmt.Sprintf("statespace: room for %d derivatives, want %d", len(grad), size))
@@ -140,7 +141,7 @@ func (f *Filter) OwnSlopes() []float64 {
 	return f.diag
 }
 
-// Derivatives returns how many Gradient sets.
+// Derivatives returns the number of derivatives that Gradient sets.
 func (f *Filter) Derivatives() int {
 	n := 2*len(f.cs) + 1
 	for i := range f.system.blocks {
@@ -170,7 +171,7 @@ func (f *Filter) setComponents(cs []component) {
 			f.steps = append(f.steps, steps{})
 		}
 		if at := &f.steps[c]; len(at.a) != len(f.t) || at.of.Order != comp.Order || at.of.Lengthscale != comp.Lengthscale {
-			at.set(f.t, comp, true) // they know nothing of the variance
+			at.set(f.t, comp, true) // independent of the variance
 		}
 	}
 	f.until = f.until[:0]
@@ -205,7 +206,7 @@ func (f *Filter) embed(dst []entry, c int, b []float64) []entry {
 			}
 			for _, row := range rows[:nr] {
 				dst = append(dst, entry{row, o + j, v})
-				if j == 0 && c == 0 { // the first value is the sum less the others
+				if j == 0 && c == 0 { // the first value is the sum minus the others
 					for _, other := range f.first[1:] {
 						dst = append(dst, entry{row, other, -v})
 					}
@@ -216,8 +217,8 @@ func (f *Filter) embed(dst []entry, c int, b []float64) []entry {
 	return dst
 }
 
-// forward sweeps from the first input to the last with the columns C, of which there is at
-// least one, and returns yᵀA⁻¹y of the first. C may be errs if it is a single one.
+// forward sweeps from the first input to the last with the columns C, at least one, and returns yᵀA⁻¹y of the first. C may be
+// errs if it is a single column.
 func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 	if len(f.cs) == 1 {
 		switch f.cs[0].Order {
@@ -232,7 +233,7 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 	n, d, scale := len(f.t), f.dim, f.scale()
 	_, step := f.means()
 	logs := logSum{prod: 1}
-	clear(f.w) // after the observation
+	clear(f.w) // state after the observation
 	clear(f.p)
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
@@ -271,9 +272,9 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 	return quad, nil
 }
 
-// backward sweeps from the last input to the first with the columns CR, r_j being that of each. It sets grad to the gradient, and
-// diag to the diagonal of A⁻¹ − UUᵀ where noise variances differ. With M = N − Σ_j r_j r_jᵀ the value has the derivatives ½M in
-// Q, −r_j in m_j and ½M in P (Koopman and Shephard 1992), and over a gap m and P follow dm/da = Fm, dP/da = FP + PFᵀ +
+// backward sweeps from the last input to the first with the columns CR; r_j belongs to column j. It sets grad to the gradient,
+// and diag to the diagonal of A⁻¹ − UUᵀ where noise variances differ. With M = N − Σ_j r_j r_jᵀ the value has the derivatives
+// ½M in Q, −r_j in m_j and ½M in P (Koopman and Shephard 1992), and over a gap m and P follow dm/da = Fm, dP/da = FP + PFᵀ +
 // q·v·e_d·e_dᵀ, hence
 //
 //	∂/∂log v = Σ ½tr(MQ)
@@ -348,7 +349,7 @@ func (f *Filter) backward(grad []float64, r blas64.General) {
 	}
 }
 
-// contract adds to the gradient what step i has of it, given M and X.
+// contract adds the contribution of step i to the gradient, given M and X.
 func (f *Filter) contract(grad []float64, i int) {
 	d := f.dim
 	for c, comp := range f.cs {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// What is left out of a series is predicted from both sides of it. With x the state at an input, m and LLᵀ its mean
-// and covariance given the observations before, and U its information from those after,
+// Observations that are left out are predicted from both sides. With x the state at an input, m and LLᵀ its mean and
+// covariance given the observations before, and U its information from the observations after,
 //
 //	x = m_y − M_Qγ + Lz, z ~ N(0, I),   U_x·x + U_γ·γ = d + noise of variance 1,
 //
@@ -19,14 +19,14 @@ import (
 //	( U_xL   U_γ − U_xM_Q    d − U_xm_y )
 //	( 0      G_γ             G_y      )
 //
-// where G has what the observations before, and the priors, say of the coefficients γ of the columns Q beside y. L, U and
-// G are roots, made by reflections and rotations alone: nothing is subtracted that is about as large, as A⁻¹ of
-// a block is from what it adds to the others. Rounding then counts by √(v/σ²), as it does in the filter.
+// where G is the information from the observations before, and from the priors, on the coefficients γ of the columns Q beside
+// y. L, U and G are roots, computed by reflections and rotations alone, without subtracting numbers of about the same size, as
+// A⁻¹ of a block would. Rounding then counts by √(v/σ²), as in the filter.
 
-// A forecast is what observations say of the state at a later input, before it is observed.
+// A forecast is the distribution of the state at a later input, given the observations so far.
 type forecast struct {
 	root  []float64 // L, D×D
-	mean  []float64 // of each column, c×D
+	mean  []float64 // mean of each column, c×D
 	gamma []float64 // (G_γ G_y), h×(h+1), upper triangular
 }
 
@@ -40,21 +40,21 @@ func (p *forecast) copyOf(q *forecast) {
 type leaver struct {
 	*Filter
 	columns   blas64.General // C = (y, Q)
-	h         int            // of Q
+	h         int            // number of columns of Q
 	noise     []float64      // √λ of each observation
-	input     int            // of the step, where there are blocks
+	input     int            // input of the step, for blocks
 	drive     []float64      // a root of the covariance of the noise of a step
-	rows, row []float64      // to work in
+	rows, row []float64      // working memory
 	at        []float64      // h of the components
 	look      []float64      // Lᵀh
 	after     []float64      // U: (D+h)×(D+h+1), upper triangular, over (x, γ, d)
 }
 
-// LeaveOut sets mean[i] and variance[i] to those of observation i, the first column of C, given all observations outside its
-// block. The other columns are a basis of the mean, whose coefficients have normal priors of variance 1 with the means in
-// prior, or flat ones where that is NaN; the observations outside a block are to determine them. Blocks hold indices of
+// LeaveOut sets mean[i] and variance[i] to the prediction of observation i, the first column of C, from all observations
+// outside its block. The other columns are a basis of the mean, whose coefficients have normal priors of variance 1 with the
+// means in prior, or flat ones where that is NaN; the observations outside a block must determine them. Blocks hold indices of
 // observations; entries in no block are not set. It takes O(n·D³) and, for each block, as much for the observations from its
-// first to its last. It is an error if a block leaves an answer that is not finite.
+// first to its last. It returns an error if a prediction is not finite.
 func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prior []float64, blocks [][]int) error {
 	n, d, h := len(f.t), f.dim, columns.Cols-1
 	if len(mean) != n || len(variance) != n || columns.Rows != n || len(prior) != h {
@@ -202,7 +202,7 @@ func (l *leaver) hAt(i int) []float64 {
 	return l.at
 }
 
-// ahead takes p from after one observation to before observation i: LLᵀ ← ΦLLᵀΦᵀ + Q.
+// ahead moves p from after one observation to before observation i: LLᵀ ← ΦLLᵀΦᵀ + Q.
 func (l *leaver) ahead(p *forecast, i int) {
 	l.step(i)
 	d := l.dim
@@ -234,8 +234,8 @@ func transpose(dst, a []float64, d, stride int) {
 	}
 }
 
-// update takes p over observation i. Once a reflection has left Lᵀh one entry, the first, with l the first column of L and
-// s = l₁² + λ, l₁ = hᵀl,
+// update moves p over observation i. After a reflection Lᵀh has only its first entry; with l the first column of L and s = l₁²
+// + λ, l₁ = hᵀl,
 //
 //	m ← m + l·l₁·e/s,   l ← l·√(λ/s).
 func (l *leaver) update(p *forecast, i int) {
@@ -257,8 +257,8 @@ func (l *leaver) update(p *forecast, i int) {
 	rotateIn(p.gamma, h, l.row[:h+1])
 }
 
-// reflect turns root so that Lᵀh has one entry, the first, which it returns. A lower triangle with h in its first number has
-// it already.
+// reflect turns root so that Lᵀh has only its first entry, which it returns. A lower triangle with h in its first number needs
+// no reflection.
 func (l *leaver) reflect(root, h []float64) (first float64) {
 	d, w := l.dim, l.look
 	clear(w)
@@ -283,7 +283,7 @@ func (l *leaver) reflect(root, h []float64) (first float64) {
 	return image
 }
 
-// rotateIn adds a row to the upper triangle of a, k×(k+1), by rotations. It spoils row.
+// rotateIn adds a row to the upper triangle of a, k×(k+1), by rotations. It overwrites row.
 func rotateIn(a []float64, k int, row []float64) {
 	for j := range k {
 		if row[j] == 0 {
@@ -315,7 +315,7 @@ func (l *leaver) observeAfter(u []float64, i int) {
 	rotateIn(u, d+h, row)
 }
 
-// behind takes the information u from before input i to after the one before it: x ← Φx + noise, and the noise is eliminated.
+// behind moves the information u from before input i to after the previous input: x ← Φx + noise, and eliminates the noise.
 func (l *leaver) behind(u []float64, i int) {
 	l.step(i)
 	d, k := l.dim, l.dim+l.h
@@ -339,7 +339,7 @@ func (l *leaver) behind(u []float64, i int) {
 	}
 }
 
-// between returns the mean and variance of observation i from what is before it and after it.
+// between returns the mean and variance of observation i from the observations before it and after it.
 func (l *leaver) between(p *forecast, u []float64, i int) (mean, variance float64) {
 	d, h := l.dim, l.h
 	k := d + h

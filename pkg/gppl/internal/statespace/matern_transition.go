@@ -7,9 +7,9 @@
 // whose state x has D numbers (Hartikainen and Särkkä 2010). Sorted inputs may coincide, and lie as near or as far from each
 // other as they like: nothing divides by a gap or inverts Q.
 //
-// The state of one component is x, (1 + d/dτ)x, (1 + d/dτ)²x, … in the unit of time 1/λ, λ = √(2ν)/l, up to the one that white
-// noise drives: then N below has ones above the diagonal and nothing else, so that Φ is triangular, and no entry of Φ or Q is a
-// difference. Lengthscales enter through the pure numbers a = λΔ alone, and the variance v is a factor of P∞ and Q:
+// The state of one component is x, (1 + d/dτ)x, (1 + d/dτ)²x, … in the unit of time 1/λ, λ = √(2ν)/l, up to the number that
+// white noise drives. N below then has ones above the diagonal and nothing else, so Φ is triangular, and no entry of Φ or Q is
+// a difference. Lengthscales enter through the pure numbers a = λΔ alone, and the variance v is a factor of P∞ and Q:
 //
 //	Φ  = exp(Fa) = e⁻ᵃ·Σ_k (aN)ᵏ/k!,  F = N − I
 //	P∞ = stationary covariance,       Q = P∞ − ΦP∞Φᵀ
@@ -75,17 +75,17 @@ func checkSorted(t []float64) {
 	}
 }
 
-// steps are the n transitions into each input of one component. Where the first
-// comes from infinitely far, it forgets everything: Φ = 0 and Q = P∞.
+// steps holds the n transitions into each input of one component. The first comes from infinitely far and forgets everything:
+// Φ = 0 and Q = P∞.
 type steps struct {
 	a []float64 // λΔ, or 0 where e is 0
 	e []float64 // e⁻ᵃ, or 0 beyond far
 	g []float64 // G_2p(2a) for order p, see gammas
 
-	of component // that set computed them for
+	of component // set computed them for this component
 }
 
-// far is the a from which an input knows nothing of the one before: there every covariance is below 2e-19 of the variance.
+// far is the a from which an input is independent of the previous one: there every covariance is below 2e-19 of the variance.
 const far = 50
 
 // set computes the transitions of c into the first of the inputs t, from infinitely far, and from each to the next. Without noise
@@ -154,7 +154,7 @@ func gammas(g, a, e []float64, order int) {
 				g[i] = 1 - e2*(1+x*(1+x*(1./2)))
 				continue
 			}
-			x2 := x * x // even and odd powers apart: two short chains
+			x2 := x * x // even and odd powers are summed separately, as two short chains
 			even := 1 + x2*(1./20+x2*(1./840+x2*(1./60480+x2*(1./6652800+x2*(1./1037836800+x2*(1./217945728000))))))
 			odd := 1./4 + x2*(1./120+x2*(1./6720+x2*(1./604800+x2*(1./79833600+x2*(1./14529715200)))))
 			g[i] = e2 * x2 * x * (1. / 6) * (even + x*odd)
@@ -175,8 +175,8 @@ func gammas(g, a, e []float64, order int) {
 	}
 }
 
-// transition sets phi and q, row by row, to Φ and Q of a step. By dQ/da = q·v·φφᵀ, φ the
-// last column of Φ, with entries e⁻ᵃaʲ/j!, the entries of Q are multiples of the G_j(2a).
+// transition sets phi and q, row by row, to Φ and Q of a step. Since dQ/da = q·v·φφᵀ, where φ is the last column of Φ, with
+// entries e⁻ᵃaʲ/j!, the entries of Q are multiples of the G_j(2a).
 func (c component) transition(phi, q []float64, a, e, g float64) {
 	v, e2 := c.Variance, e*e
 	switch c.Order {
@@ -199,7 +199,7 @@ func (c component) transition(phi, q []float64, a, e, g float64) {
 	}
 }
 
-// over sets phi and q to those of a gap, which may be infinite.
+// over sets phi and q for a gap, which may be infinite.
 func (c component) over(phi, q []float64, gap float64) {
 	a := c.rate() * gap
 	if gap == 0 {
@@ -215,7 +215,7 @@ func (c component) over(phi, q []float64, gap float64) {
 	c.transition(phi, q, a, e, g[0])
 }
 
-// noise2 returns G₁ and G₀ of 2a from g = G₂, e2 = e⁻²ᵃ: by G_(j−1)(x) = G_j(x) + e⁻ˣxʲ/j!, which does not cancel as a → 0.
+// noise2 returns G₁ and G₀ of 2a from g = G₂, e2 = e⁻²ᵃ, by G_(j−1)(x) = G_j(x) + e⁻ˣxʲ/j!, which does not cancel as a → 0.
 func noise2(a, e2, g float64) (g1, g0 float64) {
 	p1 := 2 * a * e2
 	g1 = g + p1*a

@@ -80,7 +80,7 @@ func multiplySquare(dst, a, b []float64, d int) {
 	}
 }
 
-// swapFirst exchanges the first number of what a step ends in (rows), or begins with, with the first of x.
+// swapFirst exchanges the first number of a step's end (rows), or of its start (columns), with the first number of x.
 func swapFirst(a []float64, m, slots int, rows, columns bool) {
 	for i := range m {
 		if rows {
