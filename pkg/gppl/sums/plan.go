@@ -14,39 +14,39 @@ import (
 
 // Range states which observations Sums must accept and which lengthscales they must resolve.
 type Range struct {
-	Lo, Hi float64 // of all inputs, and of those where a posterior is wanted
-	// Shortest is the shortest lengthscale of SE whose exact likelihood can be read; 0 is a thousandth of the range. Other kernels
-	// need as many frequencies as their spectrum has.
+	Lo, Hi float64 // bounds on all inputs, including those of posteriors
+	// Shortest is the shortest lengthscale of SE for which the exact likelihood is computed; 0 means a thousandth of the
+	// range. Other kernels need as many frequencies as their spectrum has.
 	Shortest float64
 	// Longest, unless 0, is the longest lengthscale of interest, of SE and similar kernels. It saves half of the frequencies if it
 	// is short compared with the range. If it is 0, the period is 2.16 times the range, which also serves kernels that do not decay
 	// to zero.
 	Longest float64
-	// Centre is a number near the mean of the observations, and Largest bounds their distances from it; NewPlan rounds Largest up to
-	// a power of two. Digits are lost only if it is a thousand times the usual distance.
+	// Centre is a number near the mean of the observations, and Largest bounds their distances from it; NewPlan rounds Largest
+	// up to a power of two. Digits are lost only if Largest is a thousand times the usual distance.
 	Centre, Largest float64
-	LargestWeight   float64 // 0: no weights
+	LargestWeight   float64 // 0 means no weights
 	Dates           bool    // inputs are dates, in seconds since 1970
-	Local           bool    // and have no time zone
+	Local           bool    // dates have no time zone
 }
 
-// Plan is a header with what it resolves and costs.
+// Plan is a header with the scales that it resolves and its costs.
 type Plan struct {
 	Header    Header
-	Bytes     int     // of memory
-	FileBytes int     // of a file with 1e9 observations
-	Gridded   float64 // predicted seconds for the likelihood and gradient of SE at the shortest lengthscale
+	Bytes     int     // memory of the sums, in bytes
+	FileBytes int     // size of a file with 1e9 observations, in bytes
+	Gridded   float64 // estimated seconds for the likelihood and gradient of SE at the shortest lengthscale
 	Dense     float64 // the same for a kernel that uses all frequencies in a dense matrix; +Inf if that is refused
 }
 
 const (
-	// periodRatio is the period over the range. Twice 1.08: the frequencies of Spectral
-	// are among those of the sums, and a window has room to fall (see fourier.Series).
+	// periodRatio is the ratio of the period to the range. It is twice 1.08: the frequencies of Spectral are then among the
+	// frequencies of the sums, and a window has space to fall (see fourier.Series).
 	periodRatio = 2 * 1.08
-	// defaultResolution is the range over the shortest lengthscale.
+	// defaultResolution is the ratio of the range to the shortest lengthscale.
 	defaultResolution = 1000
-	// MaxProjections is the largest number of projections of Sums, and of features that are kept for a dense
-	// matrix: an evaluation takes some seconds.
+	// MaxProjections is the largest number of projections of Sums, and of features in a dense matrix: an evaluation takes some
+	// seconds.
 	MaxProjections = 4000
 )
 
@@ -92,13 +92,13 @@ func NewPlan(r Range) (Plan, error) {
 	return h.Plan()
 }
 
-// Plan returns what sums with the header resolve and cost. It is an error if the header is not valid.
+// Plan returns the scales that sums with the header resolve, and their costs. It returns an error if the header is not valid.
 func (h Header) Plan() (Plan, error) {
 	p, err := h.plan()
 	if err != nil {
 		return Plan{}, err
 	}
-	const perCell = 24 // bytes in a file: two integers of 62 bits and those of 1e9/4
+	const perCell = 24 // bytes in a file: two integers of 62 bits, and their carries for 1e9/4
 	features := 2*float64(h.Highest) + 1
 	plan := Plan{
 		Header: h, Bytes: p.Bytes(), FileBytes: perCell*p.Count() + exactsums.Overhead,
@@ -111,32 +111,32 @@ func (h Header) Plan() (Plan, error) {
 	return plan, nil
 }
 
-// Plan returns what the header of s resolves and costs.
+// Plan returns the scales that the header of s resolves, and its costs.
 func (s *Sums) Plan() Plan {
 	p, err := s.header.Plan()
 	if err != nil {
-		panic(err) // the header was checked
+		panic(err) // the header has been checked
 	}
 	return p
 }
 
-// seFrequency is the frequency where the density of SE with lengthscale 1, ∝ exp(−2π²f²), falls to
-// Floor², where the gridded engine ends.
+// seFrequency is the frequency where the density of SE with lengthscale 1, ∝ exp(−2π²f²), falls to Floor², where the gridded
+// engine cuts it off.
 var seFrequency = math.Sqrt(-2*math.Log(gridded.Floor*gridded.Floor)) / (2 * math.Pi)
 
-// griddedGap is how much longer than the range the period must be for SE, exp(−r²/2) with lengthscale 1.
+// griddedGap returns the distance by which the period must exceed the range for SE.
 func griddedGap(lengthscale float64) float64 {
 	return 2 * gridded.RootReach * (lengthscale * math.Sqrt(-2*math.Log(gridded.Floor)))
 }
 
-// Lengthscales returns the shortest and the longest lengthscale of SE that the gridded engine takes. Longer lengthscales, and
-// kernels that do not decay to zero, need the spectral engine and a period of more than twice the range.
+// Lengthscales returns the shortest and the longest lengthscale of SE for the gridded engine. Longer lengthscales, and kernels
+// that do not decay to zero, need the spectral engine and a period of more than twice the range.
 func (h Header) Lengthscales() (shortest, longest float64) {
 	shortest = seFrequency * h.Period / float64(h.Highest-gridded.Spare)
 	return shortest, (h.Period - (h.Hi - h.Lo)) / griddedGap(1)
 }
 
-// String says which observations are accepted and what is resolved.
+// String describes the accepted observations and the resolution.
 func (h Header) String() string {
 	shortest, longest := h.Lengthscales()
 	text := fmt.Sprintf("t from %v to %v, |y − %v| ≤ %v, %d frequencies of the period %.6g, SE lengthscales from %.3g to %.3g",
@@ -147,7 +147,7 @@ func (h Header) String() string {
 	return text
 }
 
-// String says what the plan resolves and costs.
+// String describes the resolution and the costs of the plan.
 func (p Plan) String() string {
 	others := "a kernel that needs all frequencies is refused, because its matrix would be too large"
 	if !math.IsInf(p.Dense, 1) {
@@ -157,9 +157,9 @@ func (p Plan) String() string {
 		p.Header, 1e-6*float64(p.Bytes), 1e-6*float64(p.FileBytes), timeline.Seconds(p.Gridded), others)
 }
 
-// SampleRange returns the range of a sample of the data with a margin: margin times the sample's range is added on either side of
-// t, and Largest is spread times the largest distance of y from the mean of the sample. It is an error if the sample has no two
-// different times or no two different values.
+// SampleRange returns the range of a sample of the data with a margin: margin times the sample's range is added on either side
+// of t, and Largest is spread times the largest distance of y from the mean of the sample. It returns an error if the sample
+// has no two different times or no two different values.
 func SampleRange(t, y []float64, margin, spread float64) (Range, error) {
 	if len(t) == 0 || len(y) != len(t) {
 		return Range{}, fmt.Errorf("gppl: sums.SampleRange: %d times and %d values: want as many, and one at least", len(t), len(y))

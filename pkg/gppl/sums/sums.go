@@ -1,6 +1,6 @@
-// Package sums adds up any number of observations of a time series in a fixed amount of memory. Shards are added up apart, on any
-// number of machines, written to files, and merged; no digit depends on the order. gppl.SumsData has
-// losses, posteriors and periodograms compute from the sums what they would from the observations.
+// Package sums adds up any number of observations of a time series in a fixed amount of memory. Shards are added up
+// separately, on any number of machines, written to files, and merged; no digit depends on the order. With gppl.SumsData,
+// losses, posteriors and periodograms compute from the sums the same results as from the observations.
 package sums
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
 )
 
-// Sums holds everything that the likelihood of a smooth stationary kernel needs from any number of observations, in a fixed
+// Sums holds everything that the likelihood of a smooth stationary kernel needs of any number of observations, in a fixed
 // amount of memory. With phases φ_i = (t_i − Origin)/Period, M = Highest and v_i = y_i − Centre it holds
 //
 //	n,  Σ_i w_i·v_i²,  Σ_i log w_i,
@@ -24,9 +24,9 @@ import (
 //
 // with all w_i = 1 unless the header says that there are weights.
 //
-// Sums with one header form a group: Merge adds, Subtract takes away. They are integers (see internal/exactsums): observations
-// may be split among any number of Sums in any order, on any number of machines, and the merged Sums and its file have the same
-// bits. The error of E_j and F_j is about 2e-15 of the sum of the absolute values of their terms.
+// Sums with one header form a group: Merge adds and Subtract subtracts. They are integers (see internal/exactsums):
+// observations may be split among any number of Sums in any order, on any number of machines, and the merged Sums and its file
+// have the same bits. The error of E_j and F_j is about 2e-15 of the sum of the absolute values of their terms.
 //
 // Adding an observation takes some 150 ns on one processor. A Sums must not be changed
 // from two goroutines at once. Use one for each goroutine, and Merge.
@@ -40,18 +40,18 @@ type Sums struct {
 // Only sums with equal headers can be merged. NewPlan makes one.
 type Header struct {
 	Lo, Hi         float64 // every input lies in [Lo, Hi]
-	Origin, Period float64 // of the circle; [Lo, Hi] lies within, away from its ends
+	Origin, Period float64 // circle; [Lo, Hi] lies within, away from its ends
 	Highest        int     // M, the highest frequency, in cycles per Period
 	Centre         float64 // subtracted from every observation
-	Largest        float64 // |y − Centre| is at most that; a power of two
-	LargestWeight  float64 // no weight is larger, a power of two; 0: there are no weights
+	Largest        float64 // bound on |y − Centre|; a power of two
+	LargestWeight  float64 // bound on weights, a power of two; 0 means no weights
 	Dates          bool    // inputs are dates, in seconds since 1970
-	// Local says that the dates were written without a time zone, and so are those of Place. Sums that differ in it alone are
-	// merged: they are local if all of them are.
+	// Local says that the dates were written without a time zone; Place then writes none. Sums that differ only in Local can
+	// be merged: the result is local if all of them are.
 	Local bool
 }
 
-// The bounds of a header.
+// Bounds of a header.
 const (
 	leastHighest = 16
 	mostHighest  = 1 << 20 // 270 MB
@@ -111,7 +111,7 @@ func (h Header) fields() []headerField {
 
 // Place writes an input for a message: as a date, to the second, if inputs are dates.
 func (h Header) Place(t float64) string {
-	const furthest = 2.5e11 // seconds: the year 9892, up to which a date has four digits of the year
+	const furthest = 2.5e11 // seconds: the year 9892; up to there a date has four digits of the year
 	if !h.Dates || !(math.Abs(t) < furthest) {
 		return fmt.Sprint(t)
 	}
@@ -125,7 +125,7 @@ func (h Header) Place(t float64) string {
 	return at.Format(time.RFC3339)
 }
 
-// Difference says in which fields but Local h and o differ, "" if in none.
+// Difference lists the fields other than Local in which h and o differ, "" if there are none.
 func (h Header) Difference(o Header) string {
 	var differ []string
 	theirs := o.fields()
@@ -155,7 +155,7 @@ func (h Header) Takes(t, y, w float64) error {
 // New returns the sums of no observations.
 func New(h Header) (*Sums, error) {
 	for _, v := range []*float64{&h.Lo, &h.Hi, &h.Origin, &h.Centre, &h.LargestWeight} {
-		*v += 0 // −0 is 0, in a file as well
+		*v += 0 // turns −0 into 0, also in the file
 	}
 	p, err := h.plan()
 	if err != nil {
@@ -170,8 +170,9 @@ func (s *Sums) Header() Header { return s.header }
 // Len returns n, the number of observations.
 func (s *Sums) Len() int { return int(s.sum.N) }
 
-// Add adds observations y at t. It is an error, with index and value, if one lies outside the range of the header; then none is
-// added. It panics if the lengths differ. Large chunks are spread over the processors; the result does not depend on that.
+// Add adds observations y at t. It returns an error, with index and value, if one lies outside the range of the header; then
+// none is added. It panics if the lengths differ. Large chunks are spread over the processors; the result does not depend on
+// that.
 func (s *Sums) Add(t, y []float64) error {
 	if s.header.LargestWeight > 0 {
 		return errors.New("gppl: Sums.Add: these sums have weights: use AddWeighted")
@@ -225,9 +226,8 @@ func (s *Sums) Merge(o *Sums) error {
 	return nil
 }
 
-// Subtract removes the observations of o from those of s. It is an error, which leaves s unchanged, if the headers differ, or if
-// the sums show that o holds observations that s does not. They do not always show it: observations that s does not hold may be
-// compatible with its sums.
+// Subtract removes the observations of o from those of s. It returns an error, and leaves s unchanged, if the headers differ,
+// or if the sums show that o holds observations that s does not. They do not always show it.
 func (s *Sums) Subtract(o *Sums) error {
 	if d := s.header.Difference(o.header); d != "" {
 		return fmt.Errorf("gppl: Sums.Subtract: the headers differ: %s", d)
@@ -264,8 +264,8 @@ func (s *Sums) Mean() float64 {
 	return s.header.Centre + value/s.Weight()
 }
 
-// Variance returns the weighted mean square of the observations about their mean. It is 0
-// if that is no more than rounding, as for equal observations.
+// Variance returns the weighted mean square of the observations about their mean. It is 0 if it does not exceed rounding, as
+// for equal observations.
 func (s *Sums) Variance() float64 {
 	_, value := s.plan.Totals(s.sum)
 	weight := s.Weight()
@@ -277,10 +277,11 @@ func (s *Sums) Variance() float64 {
 	return v
 }
 
-// constant is the share of y that rounding leaves where all observations are equal, or a mean explains all of them.
+// constant is the share of y, by rounding, that remains where all observations are equal, or a mean explains all of them.
 const constant = 1e-13
 
-// squaresRounding is what sums lose of a mean square: for constant observations the variance is up to 1.2e-15 of it.
+// squaresRounding is the share of a mean square that sums may lose: for constant observations the variance is up to 1.2e-15 of
+// it.
 const squaresRounding = 0x1p-46
 
 // Weight returns Σ w, the number of observations if they have no weights.
@@ -301,15 +302,15 @@ func (s *Sums) Squares() float64 { return s.plan.Squares(s.sum) }
 // Moments returns real and imaginary parts of E_j by turns, without the imaginary part of E_0, which is 0: 4·Highest + 1 numbers.
 func (s *Sums) Moments() []float64 { return s.plan.Moments(s.sum) }
 
-// Values returns F_j as Moments returns E_j: 2·Highest + 1 numbers.
+// Values returns F_j in the order of Moments: 2·Highest + 1 numbers.
 func (s *Sums) Values() []float64 { return s.plan.Values(s.sum) }
 
-// String tells the number of observations and what the header resolves.
+// String returns the number of observations and the resolution of the header.
 func (s *Sums) String() string {
 	return fmt.Sprintf("sums of %d observations, %v", s.sum.N, s.header)
 }
 
-// Magic are the first bytes of what [Sums.MarshalBinary] returns.
+// Magic is how the bytes from [Sums.MarshalBinary] begin.
 const Magic = exactsums.Magic
 
 var (
@@ -324,13 +325,13 @@ func (s *Sums) MarshalBinary() ([]byte, error) {
 		s.plan, s.sum), nil
 }
 
-// numbers returns those of the header in the order of the file.
+// numbers returns the numbers of the header in the order of the file.
 func (h Header) numbers() [7]float64 {
 	return [...]float64{h.Lo, h.Hi, h.Origin, h.Period, h.Centre, h.Largest, h.LargestWeight}
 }
 
-// UnmarshalBinary sets s to what MarshalBinary wrote. The error says what is wrong with
-// the bytes: not sums, another version, truncated or damaged. s is then unchanged.
+// UnmarshalBinary sets s to the sums that MarshalBinary wrote. Its error says what is wrong with the bytes: not sums, another
+// version, truncated or damaged. s is then unchanged.
 func (s *Sums) UnmarshalBinary(b []byte) error {
 	read, err := decodeSums(b)
 	if err != nil {
