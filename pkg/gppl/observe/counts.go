@@ -17,14 +17,14 @@ import (
 
 // LaplaceFit is a model of observations that are not Gaussian, learnt from data.
 type LaplaceFit struct {
-	*gppl.Result            // with the value of the loss
+	*gppl.Result            // its Value is the loss
 	Likelihood   Likelihood // with its learnt parameters
-	Loss         *Laplace   // that was minimised
-	theta        []float64  // at the optimum
+	Loss         *Laplace   // the minimised loss
+	theta        []float64  // the optimum
 }
 
-// FitLaplace learns the parameters of a model and of its likelihood by Laplace's approximation, from two starts side by side: the
-// model as given, and [auto.StartFrom] of the latent values that the observations suggest. It is an error if both fail.
+// FitLaplace learns the parameters of a model and of its likelihood by Laplace's approximation, from two starts side by side:
+// the model as given, and [auto.StartFrom] of latent values guessed from the observations. It returns an error if both fail.
 func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64,
 	s gppl.Settings) (*LaplaceFit, error) {
 	loss, err := NewLaplace(ctx, m, d, likelihood, sizes)
@@ -50,7 +50,7 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 		start := append(starts[i].Params(), own...)
 		near, err := loss.StartAt(ctx, gppl.Values(start))
 		if err != nil {
-			near = loss // unless another start has none, the fit ends with the same error
+			near = loss // unless the other start succeeds, the fit ends with the same error
 		}
 		results[i], errs[i] = gppl.Fit(ctx, near, start, s)
 	})
@@ -74,25 +74,26 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 	return fit, nil
 }
 
-// Predict is Laplace.Predict at the parameters that were learnt.
+// Predict is Laplace.Predict at the learnt parameters.
 func (f *LaplaceFit) Predict(ctx context.Context, x gppl.Inputs, sizes []float64) (*Counts, error) {
 	return f.Loss.Predict(ctx, f.theta, x, sizes)
 }
 
-// Counts is a forecast of observations that are not Gaussian: at each input the distribution of y given a normal g, by quadrature
-// over g, or a mixture of such distributions (Mixed). The nodes are set by the likelihood, by its width at y, where this is less
-// than the standard deviation of g: probabilities are right to 1e-10, log densities and means to 1e-9 of 1 or of themselves.
+// Counts is the predictive distribution of observations that are not Gaussian. At each input it is the distribution of y given
+// a normal g, by quadrature over g, or a mixture of such distributions (Mixed). The nodes follow the width of the likelihood
+// at y where this is less than the standard deviation of g. Probabilities have an error of 1e-10; log densities and means have
+// an absolute or relative error of 1e-9.
 type Counts struct {
-	Mean, Variance []float64 // of g = h(x)ᵀβ + f(x) + ε at each input; of a mixture, of its first component
+	Mean, Variance []float64 // moments of g = h(x)ᵀβ + f(x) + ε at each input; in a mixture, of its first component
 	Sizes          []float64
 	Likelihood     Likelihood
 
-	weight float64   // of the first component; 0 stands for 1
+	weight float64   // weight of the first component; 0 means 1
 	more   []*Counts // the other components
 }
 
-// Mixed returns the mixture of forecasts at the same inputs with the given weights, which are positive and add up to 1. It panics
-// if there is none, or if lengths differ.
+// Mixed returns the mixture of distributions at the same inputs with the given weights, which are positive and add up to 1. It
+// panics if there is none, or if lengths differ.
 func Mixed(weights []float64, of []*Counts) *Counts {
 	if len(of) == 0 || len(weights) != len(of) {
 		panic(fmt.Sprintf("observe: Mixed: %d weights of %d forecasts", len(weights), len(of)))
@@ -111,7 +112,7 @@ func Mixed(weights []float64, of []*Counts) *Counts {
 }
 
 // Gaussian returns the Gaussian model and the data with known errors whose posterior is Laplace's approximation at theta: the
-// pseudo-observations ĝ + W⁻¹∂log p with the errors W^−½. Any engine, posterior or test of a Gaussian model takes them.
+// pseudo-observations ĝ + W⁻¹∂log p with the errors W^−½, for use with any engine, posterior or test of a Gaussian model.
 func (l *Laplace) Gaussian(ctx context.Context, theta []float64) (gppl.Model, gppl.Data, error) {
 	s, err := l.mode(ctx, theta)
 	if err != nil {
@@ -121,7 +122,7 @@ func (l *Laplace) Gaussian(ctx context.Context, theta []float64) (gppl.Model, gp
 	return s.model, d, err
 }
 
-// Predict returns the distribution of new observations at x, with the given sizes; nil stands for ones.
+// Predict returns the distribution of new observations at x, with the given sizes; nil means ones.
 func (l *Laplace) Predict(ctx context.Context, theta []float64, x gppl.Inputs, sizes []float64) (*Counts, error) {
 	m, d, err := l.Gaussian(ctx, theta)
 	if err != nil {
@@ -138,8 +139,8 @@ func (l *Laplace) Predict(ctx context.Context, theta []float64, x gppl.Inputs, s
 	return NewCounts(l.Likelihood(theta), mean, variances, sizes), nil
 }
 
-// NewCounts returns the forecast of observations with a likelihood and the sizes (nil: ones), whose g have the given means and
-// variances. It panics if lengths differ.
+// NewCounts returns the distribution of observations with a likelihood and the sizes (nil: ones), whose g have the given means
+// and variances. It panics if lengths differ.
 func NewCounts(likelihood Likelihood, mean, variances, sizes []float64) *Counts {
 	if sizes == nil {
 		sizes = slices.Repeat([]float64{1}, len(mean))
@@ -150,7 +151,7 @@ func NewCounts(likelihood Likelihood, mean, variances, sizes []float64) *Counts 
 	return &Counts{Mean: mean, Variance: variances, Sizes: slices.Clone(sizes), Likelihood: likelihood}
 }
 
-// Len is the number of inputs.
+// Len returns the number of inputs.
 func (c *Counts) Len() int { return len(c.Mean) }
 
 // each visits the components of the mixture at input i, whose weights add up to 1.
@@ -164,7 +165,7 @@ func (c *Counts) each(i int, visit func(weight float64, n latent)) {
 	}
 }
 
-// average is E f(g) at input i.
+// average returns E f(g) at input i.
 func (c *Counts) average(i int, f func(l Likelihood, g float64) float64) (sum float64) {
 	c.each(i, func(weight float64, n latent) {
 		sum += weight * n.average(func(g float64) float64 { return f(n.likelihood, g) })
@@ -172,8 +173,8 @@ func (c *Counts) average(i int, f func(l Likelihood, g float64) float64) (sum fl
 	return sum
 }
 
-// Rates returns the mean and variance of E(y | g) at each input: what is known of the function, without the scatter of single
-// observations.
+// Rates returns the mean and variance of E(y | g) at each input: the uncertainty of the function, without the scatter of
+// single observations.
 func (c *Counts) Rates(ctx context.Context) (mean, variances []float64, err error) {
 	return c.moments(ctx, func(Likelihood, float64, float64) float64 { return 0 })
 }
@@ -194,7 +195,7 @@ func eachInput(ctx context.Context, n int, f func(i int)) error {
 	return nil
 }
 
-// moments returns E E(y | g), and the variance of that with the mean of a variance given g.
+// moments returns the mean of E(y | g), its variance, and the mean of given, such as the variance given g.
 func (c *Counts) moments(ctx context.Context, given func(l Likelihood, size, g float64) float64) (
 	mean, variances []float64, err error,
 ) {
@@ -240,7 +241,7 @@ func (c *Counts) LogDensity(ctx context.Context, y []float64) (logs []float64, e
 }
 
 // Quantile returns at each input the least whole number y with P(Y ≤ y) ≥ p, for p in (0, 1); for a Continuous likelihood the
-// least number.
+// least real number.
 func (c *Counts) Quantile(ctx context.Context, p float64) (quantiles []float64, err error) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("observe: Quantile(%v): want p in (0, 1)", p))
@@ -254,7 +255,7 @@ func (c *Counts) continuous() bool {
 	return ok
 }
 
-// quantile is Quantile at input i: from about where it is, by a bracket and Chandrupatla's method (see least).
+// quantile is Quantile at input i: from an approximate bracket, by Chandrupatla's method (see least).
 func (c *Counts) quantile(i int, p float64) float64 {
 	at := func(y float64) float64 { return c.CDF(i, y) }
 	lo, hi := c.about(i, p)
@@ -270,8 +271,8 @@ func (c *Counts) quantile(i int, p float64) float64 {
 	return least(at, p, [2]float64{lo, below}, [2]float64{hi, above}, !c.continuous())
 }
 
-// about returns two numbers close to the quantile of p at input i, on both sides unless the guess is off: as if in g, the
-// likelihood were normal, which adds its width to the standard deviation.
+// about returns two numbers close to the quantile of p at input i, on both sides unless the approximation is poor. It treats
+// the likelihood as normal in g, which adds its width to the standard deviation.
 func (c *Counts) about(i int, p float64) (lo, hi float64) {
 	const beside = 0.1 // standard deviations
 	n, size := latent{c.Likelihood, c.Mean[i], math.Sqrt(c.Variance[i])}, c.Sizes[i]
@@ -295,20 +296,20 @@ func (c *Counts) about(i int, p float64) (lo, hi float64) {
 }
 
 const (
-	// crpsAgreement is how close the sums of a score over a block and over its halves must be, relative to the score.
+	// crpsAgreement is the largest relative difference between the sum of a score over a block and over its halves.
 	crpsAgreement = 1e-8
-	// crpsMost is where the terms end, for distributions whose quantiles are beyond float64.
+	// crpsMost is the last term, for distributions whose quantiles exceed float64.
 	crpsMost = 1e300
-	// crpsTail is the probability beyond which the terms of a score, its square at most, are left out.
+	// crpsTail is the probability below which the terms of a score, at most its square, are left out.
 	crpsTail = 1e-8
 )
 
 // CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held
-// 2009); for a Continuous likelihood, the integral over k. It is right to 1e-6 of itself.
+// 2009); for a Continuous likelihood, the integral over k. Its relative error is at most 1e-6.
 func (c *Counts) CRPS(ctx context.Context, y []float64) (scores []float64, err error) {
 	err = eachInput(ctx, len(y), func(i int) {
 		y := y[i]
-		whole, above := !c.continuous(), 0.0 // whole numbers at y or above it are one side, the others the other
+		whole, above := !c.continuous(), 0.0 // whole numbers from y on are one side, the smaller ones the other
 		from, to := c.quantile(i, crpsTail), min(c.quantile(i, 1-crpsTail), crpsMost)
 		if whole {
 			above = 1
@@ -325,8 +326,8 @@ func (c *Counts) CRPS(ctx context.Context, y []float64) (scores []float64, err e
 	return scores, err
 }
 
-// PIT returns the randomised probability integral transform of each observation, F(y − 1) + u·P(Y = y): uniform on (0, 1) if the
-// forecasts are right and the u are.
+// PIT returns the randomised probability integral transform of each observation, F(y − 1) + u·P(Y = y): uniform on (0, 1) if
+// the distributions are correct and u is uniform.
 func (c *Counts) PIT(ctx context.Context, y, u []float64) (pit []float64, err error) {
 	err = eachInput(ctx, len(y), func(i int) {
 		y := y[i]

@@ -4,21 +4,22 @@ import (
 	"math"
 )
 
-// A latent value g ~ N(mean, sd²) of a forecast.
+// latent is a latent value g ~ N(mean, sd²).
 type latent struct {
 	likelihood Likelihood
 	mean, sd   float64
 }
 
 const (
-	// wide is beyond what standard deviations from the mean a bounded function is left out: the probability there is 2e-17.
+	// wide is the number of standard deviations from the mean beyond which a bounded function is left out: the probability
+	// there is 2e-17.
 	wide = 8.5
-	// agreement is how close two sums of the trapezoidal rule must be, the second with half the step: for a smooth function
-	// that dies out on both sides, halving the step squares the error.
+	// agreement is the largest difference of two sums of the trapezoidal rule, the second with half the step: for a smooth
+	// function that decays on both sides, halving the step squares the error.
 	agreement = 1e-7
-	// mostNodes of a rule; some 40 are usual.
+	// mostNodes is the largest number of nodes of a rule; some 40 are usual.
 	mostNodes = 1 << 13
-	// nothing is how small a term is against the sum where a function has died out.
+	// nothing is the size of a term relative to the sum at which a function counts as vanished.
 	nothing = 1e-17
 )
 
@@ -28,22 +29,22 @@ func (n latent) density(g float64) float64 {
 	return math.Exp(-0.5*z*z) / (n.sd * math.Sqrt(2*math.Pi))
 }
 
-// average returns E f(g), for an f that changes over units of g, as eᵍ and 1/(1 + e⁻ᵍ) do.
+// average returns E f(g), for an f that changes over units of g, such as eᵍ and 1/(1 + e⁻ᵍ).
 func (n latent) average(f func(g float64) float64) float64 {
 	if n.sd == 0 {
 		return f(n.mean)
 	}
 	return trapezoid(n.mean, min(1.1*n.sd, 1.2), math.Inf(-1), math.Inf(1), 0, func(g float64) (term, curvature float64) {
 		p := n.density(g)
-		if p == 0 { // also where f overflows
+		if p == 0 { // true also where f overflows
 			return 0, 0
 		}
 		return p * f(g), 0
 	})
 }
 
-// cdf returns E P(Y ≤ y | g). As a function of g this probability is a step: about the normal distribution function, at the guess
-// c with the width w of the likelihood there, whose average has a closed form. The rest is smooth, and lies near c.
+// cdf returns E P(Y ≤ y | g). As a function of g this probability is a step: about the normal distribution function at the
+// guess c with the width w of the likelihood, whose average has a closed form. The rest is smooth, and lies near c.
 func (n latent) cdf(y, size float64) float64 {
 	at := func(g float64) float64 { return n.likelihood.CDF(y, size, g) }
 	if n.sd == 0 {
@@ -89,8 +90,8 @@ func (n latent) logDensity(y, size float64) float64 {
 	return peak + math.Log(sum) - math.Log(n.sd) - 0.5*math.Log(2*math.Pi)
 }
 
-// mode returns about where log p(y | g) has its largest sum with the log density of g, and the width there. By Newton's method
-// between the mean, where the prior has its mode, and where the slope changes its sign.
+// mode returns approximately the g at which log p(y | g) plus the log density of g is largest, and the width of the maximum.
+// It uses Newton's method between the mean, the mode of the prior, and the place where the slope changes its sign.
 func (n latent) mode(at func(g float64) Derivatives, guess float64) (mode, scale float64) {
 	precision := 1 / (n.sd * n.sd)
 	bounds := [2]float64{math.Inf(-1), math.Inf(1)}
@@ -122,8 +123,9 @@ func (n latent) mode(at func(g float64) Derivatives, guess float64) (mode, scale
 	return mode, scale
 }
 
-// trapezoid integrates a smooth function that dies out on both sides of from, at the latest below lo and above hi. The step is
-// halved until the curvature of the logarithm of f is at most 4 over a step, and two sums agree, to least or relatively.
+// trapezoid integrates a smooth function that decays on both sides of from and vanishes below lo and above hi. The step is
+// halved until the curvature of the logarithm of f is at most 4 over a step, and two sums agree, absolutely to least or
+// relatively.
 func trapezoid(from, step, lo, hi, least float64, f func(g float64) (term, curvature float64)) float64 {
 	var sum, size, bend float64
 	visit := func(g float64) float64 {
@@ -167,25 +169,24 @@ func trapezoid(from, step, lo, hi, least float64, f func(g float64) (term, curva
 	}
 }
 
-// least returns the least number y, a whole one or any, with at(y) ≥ p, where at rises, between two numbers that are given with
-// their values, one below p and one not. The logit of a distribution function is close to a line, or bends slowly, so that its
-// inverse is interpolated by squares where these are safe, else the bracket is halved (Chandrupatla 1997, Advances in
-// Engineering Software 28, 145–149). Each step goes at least as far into the bracket as numbers stand apart, so that its end is
-// next to its beginning.
+// least returns the least number y, whole or real, with at(y) ≥ p, where at rises. lo and hi are two numbers with their
+// values, one below p and one not. The logit of a distribution function is close to a line, or bends slowly, so its inverse is
+// interpolated quadratically where that is safe, else the bracket is halved (Chandrupatla 1997, Advances in Engineering
+// Software 28, 145–149). Each step moves by at least the spacing of numbers, so its end differs from its start.
 func least(at func(y float64) float64, p float64, lo, hi [2]float64, whole bool) float64 {
 	apart := func(y float64) float64 { return math.Nextafter(math.Abs(y), math.Inf(1)) - math.Abs(y) }
 	logit := func(q float64) float64 { return min(max(math.Log(q)-math.Log1p(-q), -800), 800) }
 	target := logit(p)
 	beyond := func(q float64) float64 {
 		v := logit(q) - target
-		if q >= p != (v >= 0) { // by rounding
+		if q >= p != (v >= 0) { // possible by rounding
 			v = -v
 		}
 		return v
 	}
 	a, b := hi[0], lo[0] // the newest, and the other side of the bracket
 	fa, fb := beyond(hi[1]), beyond(lo[1])
-	var c, fc float64 // the one before
+	var c, fc float64 // the previous one
 	share := 0.5
 	for {
 		low, high := min(a, b), max(a, b)
@@ -212,22 +213,22 @@ func least(at func(y float64) float64, p float64, lo, hi [2]float64, whole bool)
 	}
 }
 
-// deepest is how often a block is halved: a range of float64 to its first numbers.
+// deepest is the largest number of halvings of a block: from the range of float64 to its first numbers.
 const deepest = 1100
 
-// addUp returns Σ f(first + j·direction) over j from 0, or for real numbers the integral from first on, up to count: of an f that
-// falls from first on. Blocks are halved until their sums by five terms agree with the sums over both halves.
+// addUp returns Σ f(first + j·direction) over j from 0, or for real numbers the integral from first on, up to count, for an f
+// that falls from first on. Blocks are halved until their sums by five terms agree with the sums over both halves.
 func addUp(first, direction, count float64, whole bool, f func(k float64) float64) (sum float64) {
 	if !(count > 0) {
 		return 0
 	}
 	quarter := count / 4
-	if whole { // a power of two; what comes beyond count is next to nothing
+	if whole { // a power of two; the terms beyond count are negligible
 		_, exponent := math.Frexp(max(1, math.Ceil(quarter)) - 0.5)
 		quarter = math.Ldexp(1, max(0, exponent))
 	}
 	at := func(j float64) float64 { return f(first + direction*j) }
-	var floor float64 // f falls: up to j the sum is j·f(j) or more
+	var floor float64 // f falls, so the sum up to j is at least j·f(j)
 	for j := count; j > floor && (j >= 1 || !whole); j /= 8 {
 		floor = max(floor, j*at(j))
 	}
@@ -254,7 +255,7 @@ func addUp(first, direction, count float64, whole bool, f func(k float64) float6
 		}
 		add(from, half, left, depth-1)
 		if whole {
-			sum -= f[2] // it is in both
+			sum -= f[2] // both halves contain it
 		}
 		add(from+2*quarter, half, right, depth-1)
 	}
@@ -277,8 +278,8 @@ func five(f [5]float64, quarter float64, whole bool) float64 {
 	}
 	n, e := 2*quarter, 1/quarter
 	squares := 2 * (e * (n + 1)) * (2*n + 1) / 6  // Σ j² over the half, in squares of quarters
-	fourth := squares * (3*2*2 + 3*2*e - e*e) / 5 // and Σ j⁴
-	outer := (fourth - squares) / 12              // of 4·outer + inner = squares
+	fourth := squares * (3*2*2 + 3*2*e - e*e) / 5 // Σ j⁴, in fourth powers of quarters
+	outer := (fourth - squares) / 12              // solves 4·outer + inner = squares
 	inner := squares - 4*outer                    // and 16·outer + inner = fourth
 	middle := 2*n + 1 - 2*outer - 2*inner
 	return outer*(f[0]+f[4]) + inner*(f[1]+f[3]) + middle*f[2]

@@ -1,4 +1,4 @@
-// Package observe has models of observations that are not Gaussian, around the Gaussian process of package gppl:
+// Package observe models observations that are not Gaussian, around the Gaussian process of package gppl:
 //
 //   - FitRobust: Student-t noise, for readings that are wrong now and then; FindOutliers tests whether there are any.
 //   - FitLaplace: counts, shares and events, whose Likelihood is Poisson, NegBinomial, Binomial or one of your own, by Laplace's

@@ -30,18 +30,18 @@ import (
 // Gaussian model. It is safe for concurrent use and keeps nothing between calls.
 type Laplace struct {
 	model      gppl.Model
-	data       gppl.Data // with y as it was observed
+	data       gppl.Data // y as observed
 	sizes      []float64
 	likelihood Likelihood
 	options    []gppl.Option
-	gaussian   *gppl.Exact // of the guesses, each with an error of 1
+	gaussian   *gppl.Exact // loss of the guesses, each with an error of 1
 	start      []float64   // latent values from which Newton's method begins
 }
 
 var _ gppl.Loss = (*Laplace)(nil)
 
-// NewLaplace returns the loss of data whose y are drawn from a likelihood. Sizes are n exposures or numbers of trials; nil stands
-// for ones. It is an error if an observation is impossible, or if the data have errors.
+// NewLaplace returns the loss of data whose y are drawn from a likelihood. Sizes are n exposures or numbers of trials; nil
+// means ones. NewLaplace returns an error if an observation is impossible, or if the data have errors.
 func NewLaplace(
 	ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, opts ...gppl.Option,
 ) (*Laplace, error) {
@@ -72,8 +72,8 @@ func NewLaplace(
 	return l, err
 }
 
-// StartAt returns the same loss with Newton's method beginning at the mode at theta. Near theta an evaluation then takes half as
-// many steps.
+// StartAt returns the same loss with Newton's method beginning at the mode at theta. Near theta an evaluation then takes half
+// as many steps.
 func (l *Laplace) StartAt(ctx context.Context, theta []float64) (*Laplace, error) {
 	s, err := l.mode(ctx, theta)
 	if err != nil {
@@ -126,7 +126,7 @@ func (l *Laplace) String() string {
 	return fmt.Sprintf("Laplace (n=%d, %v)", l.data.Len(), l.likelihood)
 }
 
-// ValueGrad is as [gppl.Loss] has it.
+// ValueGrad implements [gppl.Loss].
 func (l *Laplace) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
 	s, err := l.mode(ctx, theta)
 	if err != nil {
@@ -135,26 +135,26 @@ func (l *Laplace) ValueGrad(ctx context.Context, grad, theta []float64) (float64
 	return s.valueGrad(grad)
 }
 
-// mode is the mode of the posterior at one θ.
+// mode holds the mode of the posterior at one θ.
 type mode struct {
 	ctx        context.Context
 	loss       *Laplace
-	theta      []float64 // of the model
+	theta      []float64 // parameters of the model
 	likelihood Likelihood
 	model      gppl.Model
-	exact      *gppl.Exact // by the engine that is cheapest at θ
-	noise      float64     // σ², with the white noise of the kernel
+	exact      *gppl.Exact // uses the engine that is cheapest at θ
+	noise      float64     // σ² plus the white noise of the kernel
 	g          []float64   // ĝ
 	at         []Derivatives
 }
 
 const (
 	mostNewton = 100   // steps; some five are usual
-	leastShare = 1e-12 // of a step
-	newtonDone = 1e-5  // of a posterior standard deviation: the next step, which is quadratically smaller, is left out
+	leastShare = 1e-12 // least share of a step
+	newtonDone = 1e-5  // in posterior standard deviations: the next step, which is quadratically smaller, is left out
 )
 
-// mode finds ĝ by Newton's method, which is concave. The step is halved until the log posterior does not fall.
+// mode finds ĝ by Newton's method; the log posterior is concave. A step is halved until the log posterior does not fall.
 func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 	n := l.data.Len()
 	s := &mode{
@@ -224,7 +224,7 @@ func (s *mode) look(g []float64) (sum float64, err error) {
 	return sum, nil
 }
 
-// pseudo returns the Gaussian data whose posterior mode is where a Newton step from g leads: y = g + ∂log p/W with the errors
+// pseudo returns the Gaussian data whose posterior mode is the end of a Newton step from g: y = g + ∂log p/W with the errors
 // W^−½.
 func (s *mode) pseudo() (y, errs []float64) {
 	y, errs = make([]float64, len(s.g)), make([]float64, len(s.g))
@@ -235,7 +235,7 @@ func (s *mode) pseudo() (y, errs []float64) {
 	return y, errs
 }
 
-// gaussian returns these as data.
+// gaussian returns the pseudo-observations as data.
 func (s *mode) gaussian() (gppl.Data, error) {
 	y, errs := s.pseudo()
 	d, err := gppl.NewData(s.loss.data.X, y)
@@ -261,8 +261,8 @@ func (s *mode) evaluate(y, errs []float64, f func(*gppl.Exact) error) error {
 	}
 }
 
-// smooth returns the posterior mean of g given Gaussian data (for pseudo, where a Newton step leads), and α = A⁻¹y without what
-// the mean of the model explains.
+// smooth returns the posterior mean of g given Gaussian data (for pseudo, the end of a Newton step), and α = A⁻¹y without the
+// part that the mean of the model explains.
 func (s *mode) smooth(y, errs []float64) (g, alpha []float64, err error) {
 	alpha = make([]float64, len(y))
 	err = s.evaluate(y, errs, func(exact *gppl.Exact) error {
@@ -272,7 +272,7 @@ func (s *mode) smooth(y, errs []float64) (g, alpha []float64, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g = y // which WithObservations has copied
+	g = y // WithObservations has copied y
 	for i, at := range s.at {
 		g[i] += alpha[i] / at.D2
 	}
@@ -299,7 +299,7 @@ func (s *mode) valueGrad(grad []float64) (value float64, err error) {
 	}
 	for i, at := range s.at {
 		w := -1 / at.D2
-		variances[i] = max(0, w-w*w*variances[i]) // of g
+		variances[i] = max(0, w-w*w*variances[i]) // posterior variance of g
 	}
 	return s.completed(value, y), s.implicit(grad, y, errs, variances)
 }
@@ -312,9 +312,9 @@ func (s *mode) completed(value float64, y []float64) float64 {
 	return value
 }
 
-// implicit adds to grad what follows from ∂ĝ/∂θ = W⁻¹A⁻¹∂K α, and sets the derivatives in the parameters of the likelihood. With
-// u_i = ½v_i ∂³log p and the posterior variances v, the first is −(A⁻¹W⁻¹u)ᵀ∂K α: the difference of the gradients of Gaussian
-// data shifted by ±W⁻¹u, which is exact, since these are quadratic.
+// implicit adds to grad the part through ∂ĝ/∂θ = W⁻¹A⁻¹∂K α, and sets the derivatives in the parameters of the likelihood.
+// With u_i = ½v_i ∂³log p and the posterior variances v, the part is −(A⁻¹W⁻¹u)ᵀ∂K α: the difference of the gradients for
+// Gaussian data shifted by ±W⁻¹u, which is exact, since these are quadratic.
 func (s *mode) implicit(grad, y, errs, variances []float64) error {
 	u, shift := make([]float64, len(y)), make([]float64, len(y))
 	for i, at := range s.at {
@@ -365,16 +365,16 @@ func (s *mode) slope(shaped Shaped, p int, u, variances, errs []float64) (sum fl
 	return sum - floats.Dot(u, g), err
 }
 
-// Correction is what Laplace's approximation of a likelihood misses, by importance sampling of the latent values.
+// Correction is the error of Laplace's approximation of a likelihood, by importance sampling of the latent values.
 type Correction struct {
 	Nats   float64 // to be added to the loss
-	StdErr float64 // of Nats
-	K      float64 // k̂ of the weights: above 0.7 they cannot be trusted (see package psis)
+	StdErr float64 // standard error of Nats
+	K      float64 // k̂ of the weights: above 0.7 they are unreliable (see package psis)
 }
 
-// Correct draws latent values from Laplace's approximation at theta and weighs them (Pareto smoothed). It is an error if K is
-// above 0.7: the posterior is then too far from a Gaussian, or has too many dimensions, for this correction. It costs as much as
-// Posterior.Sample.
+// Correct draws latent values from Laplace's approximation at theta and weighs them (Pareto smoothed). It returns an error if
+// K is above 0.7: the posterior is then too far from a Gaussian, or has too many dimensions, for this correction. It costs as
+// much as Posterior.Sample.
 func (l *Laplace) Correct(ctx context.Context, theta []float64, draws int, seed uint64) (c Correction, err error) {
 	s, err := l.mode(ctx, theta)
 	if err != nil {
@@ -388,7 +388,7 @@ func (l *Laplace) Correct(ctx context.Context, theta []float64, draws int, seed 
 	if err != nil {
 		return c, fmt.Errorf("observe: %v: %w", l, err)
 	}
-	least := slices.Index(logs, slices.Min(logs)) // a weight that is not smoothed, so that it has the scale of all
+	least := slices.Index(logs, slices.Min(logs)) // a weight that is not smoothed sets the scale of all
 	c.Nats = math.Log(weights.Weights[least]) + math.Log(float64(draws)) - logs[least]
 	c.StdErr, c.K = math.Sqrt(max(0, 1/weights.ESS-1/float64(draws))), weights.K
 	if !(c.K <= psis.Reliable) {

@@ -12,14 +12,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
-// Likelihood is how an observation y arises from the latent value g = f(x): log p(y | g, size), concave in g. The size is the
-// exposure of a count (its mean is size·eᵍ) or the number of trials of a share.
+// Likelihood is the distribution of an observation y given the latent value g = f(x): log p(y | g, size), concave in g. The
+// size is the exposure of a count (its mean is size·eᵍ) or the number of trials of a share.
 type Likelihood interface {
-	// Check returns an error for a y or a size that cannot be.
+	// Check returns an error for an impossible y or size.
 	Check(y, size float64) error
 	// LogDensity returns log p(y | g) with its derivatives in g.
 	LogDensity(y, size, g float64) Derivatives
-	// Guess returns a g at which y is about what is expected.
+	// Guess returns a g at which the expected observation is about y.
 	Guess(y, size float64) float64
 	// Mean returns E(y | g), Variance Var(y | g).
 	Mean(size, g float64) float64
@@ -29,8 +29,8 @@ type Likelihood interface {
 	fmt.Stringer
 }
 
-// Continuous is a likelihood of y that are not whole numbers, such as waiting times: LogDensity is the log of a density, and
-// quantiles and scores are of real numbers. The method does nothing.
+// Continuous is a likelihood of real y, such as waiting times: LogDensity is the log of a density, and quantiles and scores
+// are over real numbers. The method does nothing.
 type Continuous interface {
 	Likelihood
 	Continuous()
@@ -68,7 +68,7 @@ func (Poisson) LogDensity(y, size, g float64) Derivatives {
 
 // logPoisson returns y·log μ − μ − log y!.
 func logPoisson(y, size, g, mu float64) float64 {
-	if y > few {
+	if y > mostTabulated {
 		return gammas.LogGamma(y, g+math.Log(size/y)) - math.Log(y)
 	}
 	return y*(g+math.Log(size)) - mu - logFactorials[int(y)]
@@ -85,15 +85,15 @@ func (Poisson) CDF(y, size, g float64) float64 {
 		return 0
 	case math.IsInf(y, 1):
 		return 1
-	case y < few:
+	case y < mostTabulated:
 		return mathext.GammaIncRegComp(y+1, size*math.Exp(g))
 	}
 	_, above := gammas.GammaTails(y+1, g+math.Log(size/(y+1)))
 	return above
 }
 
-// NegBinomial counts events whose rate varies beyond what f explains: Poisson with a rate that is gamma distributed about
-// size·eᵍ. The variance is μ + μ²/Shape: the smaller the shape, the more overdispersed the counts.
+// NegBinomial counts events whose rate varies more than f explains: Poisson with a gamma distributed rate about size·eᵍ. The
+// variance is μ + μ²/Shape: the smaller the shape, the more overdispersed the counts.
 type NegBinomial struct {
 	Shape float64 // r > 0
 }
@@ -106,7 +106,7 @@ func (l NegBinomial) LogDensity(y, size, g float64) Derivatives {
 	r, mu := l.Shape, size*math.Exp(g)
 	s, left, log, logLeft := logistics(g + math.Log(size/r)) // μ/(r + μ)
 	d := Derivatives{D1: y - (y+r)*s, D2: -(y + r) * s * left}
-	if s < 0.5 { // of a large r, μ has more digits than r·s
+	if s < 0.5 { // with a large r, μ has more digits than r·s
 		d.D1, d.D2 = left*(y-mu), -(1+y/r)*mu*left*left
 	}
 	d.D3 = d.D2 * (left - s)
@@ -118,7 +118,7 @@ func (l NegBinomial) LogDensity(y, size, g float64) Derivatives {
 		}
 	case y == 0:
 		d.Value = r * logLeft
-	case y > few || r > few:
+	case y > mostTabulated || r > mostTabulated:
 		d.Value = gammas.LogBeta(y, r, g+math.Log(size/y)) - math.Log(y)
 	default:
 		d.Value = logRising(r, y) - logFactorials[int(y)] + y*log + r*logLeft
@@ -144,7 +144,7 @@ func (l NegBinomial) CDF(y, size, g float64) float64 {
 	return betaBelow(l.Shape, y, math.Log(y/size)-g)
 }
 
-// Params is the shape, learnt by its logarithm.
+// Params returns the shape, learnt by its logarithm.
 func (l NegBinomial) Params() []gppl.Param {
 	return []gppl.Param{{Name: "shape", Value: l.Shape, Transform: transform.Log{}}}
 }
@@ -192,8 +192,8 @@ func (Binomial) LogDensity(y, size, g float64) Derivatives {
 	d2 := -size * p * left
 	value := y*log + (size-y)*logLeft
 	switch fails := size - y; {
-	case y == 0 || fails == 0: // there is one way
-	case size > few:
+	case y == 0 || fails == 0: // there is only one way
+	case size > mostTabulated:
 		value = gammas.LogBeta(y, fails, g-math.Log(y/fails)) + math.Log(size/y/fails)
 	default:
 		value += logFactorials[int(size)] - logFactorials[int(y)] - logFactorials[int(fails)]
@@ -215,9 +215,9 @@ func (Binomial) CDF(y, size, g float64) float64 {
 	return betaBelow(size-y, y+1, -g-math.Log((size-y)/(y+1)))
 }
 
-// betaBelow is P(X ≤ x) at x/(1 − x) = eᵈ·a/b, where X has the beta distribution of a and b.
+// betaBelow returns P(X ≤ x) at x/(1 − x) = eᵈ·a/b, where X has the beta distribution of a and b.
 func betaBelow(a, b, d float64) float64 {
-	if max(a, b) <= few {
+	if max(a, b) <= mostTabulated {
 		return mathext.RegIncBeta(a, b, logistic(d+math.Log(a/b)))
 	}
 	below, _ := gammas.BetaTails(a, b, d)
@@ -234,7 +234,7 @@ func checkCount(y, size float64) error {
 	return nil
 }
 
-// logistic is 1/(1 + e⁻ˣ).
+// logistic returns 1/(1 + e⁻ˣ).
 func logistic(x float64) float64 {
 	if x < 0 {
 		e := math.Exp(x)
@@ -253,18 +253,19 @@ func logistics(x float64) (p, left, log, logLeft float64) {
 	return p, left, log, logLeft
 }
 
-// few is up to where factorials are taken from a table, and Γ by its logarithm: beyond, differences of these lose digits.
-const few = 200
+// mostTabulated is the largest argument for which factorials come from a table, and Γ from its logarithm: beyond, differences
+// of these lose digits.
+const mostTabulated = 200
 
-// logFactorials are log n! for n up to few.
-var logFactorials = func() (logs [few + 1]float64) {
+// logFactorials holds log n! for n up to mostTabulated.
+var logFactorials = func() (logs [mostTabulated + 1]float64) {
 	for n := range logs {
 		logs[n] = logGamma(float64(n) + 1)
 	}
 	return logs
 }()
 
-// logRising is log Γ(r + n)/Γ(r), for whole n and r of up to few: of some factors by their product.
+// logRising returns log Γ(r + n)/Γ(r), for whole n and r up to mostTabulated: a small number of factors by their product.
 func logRising(r, n float64) float64 {
 	const factors = 16
 	if n > factors {

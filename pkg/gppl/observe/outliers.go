@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Outliers reports what the residuals of a fitted model say about its noise.
+// Outliers tests the residuals of a fitted model against Gaussian noise.
 type Outliers struct {
 	// Z are the leave-one-out residuals, (y_i − mean)/standard deviation of y_i given all
 	// other observations: N(0, 1) if the model is right.
@@ -19,15 +19,15 @@ type Outliers struct {
 	// At are the indices of observations that the model cannot explain, most extreme first: with Gaussian noise, the probability of
 	// even one |Z| as large among n is below 1 %.
 	At []int
-	// Gain is the improvement, in nats, of the log likelihood of Z by a Student-t distribution over a normal one, each with its best
-	// scale. Nu is the degrees of freedom of the former.
+	// Gain is the improvement, in nats, of the log likelihood of Z by a Student-t distribution over a normal one, each with
+	// its best scale. Nu is the degrees of freedom of the Student-t.
 	Gain, Nu float64
-	// P is the probability of a gain as large if Z is normal: ½·P(χ²₁ > 2·Gain), since
-	// the normal distribution is at the end of the range of ν (Self and Liang 1987).
+	// P is the probability of at least this gain if Z is normal: ½·P(χ²₁ > 2·Gain), since the normal distribution is at the
+	// end of the range of ν (Self and Liang 1987).
 	P float64
 }
 
-// FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: it uses all residuals together and ignores their
+// FindOutliers tests the noise of a model against heavy tails, from LeaveOut: it uses all residuals together and ignores their
 // scale, since outliers inflate the learnt noise. The test treats the residuals as independent, which is nearly true.
 func FindOutliers(ctx context.Context, m gppl.Model, d gppl.Data, opts ...gppl.Option) (*Outliers, error) {
 	if d.Len() < 5 {
@@ -71,7 +71,7 @@ const proposalP = 0.01
 // Proposed reports whether Student-t noise (FitRobust) is advisable: P is below 1 %.
 func (o *Outliers) Proposed() bool { return o.P < proposalP }
 
-// String says what was found and what to do.
+// String describes the result and recommends what to do.
 func (o *Outliers) String() string {
 	var b strings.Builder
 	if o.Proposed() {

@@ -24,7 +24,7 @@ type RobustSettings struct {
 	Fit gppl.Settings
 	// MaxRounds bounds the rounds; 0 means 200.
 	MaxRounds int
-	// Training ends once a round lowers the bound by less than Tolerance, in nats; 0 means 1e-5.
+	// Tolerance, in nats, ends training once a round lowers the bound by less; 0 means 1e-5.
 	Tolerance float64
 }
 
@@ -37,10 +37,10 @@ type Robust struct {
 	// Model has the kernel, the mean and, as Noise, the squared scale σ² of the
 	// Student-t. The variance of the noise is σ²·ν/(ν − 2), or +Inf up to ν = 2.
 	Model   gppl.Model
-	Nu      float64   // ν; at 200, the largest, the noise is as good as Gaussian
-	Weights []float64 // of the observations: the posterior mean of λ_i, at most (ν+1)/ν
-	// Bound is an upper bound on the negative log likelihood of the data, in nats: the bound of a posterior in which f and the λ are
-	// independent (variational Bayes). It can be compared with the Value of an exact fit with Gaussian noise.
+	Nu      float64   // ν; at 200, the largest, the noise is practically Gaussian
+	Weights []float64 // for each observation the posterior mean of λ_i, at most (ν+1)/ν
+	// Bound is an upper bound on the negative log likelihood of the data, in nats, from a posterior in which f and the λ are
+	// independent (variational Bayes). It is comparable with the Value of an exact fit with Gaussian noise.
 	Bound     float64
 	Status    gppl.Status // Converged, Limited or Cancelled
 	Reason    string
@@ -59,13 +59,14 @@ type Robust struct {
 //   - the kernel's parameters, by the exact likelihood with the noise variances σ²/w_i
 //     (Data.Errors): dense, banded or, for Matérn, by a state space in O(n).
 //
-// Rounds converge linearly to a minimum: a few dozen suffice where the noise is well determined. There may be several, since
-// outliers can also be signal. On a time series there are two starts, m and auto.StartFrom of the series without its spikes, and
-// the result with the lower bound is kept. (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011 compare with EP.)
+// Rounds converge linearly to a minimum: a few dozen suffice where the noise is well determined. There may be several minima,
+// since outliers can also be signal. On a time series there are two starts, m and auto.StartFrom of the series without its
+// spikes; the result with the lower bound is kept. (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011 compare
+// with EP.)
 //
-// It is an error if the kernel contains white noise, which Student-t noise replaces, if the data have known errors, if there are
-// fewer than five observations, or if more than half of them have one value, as the likelihood then has no maximum. Other errors
-// are as for NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
+// FitRobust returns an error if the kernel contains white noise, which Student-t noise replaces, if the data have known
+// errors, if there are fewer than five observations, or if more than half of them have one value, as the likelihood then has
+// no maximum. It also returns the errors of NewExact. If ctx ends, it returns the result so far with ctx's error.
 func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings) (*Robust, error) {
 	if err := cmp.Or(m.CheckPlain("Student-t noise", d), m.Check()); err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 	if err != nil || d.X.Dim() != 1 {
 		return r, err
 	}
-	// A kernel that was learnt with outliers may have taken them for signal.
+	// A kernel learnt with outliers may have treated them as signal.
 	start, err := auto.StartFrom(ctx, m, withoutSpikes(d))
 	if err != nil {
 		return r, ctx.Err()
@@ -105,10 +106,10 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 	return r, nil
 }
 
-// mostlyOne returns how many numbers have one value, if more than half have; else 0.
+// mostlyOne returns how many numbers share one value if these are more than half, else 0.
 func mostlyOne(y []float64) int {
 	sorted := slices.Sorted(slices.Values(y))
-	middle, count := sorted[len(sorted)/2], 0 // what more than half are is in the middle
+	middle, count := sorted[len(sorted)/2], 0 // a value of more than half is in the middle
 	for _, v := range y {
 		if v == middle {
 			count++
@@ -120,9 +121,9 @@ func mostlyOne(y []float64) int {
 	return count
 }
 
-// withoutSpikes returns the series with what is far off the median of its seven neighbours
-// replaced by that median, for a start: by more than four times the median of these
-// distances over the whole series, in the scale of a standard deviation (Hampel 1974).
+// withoutSpikes returns the series with spikes replaced by the median of their seven neighbours, for a start. A spike differs
+// from that median by more than four times the median difference over the whole series, in the scale of a standard deviation
+// (Hampel 1974).
 func withoutSpikes(d gppl.Data) gppl.Data {
 	const reach, far, toSigma = 3, 4, 1.4826
 	n := d.Len()
@@ -151,7 +152,7 @@ func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings
 	tolerance float64) (*Robust, error) {
 	params := m.Params()
 	e := robustWork{settings: s, data: d, model: m, noiseFixed: params[len(params)-1].IsFixed()}
-	e.noise = student{nu: 4, scale2: m.Noise} // between Cauchy's tails and the normal's: none is given up at once
+	e.noise = student{nu: 4, scale2: m.Noise} // between Cauchy's tails and the normal's: no observation is discarded at once
 	r := &Robust{data: d, Status: gppl.Limited, Reason: fmt.Sprintf("%d rounds", rounds)}
 	best := math.Inf(1)
 	for range rounds {
@@ -188,14 +189,14 @@ func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings
 type robustWork struct {
 	settings   RobustSettings
 	data       gppl.Data
-	model      gppl.Model // its kernel
+	model      gppl.Model // holds the current kernel
 	noise      student
 	noiseFixed bool
 	r2         []float64 // E(y_i − f(x_i))²; nil before the first round
 }
 
-// gaussian returns the model and data of Gaussian noise of the variances σ²/w_i: the
-// least of them, σ²·ν/(ν+1), is the model's, the rest errors. Without r2 all are σ².
+// gaussian returns the model and data of Gaussian noise with the variances σ²/w_i: the least of them, σ²·ν/(ν+1), is the
+// model's, the rest are errors. Without r2 all are σ².
 func gaussian(m gppl.Model, d gppl.Data, noise student, r2 []float64) (gppl.Model, gppl.Data) {
 	if r2 == nil {
 		m.Noise = noise.scale2
@@ -270,7 +271,7 @@ func (e *robustWork) learnKernel(ctx context.Context) (bound float64, err error)
 	return bound, nil
 }
 
-// describe sets what was found.
+// describe sets the results.
 func (e *robustWork) describe(r *Robust, bound float64) {
 	r.Model, r.Nu, r.Bound = e.model, e.noise.nu, bound
 	r.Model.Noise = e.noise.scale2
@@ -289,7 +290,8 @@ func (r *Robust) Posterior(ctx context.Context, opts ...gppl.Option) (*gppl.Post
 	return gppl.NewPosterior(ctx, m, d, opts...)
 }
 
-// studentComponents of a mixture have its quantiles from 0.1 % to 99.9 % within 1e-3 of the scale for ν ≥ 2.
+// studentComponents is the number of components of a mixture: its quantiles from 0.1 % to 99.9 % are within 1e-3 of the scale
+// for ν ≥ 2.
 const studentComponents = 64
 
 // Predict returns the distribution of a new observation at each x, tails included: a mixture
@@ -323,7 +325,7 @@ func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s draws.Un
 	return mixture, u, err
 }
 
-// predict averages over models with the kernels of those given, with so many components of the noise in each.
+// predict averages over models with the kernels of the given ones, with the given number of components of the noise in each.
 func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model, components int) (*draws.Mixture, error) {
 	noise, weights := StudentNoise{r.Nu, r.Model.Noise}.Mixture(components)
 	mixture := &draws.Mixture{}

@@ -17,24 +17,24 @@ import (
 //
 //	w(r²) = (ν + 1)/(ν + r²/σ²),
 //
-// the weight of an observation, below 1 where it is far off (Lange, Little and Taylor 1989).
+// the weight of an observation, below 1 for one far off (Lange, Little and Taylor 1989).
 type student struct {
 	nu, scale2 float64 // ν and σ²
 }
 
-// Degrees of freedom are learnt between leastNu, where the tails are Cauchy's, and mostNu,
-// where 1000 observations cannot tell the noise from Gaussian.
+// Degrees of freedom are learnt between leastNu, where the tails are Cauchy's, and mostNu, where 1000 observations cannot
+// distinguish the noise from Gaussian.
 const leastNu, mostNu = 1, 200
 
-// nuTolerance is how exactly log ν is found.
+// nuTolerance is the absolute error of log ν.
 const nuTolerance = 1e-6
 
 func (s student) weight(r2 float64) float64 { return (s.nu + 1) / (s.nu + r2/s.scale2) }
 
-// most is the largest weight.
+// most returns the largest weight.
 func (s student) most() float64 { return (s.nu + 1) / s.nu }
 
-// logDensity is the log density of ε at ε² = r².
+// logDensity returns the log density of ε at ε² = r².
 func (s student) logDensity(r2 float64) float64 {
 	return s.logConstant() - 0.5*(s.nu+1)*math.Log1p(r2/(s.nu*s.scale2))
 }
@@ -43,12 +43,12 @@ func (s student) logConstant() float64 {
 	return gammas.HalfStep(0.5*s.nu) - 0.5*math.Log(2*math.Pi*s.scale2)
 }
 
-// slack is E log λ − log E λ, halved, less the Kullback–Leibler divergence of q(λ) from its prior, where q has the parameters
-// that r² gives: what the evidence bound of an observation has beyond the Gaussian likelihood of variance σ²/w.
+// slack returns (E log λ − log E λ)/2 minus the Kullback–Leibler divergence of q(λ) from its prior, where r² determines the
+// parameters of q: the difference between the evidence bound of an observation and the Gaussian likelihood of variance σ²/w.
 func (s student) slack(r2 float64) float64 {
 	a, b := 0.5*(s.nu+1), 0.5*(s.nu+r2/s.scale2)
 	a0 := 0.5 * s.nu
-	// The divergence is ½ψ(a) − log Γ(a)/Γ(a0) + a0·log(b/a0) + a·(a0 − b)/b; of a large ν its terms are large and cancel.
+	// The divergence is ½ψ(a) − log Γ(a)/Γ(a0) + a0·log(b/a0) + a·(a0 − b)/b; for a large ν its terms are large and cancel.
 	return gammas.HalfStep(a0) + 0.5*math.Log(a0/a) - a0*math.Log1p(r2/(s.nu*s.scale2)) + a*(0.5*r2/s.scale2)/b
 }
 
@@ -73,8 +73,8 @@ func scaledStudent(r2 []float64, nu, from float64) (student, float64) {
 	return s, log
 }
 
-// studentOf returns the ν within bounds and the σ² that have the largest likelihood Σ log p(r_i²): σ² by its fixed point σ² = Σ
-// w_i r_i²/n, ν by a golden section of its logarithm, to within 1e-6. from is where σ² begins. The r² must not all be 0.
+// studentOf returns the ν within bounds and the σ² that have the largest likelihood Σ log p(r_i²): σ² by its fixed point σ² =
+// Σ w_i r_i²/n, starting at from, and ν by a golden section of its logarithm, to within 1e-6. The r² must not all be 0.
 func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 	scale2 := from
 	profile := func(logNu float64) (student, float64) {
@@ -83,7 +83,7 @@ func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 		return s, log
 	}
 	lo, hi := math.Log(leastNu), math.Log(mostNu)
-	best, logDensity = profile(hi) // the likelihood rises towards Gaussian noise where it does at all
+	best, logDensity = profile(hi) // the likelihood rises towards Gaussian noise, if it rises at all
 	numeric.Minimum(func(logNu float64) float64 {
 		s, log := profile(logNu)
 		if log > logDensity {
@@ -97,8 +97,8 @@ func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 // StudentNoise is Student-t noise of Nu degrees of freedom and squared scale Scale2.
 type StudentNoise struct{ Nu, Scale2 float64 }
 
-// Mixture returns variances and weights, of sum 1, of a mixture of so many Gaussians that is the noise (draws.Mixture): the
-// precisions λ are at the quantiles in the middle of unequal steps, which are finer in both tails.
+// Mixture returns the variances and weights of a mixture of components Gaussians for the noise (draws.Mixture); the weights
+// add up to 1. The precisions λ are the quantiles in the middle of unequal steps, which are finer in both tails.
 func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
 	step := func(u float64) float64 { return u * u * u * (10 - 15*u + 6*u*u) }
 	for c := range components {
@@ -109,8 +109,8 @@ func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
 	return variances, weights
 }
 
-// HeaviestNoise returns the noise with the heaviest tails that is compatible with residuals, not all 0: the noise of the fewest
-// degrees of freedom, between 1 and 200, whose likelihood is at most the given nats below the largest, each with its best scale.
+// HeaviestNoise returns the noise with the heaviest tails that is compatible with residuals, not all 0: the fewest degrees of
+// freedom, between 1 and 200, whose likelihood is at most the given nats below the largest, each with its best scale.
 func HeaviestNoise(residuals []float64, nats float64) StudentNoise {
 	r2, square := make([]float64, len(residuals)), 0.0
 	for i, r := range residuals {
