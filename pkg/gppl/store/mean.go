@@ -19,8 +19,8 @@ import (
 var meanTypes = typed.NewRegistry[gppl.Mean](gppl.Intercept{}, gppl.Trend{}, gppl.Linear{}, gppl.Fourier{}, gppl.Step{},
 	gppl.Kink{}, gppl.Regressor{})
 
-// RegisterMean makes a mean's type known to Load, under the name of its Go type. A user's own mean registers its zero value in an
-// init function; its exported fields are what is saved. It panics if the name is taken by another type.
+// RegisterMean makes a mean's type known to Load, under the name of its Go type. Register the zero value of your own mean in
+// an init function; its exported fields are saved. RegisterMean panics if the name is taken by another type.
 func RegisterMean(zero gppl.Mean) { meanTypes.Register("gppl: store.RegisterMean", zero) }
 
 type meanJSON struct {

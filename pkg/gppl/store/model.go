@@ -69,7 +69,7 @@ type modelJSON struct {
 	Transforms []transformJSON `json:"transforms"` // one per parameter, in the order of Model.Params
 }
 
-// Model is a model as encoding/json writes and reads it.
+// Model is a model that encoding/json can write and read.
 type Model struct{ gppl.Model }
 
 // MarshalJSON writes the mean, the kernel, the noise variance or the channels, and the transforms.

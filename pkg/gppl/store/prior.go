@@ -18,8 +18,8 @@ import (
 var priorTypes = typed.NewRegistry[gppl.Prior](prior.LogNormal{}, prior.HalfNormal{}, prior.Gamma{}, prior.InverseGamma{},
 	prior.Uniform{})
 
-// RegisterPrior makes a prior's type known to Load, under the name of its Go type. A user's own prior registers its zero value in
-// an init function; its exported fields are what is saved. It panics if the name is taken by another type.
+// RegisterPrior makes a prior's type known to Load, under the name of its Go type. Register the zero value of your own prior
+// in an init function; its exported fields are saved. RegisterPrior panics if the name is taken by another type.
 func RegisterPrior(zero gppl.Prior) { priorTypes.Register("gppl: store.RegisterPrior", zero) }
 
 type paramPriorJSON struct {
@@ -29,10 +29,10 @@ type paramPriorJSON struct {
 	Fields json.RawMessage `json:"fields"`
 }
 
-// Prior is a prior of a parameter as encoding/json writes and reads it.
+// Prior is a prior of a parameter that encoding/json can write and read.
 type Prior struct{ gppl.ParamPrior }
 
-// Priors returns priors of parameters as encoding/json writes them.
+// Priors converts priors of parameters for encoding/json.
 func Priors(of []gppl.ParamPrior) (all []Prior) {
 	for _, p := range of {
 		all = append(all, Prior{p})
@@ -40,7 +40,7 @@ func Priors(of []gppl.ParamPrior) (all []Prior) {
 	return all
 }
 
-// ParamPriors returns the priors that were written or read.
+// ParamPriors converts priors back.
 func ParamPriors(of []Prior) (all []gppl.ParamPrior) {
 	for _, p := range of {
 		all = append(all, p.ParamPrior)

@@ -1,9 +1,9 @@
 // Package store writes models and results to files of JSON, with a format, a version and a checksum, and reads them again.
 //
-// Kernels, means and priors are written as their types with their contents. Those of package gppl are known; register a type of
-// your own by RegisterKernel, RegisterMean or RegisterPrior in an init function, in the program that loads as well. Model, Prior
-// and Result are fields for your own structs: encoding/json writes and reads them. (A gppl.Projection has only numbers, and
-// writes itself.)
+// Kernels, means and priors are written as their types with their contents. The types of package gppl are known; register a
+// type of your own by RegisterKernel, RegisterMean or RegisterPrior in an init function, in the program that loads as well.
+// Model, Prior and Result are fields for your own structs: encoding/json writes and reads them. (A gppl.Projection has only
+// numbers, and writes itself.)
 package store
 
 import (
@@ -20,7 +20,8 @@ import (
 
 var resultHeader = sealed.Header{Format: "gppl result", Version: 1}
 
-// resultJSON is a Result as it is written: what is of another form stands beside it, under the same name where it has one.
+// resultJSON is a Result in its written form: fields that encoding/json writes differently replace the embedded ones of the
+// same name.
 type resultJSON struct {
 	sealed.Header
 	Model Model `json:"model"`
@@ -31,17 +32,17 @@ type resultJSON struct {
 	FitSeconds   float64
 	Starts       []startJSON
 	Trace        traceJSON
-	Auto         json.RawMessage `json:",omitempty"` // what an auto.Result adds; a Result leaves it out
+	Auto         json.RawMessage `json:",omitempty"` // added by an auto.Result; a Result ignores it
 }
 
 // plainResult is a Result without its methods.
 type plainResult gppl.Result
 
-// paramJSON is what a FittedParam adds to the model's parameter of that name.
+// paramJSON holds the fields of a FittedParam beyond the model's parameter of that name.
 type paramJSON struct {
 	Name        string
 	Start       float64
-	StdErrLog   typed.Float `json:",omitempty"` // left out where it is NaN
+	StdErrLog   typed.Float `json:",omitempty"` // left out if NaN
 	StdErrPlace float64     `json:",omitempty"`
 	AtBound     bool        `json:",omitempty"`
 	Negligible  bool        `json:",omitempty"`
@@ -62,7 +63,7 @@ type startJSON struct {
 	gppl.StartResult
 }
 
-// Result is a result as encoding/json writes and reads it.
+// Result is a result that encoding/json can write and read.
 type Result struct{ *gppl.Result }
 
 // MarshalJSON writes the result in the versioned format of Save.
@@ -73,7 +74,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(encode(r.Result))
 }
 
-// known returns a standard error, or 0, which is left out, if it is not known.
+// known returns a standard error, or 0, which JSON leaves out, if it is unknown.
 func known(se float64) typed.Float {
 	if math.IsNaN(se) {
 		return 0
@@ -171,8 +172,8 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 
 func durationOf(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
-// Save writes a result to a file with a checksum, completely or not at all: it writes a temporary
-// file beside it, and renames that.
+// Save writes a result to a file with a checksum, completely or not at all: it writes a temporary file in the same folder, and
+// renames it.
 func Save(path string, r *gppl.Result) error { return sealed.Save(path, Result{r}) }
 
 // Load reads a result that Save wrote, or the Result of an auto.Result.
