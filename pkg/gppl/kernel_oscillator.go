@@ -173,8 +173,8 @@ var (
 	_ chained                = (*oscillation)(nil)
 )
 
-// Rotation is the kernel of a spotted star that turns (Foreman-Mackey et al. 2017; celerite2, RotationTerm): two SHO whose
-// damped periods are Period and half of it, with ω = 2π/period of each,
+// Rotation is the kernel of a spotted, rotating star (Foreman-Mackey et al. 2017; celerite2, RotationTerm): two SHO with the
+// damped periods Period and Period/2, where ω = 2π/period for each,
 //
 //	Q₁ = ½ + Quality + Difference   ω₁ = 4πQ₁/(Period·√(4Q₁² − 1))   v₁ = v/(1 + Mix)
 //	Q₂ = ½ + Quality                ω₂ = 8πQ₂/(Period·√(4Q₂² − 1))   v₂ = v·Mix/(1 + Mix)
@@ -192,7 +192,7 @@ func (k Rotation) WithParams(theta []float64) Kernel {
 }
 func (k Rotation) String() string { return describe("Rotation", k.Params()) }
 
-// Terms returns the two oscillators, whose sum it is.
+// Terms returns the two oscillators whose sum the kernel is.
 func (k Rotation) Terms() (whole, half SHO) {
 	// √(4Q² − 1)/2Q at Q = ½ + q, whose 4Q² − 1 is 4q(1 + q).
 	undamped := func(q float64) float64 { return math.Sqrt(q*(1+q)) / (0.5 + q) }
@@ -201,7 +201,8 @@ func (k Rotation) Terms() (whole, half SHO) {
 		SHO{k.Variance * k.Mix / (1 + k.Mix), 0.5 * k.Period * undamped(k.Quality), 0.5 + k.Quality}
 }
 
-// chains are ∂log(v, period, quality) of the two in the log of each parameter: ∂log(√(q(1+q))/Q)/∂Q = 1/(4Q·q(1+q)).
+// chains returns ∂log(v, period, quality) of the two oscillators in the log of each parameter, by ∂log(√(q(1+q))/Q)/∂Q =
+// 1/(4Q·q(1+q)).
 func (k Rotation) chains() (whole, half [][3]float64) {
 	of := func(q, own float64) (slope, quality float64) {
 		return own / (4 * (0.5 + q) * q * (1 + q)), own / (0.5 + q)
@@ -240,19 +241,19 @@ func (k Rotation) Processes(dst []capability.Process) []capability.Process {
 	return append(dst, &o[0], &o[1])
 }
 
-// Reach is the longer of the two.
+// Reach returns the longer reach of the two oscillators.
 func (k Rotation) Reach(eps float64) float64 {
 	a, b := k.Terms()
 	return max(a.Reach(eps), b.Reach(eps))
 }
 
-// Bandwidth is the larger of the two.
+// Bandwidth returns the larger bandwidth of the two oscillators.
 func (k Rotation) Bandwidth(eps float64) float64 {
 	a, b := k.Terms()
 	return max(a.Bandwidth(eps), b.Bandwidth(eps))
 }
 
-// Steepness is the mean of the two, by their variances.
+// Steepness returns the mean steepness of the two oscillators, weighted by their variances.
 func (k Rotation) Steepness(span float64) float64 {
 	a, b := k.Terms()
 	return (a.Steepness(span) + k.Mix*b.Steepness(span)) / (1 + k.Mix)

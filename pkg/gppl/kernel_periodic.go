@@ -36,7 +36,7 @@ func (k Periodic) Steepness(span float64) float64 {
 	return span * periodicSteepness(k.Lengthscale, k.Period)
 }
 
-// still is the kernel as a LocPer whose pattern never drifts.
+// still returns the kernel as a LocPer whose pattern never drifts.
 func (k Periodic) still() LocPer { return LocPer{k.Variance, math.Inf(1), k.Period, k.Lengthscale} }
 
 func (k Periodic) Cov(dst, r []float64)   { k.still().Cov(dst, r) }
@@ -64,16 +64,16 @@ func (k LocPer) WithParams(theta []float64) Kernel {
 }
 func (k LocPer) String() string { return describe("LocPer", k.Params()) }
 
-// Reach is that of the SE factor.
+// Reach returns the reach of the SE factor.
 func (k LocPer) Reach(eps float64) float64 { return k.Lengthscale * math.Sqrt(-2*math.Log(eps)) }
 
-// Bandwidth is the sum of those of the two factors.
+// Bandwidth returns the sum of the bandwidths of the two factors.
 func (k LocPer) Bandwidth(eps float64) float64 {
 	digits := -math.Log(eps)
 	return math.Sqrt(2*digits)/(2*math.Pi*k.Lengthscale) + harmonics(k.PeriodicLengthscale, digits)/k.Period
 }
 
-// Steepness: r·exp(−r²/2l²) is at most 0.61·l.
+// Steepness uses that r·exp(−r²/2l²) is at most 0.61·l.
 func (k LocPer) Steepness(span float64) float64 {
 	return 1 + min(span, 0.61*k.Lengthscale)*periodicSteepness(k.PeriodicLengthscale, k.Period)
 }
@@ -141,8 +141,8 @@ func (k LocPer) Slope(dst, r []float64) {
 	}
 }
 
-// harmonics estimates how many harmonics exp(−2 sin²/l²) has: its coefficients
-// are Bessel functions I_j(1/l²), which fall like a Gaussian and then faster.
+// harmonics estimates the number of harmonics of exp(−2 sin²/l²): its coefficients are Bessel functions I_j(1/l²), which fall
+// like a Gaussian and then faster.
 func harmonics(l, digits float64) float64 {
 	return 3 + math.Sqrt(2*digits)/l + digits/8
 }
@@ -160,10 +160,10 @@ var (
 	_ capability.Waver       = Cosine{}
 )
 
-// Cosine is the kernel v·cos(2πr/p): a sinusoid of period p whose amplitude and phase never change. Times a Matérn or another
-// Markov kernel (Mul) it is a sinusoid that drifts. In d = 1 it is positive definite; for d > 1, where it takes the Euclidean
-// distance, it need not be. On the line it is Markov, with a state of two numbers, and so is its product with a Markov kernel,
-// with twice as many as that.
+// Cosine is the kernel v·cos(2πr/p): a sinusoid of period p whose amplitude and phase never change. Its product (Mul) with a
+// Matérn or another Markov kernel is a sinusoid that drifts. In d = 1 it is positive definite; for d > 1, where it takes the
+// Euclidean distance, it need not be. On the line it is Markov, with a state of two numbers; its product with a Markov kernel
+// is Markov, with twice the state of that kernel.
 type Cosine struct{ Variance, Period float64 }
 
 func (k Cosine) Params() []Param {
@@ -238,17 +238,17 @@ func (k SpectralMixture) WithParams(theta []float64) Kernel {
 }
 func (k SpectralMixture) String() string { return describe("SpectralMixture", k.Params()) }
 
-// Reach is that of the SE factor.
+// Reach returns the reach of the SE factor.
 func (k SpectralMixture) Reach(eps float64) float64 {
 	return k.Lengthscale * math.Sqrt(-2*math.Log(eps))
 }
 
-// Bandwidth is 1/p plus the bandwidth of the SE factor.
+// Bandwidth returns 1/p plus the bandwidth of the SE factor.
 func (k SpectralMixture) Bandwidth(eps float64) float64 {
 	return math.Sqrt(-2*math.Log(eps))/(2*math.Pi*k.Lengthscale) + 1/k.Period
 }
 
-// Steepness: r·exp(−r²/2l²) is at most 0.61·l.
+// Steepness uses that r·exp(−r²/2l²) is at most 0.61·l.
 func (k SpectralMixture) Steepness(span float64) float64 {
 	return 1 + min(span, 0.61*k.Lengthscale)*2*math.Pi/k.Period
 }

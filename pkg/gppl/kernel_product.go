@@ -14,9 +14,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// covarianceProduct returns k(x, t)·α, len(x)×c, for α with a row for each of t: along the line in O(n + m) for what is
-// Markovian, by waves for smooth terms, else from the covariances themselves. It errs by what a Draw does, relative to
-// k(0)·Σ|α|.
+// covarianceProduct returns k(x, t)·α, len(x)×c, for α with a row for each of t. It works along the line in O(n + m) for
+// Markovian terms, by waves for smooth terms, and otherwise from the covariances themselves. Its error is a Draw's, relative
+// to k(0)·Σ|α|.
 func covarianceProduct(ctx context.Context, k Kernel, x, t Inputs, alpha blas64.General) (blas64.General, error) {
 	dst := dense.New(x.Len(), alpha.Cols)
 	if x.Len() == 0 || t.Len() == 0 {

@@ -31,7 +31,7 @@ func (k SE) String() string { return describe("SE", k.Params()) }
 // Reach returns l·√(−2·log eps).
 func (k SE) Reach(eps float64) float64 { return k.Lengthscale * math.Sqrt(-2*math.Log(eps)) }
 
-// Bandwidth returns where exp(−2π²l²f²) = eps.
+// Bandwidth returns the f at which exp(−2π²l²f²) = eps.
 func (k SE) Bandwidth(eps float64) float64 {
 	return math.Sqrt(-2*math.Log(eps)) / (2 * math.Pi * k.Lengthscale)
 }
@@ -117,13 +117,13 @@ func (k RQ) WithParams(theta []float64) Kernel {
 }
 func (k RQ) String() string { return describe("RQ", k.Params()) }
 
-// Reach returns where (1 + r²/2αl²)^−α = eps.
+// Reach returns the r at which (1 + r²/2αl²)^−α = eps.
 func (k RQ) Reach(eps float64) float64 {
 	return k.Lengthscale * math.Sqrt(2*k.Alpha*math.Expm1(-math.Log(eps)/k.Alpha))
 }
 
 // Bandwidth follows from the density, zᵛ·K_v(z) with z = 2πfl√(2α) and v = α − ½, which falls like exp(−v·(t − ln(1 + t/2))),
-// t = √(1 + z²/v²) − 1 (Abramowitz and Stegun 1972, 9.7.8): like exp(−z) where α is small, and as that of SE where it is large.
+// t = √(1 + z²/v²) − 1 (Abramowitz and Stegun 1972, 9.7.8): like exp(−z) for small α, and like SE's density for large α.
 func (k RQ) Bandwidth(eps float64) float64 {
 	fall, v := -math.Log(eps), math.Max(k.Alpha-0.5, 1e-3)
 	c := fall / v
@@ -137,7 +137,7 @@ func (k RQ) Bandwidth(eps float64) float64 {
 	return v * math.Sqrt(t*(t+2)) / (2 * math.Pi * k.Lengthscale * math.Sqrt(2*k.Alpha))
 }
 
-// Steepness: r·|k′|/v = 2α·s·(1 − s)^α, s = q/(1 + q), is below 1.
+// Steepness returns 1, since r·|k′|/v = 2α·s·(1 − s)^α, s = q/(1 + q), is below 1.
 func (k RQ) Steepness(float64) float64 { return 1 }
 
 func (k RQ) Cov(dst, r []float64) {
@@ -203,7 +203,7 @@ func (k White) Steepness(float64) float64 { return 0 }
 // Nugget returns v.
 func (k White) Nugget() float64                          { return k.Variance }
 func (k White) ContractNugget(grad []float64, w float64) { grad[0] += w * k.Variance }
-func (k White) Amplitudes() (at []int, known bool)       { return nil, true } // of no signal
+func (k White) Amplitudes() (at []int, known bool)       { return nil, true } // it has no signal
 
 func (k White) Cov(dst, r []float64)       { clear(dst[:len(r)]) }
 func (k White) Contract(_, _, _ []float64) {}

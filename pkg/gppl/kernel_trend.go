@@ -20,10 +20,10 @@ var (
 //
 // With a small Memory and a Lengthscale far beyond the range of x it is the local linear trend with damping of exponential
 // smoothing (Gardner and McKenzie 1985), without noise of the level: a slope lasts for about m, a step Δ has the factor φ =
-// exp(−Δ/m), and over longer gaps, m ≪ r ≪ l, the level is a random walk whose increments have the variance 2vr/l. The derivative
-// of f has the variance v/lm. As Memory → 0, k becomes Laplace. Equal times, Memory = 1, have v·(1 + r/l)·exp(−r/l), that of
-// Matern32. Its paths are once differentiable. It is the SHO of Period 2πl·√Memory and Quality √Memory/(1 + Memory) ≤ ½, and on
-// the line it is Markov, with a state of two numbers.
+// exp(−Δ/m), and over longer gaps, m ≪ r ≪ l, the level is a random walk whose increments have the variance 2vr/l. The
+// derivative of f has the variance v/lm. As Memory → 0, k becomes Laplace. At equal times, Memory = 1, k is Matern32's v·(1 +
+// r/l)·exp(−r/l). Its paths are once differentiable. It is the SHO of Period 2πl·√Memory and Quality √Memory/(1 + Memory) ≤ ½,
+// and on the line it is Markov, with a state of two numbers.
 type DampedTrend struct{ Variance, Lengthscale, Memory float64 }
 
 func (k DampedTrend) Params() []Param {
@@ -35,14 +35,14 @@ func (k DampedTrend) WithParams(theta []float64) Kernel {
 }
 func (k DampedTrend) String() string { return describe("DampedTrend", k.Params()) }
 
-// Oscillator returns the SHO that it is.
+// Oscillator returns the equivalent SHO.
 func (k DampedTrend) Oscillator() SHO {
 	root := math.Sqrt(k.Memory)
 	return SHO{k.Variance, 2 * math.Pi * k.Lengthscale * root, root / (1 + k.Memory)}
 }
 
-// oscillation has the chain rule: ∂log quality/∂log memory = ½ − memory/(1 + memory). Where the two times are far apart, they
-// are the parameters of the process: the longer one, and the shorter over it.
+// oscillation returns the process with the chain rule: ∂log quality/∂log memory = ½ − memory/(1 + memory). Where the two times
+// are far apart, they are the parameters of the process: the longer one, and the ratio of the shorter to it.
 func (k DampedTrend) oscillation() oscillation {
 	o := k.Oscillator().oscillation([][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0.5, 0.5 * (1 - k.Memory) / (1 + k.Memory)}})
 	if _, parted := o.process.Parted(); parted {

@@ -40,7 +40,8 @@ func (k Periodic) ContractCoefficients(grad, w []float64, period float64, bands 
 
 func (k Periodic) PeriodParam() int { return 2 }
 
-// contractLines adds the derivatives in log v, log l and, if grad has a third, log p, of lines whose weights are no parameters.
+// contractLines adds the derivatives in log v, log l and, if grad has a third entry, log p, of lines whose weights are no
+// parameters.
 func contractLines(grad []float64, k waves.Lines, w []float64, period float64, bands []capability.Band) {
 	var lines [2]float64
 	v, l, p := waves.Contract(k, lines[:len(k.Weights)], w, period, bands)
@@ -67,7 +68,7 @@ func (k SE) ContractCoefficients(grad, w []float64, period float64, bands []capa
 
 func (k SE) PeriodParam() int { return -1 }
 
-// lines has the harmonics that are needed for the given eps.
+// lines returns the lines with as many harmonics as eps requires.
 func (k LocPer) lines(eps float64) waves.Lines {
 	last := waves.LastHarmonic(k.PeriodicLengthscale, 0.25*eps)
 	c := waves.Lines{Variance: k.Variance, Lengthscale: k.Lengthscale, Period: k.Period, Weights: make([]float64, max(0, last)+1)}
@@ -77,7 +78,7 @@ func (k LocPer) lines(eps float64) waves.Lines {
 	return c
 }
 
-// leastWeight is the share of all weights that harmonics of coefficients may lack.
+// leastWeight is the largest share of all weights in the harmonics that coefficients leave out.
 const leastWeight = 1e-22
 
 func (k LocPer) Bands(dst []capability.Band, span, eps float64) (float64, []capability.Band) {
@@ -121,7 +122,8 @@ func (k SpectralMixture) ContractCoefficients(grad, w []float64, period float64,
 
 func (k SpectralMixture) PeriodParam() int { return -1 }
 
-// waverOf returns the kernel as waves: a Waver itself, or SE times Periodic, which is a LocPer with parameters in another order.
+// waverOf returns the kernel as waves: a Waver itself, or SE times Periodic, which is a LocPer with parameters in another
+// order.
 func waverOf(k Kernel) (waver, bool) {
 	if w, ok := k.(waver); ok {
 		return w, true
@@ -147,7 +149,7 @@ func waverOf(k Kernel) (waver, bool) {
 type carriedPeriodic struct {
 	Product
 	as            LocPer
-	smooth, turns int // of the first parameters of SE and Periodic
+	smooth, turns int // indices of the first parameters of SE and Periodic
 }
 
 func (k carriedPeriodic) Bands(dst []capability.Band, span, eps float64) (float64, []capability.Band) {
@@ -171,14 +173,14 @@ func (k carriedPeriodic) ContractCoefficients(grad, w []float64, period float64,
 func (k carriedPeriodic) PeriodParam() int { return -1 }
 
 // layered is a Kernel that is a sum of SE kernels of many lengthscales, from below a spacing to beyond the range. The mixed
-// engine takes the short ones as a band and the long ones as a few waves.
+// engine represents the short ones by a band and the long ones by a few waves.
 type layered interface {
 	Kernel
-	// mixture returns the terms, by falling lengthscale; false if they are too many.
+	// mixture returns the terms, by falling lengthscale; ok is false if there are too many.
 	mixture() (layer, bool)
 }
 
-// layer is terms of an RQ, of lengthscales from ≤ l < to.
+// layer holds terms of an RQ with lengthscales from ≤ l < to.
 type layer struct {
 	RQ
 	from, to float64
@@ -215,7 +217,7 @@ func (k layer) Cov(dst, r []float64)          { k.scales.Cov(dst, r) }
 func (k layer) Contract(grad, w, r []float64) { k.scales.Contract(grad, w, r) }
 func (k layer) Slope(dst, r []float64)        { k.scales.Slope(dst, r) }
 
-// Bands: as those of SE.
+// Bands are SE's.
 func (k layer) Bands(dst []capability.Band, span, eps float64) (float64, []capability.Band) {
 	if k.constant {
 		return span, append(dst, capability.Band{From: 0, To: 0})

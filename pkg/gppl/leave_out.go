@@ -20,25 +20,25 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
 )
 
-// What is left out is predicted from a factorisation of all the data (internal/leaveout): by a root of A, by rows of A⁻¹, or from
-// the two sides of a block by a state space (statespace.LeaveOut). Any other posterior gives A⁻¹ by its predictions at the data,
+// LeaveOut predicts from one factorisation of all the data (internal/leaveout): by a root of A, by rows of A⁻¹, or from the
+// two sides of a block by a state space (statespace.LeaveOut). Any other posterior gives A⁻¹ by its predictions at the data,
 // Cᵢ − (σ²A⁻¹C)ᵢ with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, where σ² includes the known error of yᵢ.
 //
-// Each estimates what rounding does to its predictions, and returns an error where that is no small share of a standard
+// Each way estimates the effect of rounding on its predictions, and returns an error where that is a large share of a standard
 // deviation.
 
-// LeaveOut returns the mean and variance of each observation y_i given all observations outside its block under the model m, its
-// noise and known error included; blocks hold indices into d, and nil stands for n blocks of one observation each. mean[i] and
-// variances[i] are NaN for an observation that is in no block. The parameters are not learned again. (Rasmussen and Williams
-// 2006, eq. 5.12; Dubrule 1983 with a mean.)
+// LeaveOut returns the mean and variance of each observation y_i given all observations outside its block under the model m,
+// including the noise and known error of y_i. blocks holds indices into d; nil means n blocks of one observation each. mean[i]
+// and variances[i] are NaN for an observation in no block. The parameters are not learned again. (Rasmussen and Williams 2006,
+// eq. 5.12; Dubrule 1983 with a mean.)
 //
 // One factorisation serves all: for blocks of one, the cost is that of a posterior and its prediction at the n inputs. A block of
 // b observations costs O(nb² + b³) more by most engines, and by the state space as much as filtering from its first to its last.
 //
-// It is an error if m or d is not valid, or as for NewPosterior; if an index is out of range or occurs twice; if the observations
-// outside a block do not determine a coefficient of the mean with a flat prior; or if rounding may put a prediction off by a
-// hundredth of its standard deviation, or its variance by a hundredth, as it can where the noise is below some 1e-10 of the
-// variance: no engine then, or not the one that WithEngine names, can tell.
+// LeaveOut returns an error if m or d is not valid, and those of NewPosterior; if an index is out of range or occurs twice; if
+// the observations outside a block do not determine a coefficient of the mean with a flat prior; or if rounding may shift a
+// prediction by a hundredth of its standard deviation, or its variance by a hundredth. That can happen where the noise is
+// below some 1e-10 of the variance: no engine then, or not the one that WithEngine names, has sufficient digits.
 func LeaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
 	if blocks == nil {
 		blocks = slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1))
@@ -73,11 +73,11 @@ func LeaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts ...Opti
 	return nil, nil, err
 }
 
-// maxLeaveOutAgain is the number of observations up to which the dense engine, in some ten seconds, leaves out what another
-// cannot.
+// maxLeaveOutAgain is the largest number of observations for which the dense engine, in some ten seconds, replaces an engine
+// that fails.
 const maxLeaveOutAgain = 4000
 
-// leaveOut is LeaveBlockOut by one engine.
+// leaveOut is LeaveOut with one engine.
 func leaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts []Option) (mean, variances []float64, err error) {
 	p, err := NewPosterior(ctx, m, d, opts...)
 	if err != nil {
@@ -86,7 +86,7 @@ func leaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts []Optio
 	return p.leaveOut(ctx, m, d, blocks)
 }
 
-// leaveOut is LeaveBlockOut, of the posterior of m and d.
+// leaveOut is LeaveOut by the posterior of m and d.
 func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]int) (mean, variances []float64, err error) {
 	_, columns, err := dataColumns(ctx, m, d)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 		largest = max(largest, len(block))
 	}
 	if _, smoothed := p.predictor.(*stateSpacePosterior); !smoothed {
-		// Rows of L⁻¹ or of A⁻¹, what they become, and two matrices of the block.
+		// Rows of L⁻¹ or of A⁻¹, their transforms, and two matrices of the block.
 		b := float64(largest)
 		if err := p.roomFor(largest, 8*b*(3*float64(d.Len())+2*b), "leaving out"); err != nil {
 			return nil, nil, err
@@ -135,7 +135,7 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 	return mean, variances, nil
 }
 
-// leaver returns the leaver of the data with the columns of C, whose posterior is p.
+// leaver returns the leaver of the data with the columns of C and the posterior p.
 func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) leaver {
 	l := leaver{ctx: ctx, p: p, x: d.X, Observations: leaveout.Observations{Y: d.Y, Noise: make([]float64, d.Len()),
 		Columns: columns, Length: math.Sqrt(p.form), Eta: p.bound}}
@@ -148,11 +148,11 @@ func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) 
 	return l
 }
 
-// A lostError says that rounding is not small beside the standard deviation of what is predicted.
+// A lostError says that rounding is large compared with the standard deviation of a prediction.
 type lostError struct {
 	engine string
 	block  []int
-	off    float64 // in standard deviations
+	off    float64 // error in standard deviations
 }
 
 func (e *lostError) Error() string {
@@ -160,7 +160,7 @@ func (e *lostError) Error() string {
 		" standard deviation", observations(e.block), e.engine, e.off)
 }
 
-// lost is an error of leaveout in the words of this package.
+// lost turns an error of leaveout into one that names observations.
 func (l *leaver) lost(err error, blocks [][]int) error {
 	if lost, ok := errors.AsType[*leaveout.LostError](err); ok {
 		return &lostError{l.p.engine, blocks[lost.Block], lost.Off}
@@ -200,7 +200,7 @@ type leaver struct {
 	x   Inputs
 }
 
-// byInverse leaves out by P_BB = A⁻¹_BB, less what the mean takes.
+// byInverse leaves out by P_BB = A⁻¹_BB minus the part of the mean.
 func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
 	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
 		return l.ones(mean, variances, blocks)
@@ -253,8 +253,8 @@ func (l *leaver) diagonal(solved blas64.General, precisions []float64, at []int)
 	return nil
 }
 
-// bySmoothing leaves out by the state space: single observations by the posterior at them, in a few times the time of a filter;
-// blocks, and single observations where that loses too much, by predicting each from its two sides.
+// bySmoothing leaves out by the state space: single observations by the posterior at their inputs, in a few times the time of
+// a filter; blocks, and single observations where that loses too many digits, by predicting each from its two sides.
 func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, blocks [][]int) error {
 	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
 		// P − PNP has a few roundings of v, which count by σ⁻² in (A⁻¹)_ii = σ⁻² − σ⁻⁴(P − PNP).
@@ -277,7 +277,8 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 	})
 }
 
-// placed leaves out observation i at place[i] of count places: leave sets the predictions there for the first column of C.
+// placed leaves out observation i at place[i] of count places: leave sets the predictions at the places for the first column
+// of C.
 func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, count int,
 	leave func(m, v []float64, blocks [][]int) error) error {
 	var at [][]int
@@ -296,8 +297,8 @@ func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, 
 	return nil
 }
 
-// rootNoise is the size of the change of A, relative to √(A_ii·A_jj) and √n, that factorising and the covariances bring: in units
-// of 2⁻⁵³ (TestRandomLeaveOut).
+// rootNoise is the size, in units of 2⁻⁵³, of the change of A by rounding in the factorisation and the covariances, relative
+// to √(A_ii·A_jj) and √n (TestRandomLeaveOut).
 const rootNoise = 8
 
 // covarianceNoise returns the size of that change relative to √(A_ii·A_jj).
@@ -324,7 +325,7 @@ func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][
 	})
 }
 
-// byRows leaves out by the Toeplitz engine. Its factor is that of another A, which it measures.
+// byRows leaves out by the Toeplitz engine. Its factor belongs to a slightly different A, and it measures the change.
 func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks [][]int) error {
 	e, factor, k := of.factor.engine, &of.factor.factor, l.p.model.Kernel
 	n, most := e.grid.N, variance(k)+l.Noise[0]
@@ -383,7 +384,7 @@ func (l *Exact) Residuals(ctx context.Context, alpha, precisions, grad, theta []
 	if s, ok := f.(residualFactor); ok && s.residuals(alpha, precisions, c.r) {
 		f.release()
 	} else if err == nil {
-		if natural != nil { // some factors are used up by a gradient
+		if natural != nil { // a gradient overwrites some factors
 			f.release()
 			_, f, err = l.evaluateIn(c, nil, theta, true)
 		}

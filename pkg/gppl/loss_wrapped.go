@@ -23,9 +23,9 @@ import (
 //
 //	L(θ) − Σ_j log p_j(θ_j).
 //
-// The densities are with respect to θ, not to log θ: they are those that a user writes down, and the minimum does not depend on
-// the transform of training. (With respect to log θ, the minimum would be where θ·p(θ)·likelihood is largest.) A parameter
-// without a prior is determined by the likelihood alone.
+// The densities are with respect to θ, not to log θ: they are the densities that a user writes down, and the minimum does not
+// depend on the transform of training. (With respect to log θ, the minimum would be where θ·p(θ)·likelihood is largest.) A
+// parameter without a prior is determined by the likelihood alone.
 //
 // Since a MAP is a Loss, the standard errors of Fit follow from the curvature of the
 // posterior. Result reports likelihood and prior separately.
@@ -35,8 +35,8 @@ type MAP struct {
 }
 
 // NewMAP returns loss with the given priors. A prior by name takes precedence over one by role; priors by role do not apply to
-// Fixed parameters. It is an error if a prior is out of range, names no trained parameter, or is the second one for the same
-// parameter. It panics if loss is nil.
+// Fixed parameters. NewMAP returns an error if a prior is out of range, names no trained parameter, or is the second one for
+// the same parameter. It panics if loss is nil.
 func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 	notNil("NewMAP", "the loss", loss)
 	params := loss.Params()
@@ -97,7 +97,7 @@ func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 	return m, nil
 }
 
-// Priors returns the prior of each parameter that has one, by name, after those that its loss has itself.
+// Priors returns the prior of each parameter that has one, by name, after the priors of the wrapped loss.
 func (m *MAP) Priors() (priors []ParamPrior) {
 	if within, ok := m.loss.(believing); ok {
 		priors = within.Priors()
@@ -124,7 +124,7 @@ func (m *MAP) LogPrior(theta []float64) (sum float64) {
 	return sum
 }
 
-// addCurvature adds the second derivatives of −LogPrior in the logs of the parameters to j, as far as they are positive.
+// addCurvature adds to j the second derivatives of −LogPrior in the logs of the parameters, where they are positive.
 func (m *MAP) addCurvature(j *mat.SymDense, theta []float64) {
 	const h = numeric.GradientStep
 	for i, p := range m.priors {
@@ -167,10 +167,10 @@ func (m *MAP) ValueGrad(ctx context.Context, grad, theta []float64) (float64, er
 	return value, nil
 }
 
-// Cost is what the loss that has the priors predicts.
+// Cost returns the estimate of the wrapped loss.
 func (m *MAP) Cost(theta []float64) (engine string, seconds float64) { return costWithin(m, theta) }
 
-// costWithin returns what a wrapped loss predicts, nothing if it does not.
+// costWithin returns the estimate of a wrapped loss, zero values if it has none.
 func costWithin(l wrapping, theta []float64) (engine string, seconds float64) {
 	within, at := l.within(theta)
 	if l, ok := within.(costing); ok {
@@ -200,12 +200,13 @@ type believing interface {
 type Tied struct {
 	loss    Loss
 	params  []Param
-	leader  []int // of each parameter: its own index, or that of the one it follows
+	leader  []int // index of the first parameter in each parameter's group, its own if it is not tied
 	scratch parallel.Pool[[]float64]
 }
 
-// Tie returns loss with each group of parameters, by their names, tied to the first of the group. It is an error if a group has
-// fewer than two, if a name is unknown or in two groups, if a parameter is fixed, or if units differ. It panics if loss is nil.
+// Tie returns loss with each group of parameters, by their names, tied to the first of the group. It returns an error if a
+// group has fewer than two, if a name is unknown or in two groups, if a parameter is fixed, or if units differ. It panics if
+// loss is nil.
 func Tie(loss Loss, groups ...[]string) (*Tied, error) {
 	notNil("Tie", "the loss", loss)
 	params := loss.Params()
@@ -289,7 +290,7 @@ func (t *Tied) ValueGrad(ctx context.Context, grad, theta []float64) (float64, e
 	return value, err
 }
 
-// Cost is what the loss whose parameters are tied predicts.
+// Cost returns the estimate of the wrapped loss.
 func (t *Tied) Cost(theta []float64) (engine string, seconds float64) { return costWithin(t, theta) }
 
 func (t *Tied) withoutEngine() (Loss, string) {
@@ -317,8 +318,8 @@ func (t *Tied) LogPrior(theta []float64) float64 {
 	return 0
 }
 
-// leaders returns, for each parameter of a loss, the index of the one whose value it
-// takes, mostly its own; nil where none is tied.
+// leaders returns, for each parameter of a loss, the index of the parameter whose value it takes, mostly its own; nil if none
+// is tied.
 func leaders(l Loss) []int {
 	switch l := l.(type) {
 	case *Tied:
@@ -341,16 +342,16 @@ type Panel struct {
 	scratch parallel.Pool[panelScratch]
 }
 
-// panelScratch has a value, a gradient and an error for each series.
+// panelScratch holds a value, a gradient and an error for each series.
 type panelScratch struct {
 	values []float64
-	grads  []float64 // series by series
+	grads  []float64 // one after another, by series
 	errs   []error
 }
 
-// NewPanel returns the sum of losses with the same parameters: names, units, which are fixed, and the values of those. Training
-// starts from the values of the first. Give priors of the shared parameters to the sum (NewMAP), where they count once. It is an
-// error if parameters differ, or if there is no loss; it panics if one is nil.
+// NewPanel returns the sum of losses with the same parameters: equal names, units, fixed parameters, and their values.
+// Training starts from the values of the first. Give priors of the shared parameters to the sum (NewMAP), where they count
+// once. NewPanel returns an error if parameters differ, or if there is no loss; it panics if one is nil.
 func NewPanel(losses ...Loss) (*Panel, error) {
 	if len(losses) == 0 {
 		return nil, fmt.Errorf("gppl: a panel of no series")
@@ -369,7 +370,7 @@ func NewPanel(losses ...Loss) (*Panel, error) {
 	return p, nil
 }
 
-// sameParams returns an error unless other parameters are those of the first series.
+// sameParams returns an error unless the other parameters match the first series'.
 func sameParams(first, other []Param) error {
 	if len(other) != len(first) {
 		return fmt.Errorf("it has the parameters %s, and the first series %s", namesOf(other), namesOf(first))
@@ -395,7 +396,7 @@ func (p *Panel) String() string {
 	return fmt.Sprintf("the sum of %d series, the first %v", len(p.losses), p.losses[0])
 }
 
-// Report adds up those of the series: set-up, fallbacks and error bounds; jitter is the largest.
+// Report adds up the set-up, fallbacks and error bounds of the series; jitter is the largest.
 func (p *Panel) Report() (sum LossReport) {
 	var engines []string
 	sum.Likelihood = true
@@ -447,7 +448,7 @@ func (p *Panel) ValueGrad(ctx context.Context, grad, theta []float64) (value flo
 	return value, nil
 }
 
-// Cost is the sum of what the losses predict, as if one ran after the other.
+// Cost returns the sum of the losses' estimates, as if they ran one after the other.
 func (p *Panel) Cost(theta []float64) (engine string, seconds float64) {
 	for _, l := range p.losses {
 		seconds += capability.Seconds(l, theta)

@@ -22,21 +22,21 @@ import (
 //
 //	m(x) = h(x)ᵀβ,  β_j ~ N(0, b_j) independently, or flat,
 //
-// whose coefficients β are not parameters: likelihoods and forecasts average over them (Rasmussen and Williams 2006, section
-// 2.7). With flat priors, the default, that is the restricted likelihood. A Mean is an immutable value, as a Kernel is:
+// whose coefficients β are not parameters: likelihoods and predictions average over them (Rasmussen and Williams 2006, section
+// 2.7). With flat priors, the default, this gives the restricted likelihood. A Mean is an immutable value, like a Kernel:
 //
 //	AddMeans(Intercept{}, NewTrend(1, x), Fourier{Period: 1, Harmonics: 3})
 //
-// Basis functions depend on x alone, so that a prediction at new inputs evaluates the same ones. A variable that is not a
-// function of x enters as a Regressor, from a column of the inputs (Inputs.WithColumn). A user's own Mean is made known to
+// Basis functions depend on x alone, so a prediction at new inputs evaluates the same functions. A variable that is not a
+// function of x enters as a Regressor, from a column of the inputs (Inputs.WithColumn). Make a Mean of your own known to
 // package store by store.RegisterMean.
 type Mean interface {
 	// Columns returns the names of the basis functions and the priors of their coefficients, in order: at least one.
 	Columns() []Column
-	// Basis returns the functions at x, one row per point and one column per function:
-	// n×h, n = x.Len() ≥ 1. It is an error if they cannot be evaluated at x.
+	// Basis returns the functions at x, one row per point and one column per function: n×h, n = x.Len() ≥ 1. It returns an
+	// error if they cannot be evaluated at x.
 	Basis(x Inputs) (*mat.Dense, error)
-	// Check returns an error if a field is out of range. The other methods may assume that it is nil.
+	// Check returns an error if a field is out of range. The other methods may assume that it returned nil.
 	Check() error
 	// String names the mean.
 	fmt.Stringer
@@ -126,9 +126,9 @@ func (m MeanSum) String() string {
 	return strings.Join(parts, " + ")
 }
 
-// GaussianBeta is a mean whose coefficients have Gaussian priors, β_j ~ N(0, Variances[j]) independently; +Inf is a flat prior.
-// It is equivalent to adding h(x)ᵀBh(x′) to the kernel. A single variance applies to all columns. The unit of a variance is that
-// of y² over that of the column squared.
+// GaussianBeta is a mean whose coefficients have Gaussian priors, β_j ~ N(0, Variances[j]) independently; +Inf is a flat
+// prior. It is equivalent to adding h(x)ᵀBh(x′) to the kernel. A single variance applies to all columns. The unit of a
+// variance is the unit of y² over the unit of the column squared.
 type GaussianBeta struct {
 	Of        Mean
 	Variances []float64
@@ -171,7 +171,7 @@ func (m GaussianBeta) String() string {
 	return fmt.Sprintf("(%v; β ~ N(0, %s))", m.Of, strings.Join(s, ", "))
 }
 
-// checkMean is Check, and that there are columns.
+// checkMean returns the error of Check, or one if there are no columns or a prior variance is not positive.
 func checkMean(m Mean) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -191,7 +191,7 @@ func checkMean(m Mean) error {
 // CheckBasis returns an error, which names the column, unless observations at x determine the coefficients of the mean, or the
 // model has none. They do not if a basis function is not finite; if one with a flat prior is zero at all x or a linear
 // combination of others with flat priors; or if there are not more points than columns with flat priors. A column counts as a
-// combination of others if they explain all but 1e-10 of its length. It takes O(nh²).
+// combination of others if they explain all but 1e-10 of its length. CheckBasis takes O(nh²).
 func (m Model) CheckBasis(ctx context.Context, x Inputs) (err error) {
 	defer parallel.Stopped(&err)
 	if m.Mean == nil {
@@ -208,7 +208,7 @@ func (m Model) CheckBasis(ctx context.Context, x Inputs) (err error) {
 	return err
 }
 
-// basisAt returns the basis at x, finite.
+// basisAt returns the basis at x, or an error if it is not finite.
 func basisAt(m Mean, x Inputs) (*mat.Dense, error) { return basisWithin(context.Background(), m, x) }
 
 // basisWithin is basisAt until ctx ends (parallel.Look).
@@ -233,7 +233,7 @@ func basisWithin(ctx context.Context, m Mean, x Inputs) (*mat.Dense, error) {
 	return h, nil
 }
 
-// regressionOn prepares the basis h of m, at the data or projected as they are.
+// regressionOn prepares the basis h of m, at the data or projected.
 func regressionOn(ctx context.Context, m Mean, h *mat.Dense) (*regress.Basis, error) {
 	columns := m.Columns()
 	variances := make([]float64, len(columns))
@@ -243,8 +243,8 @@ func regressionOn(ctx context.Context, m Mean, h *mat.Dense) (*regress.Basis, er
 	return basisOf(ctx, m, h, variances)
 }
 
-// seenBasis prepares seen, the columns of the basis first of m as a likelihood sees them: coefficients with
-// a Gaussian prior have the variance 1.
+// seenBasis prepares seen, the columns of the basis first of m in a likelihood's coordinates: coefficients with a Gaussian
+// prior have the variance 1.
 func seenBasis(ctx context.Context, m Mean, first *regress.Basis, seen *mat.Dense) (*regress.Basis, error) {
 	variances := make([]float64, first.Len())
 	for j := range variances {
@@ -255,7 +255,7 @@ func seenBasis(ctx context.Context, m Mean, first *regress.Basis, seen *mat.Dens
 	return basisOf(ctx, m, seen, variances)
 }
 
-// basisOf prepares h, whose columns are those of m, and says in its words what the rows do not determine.
+// basisOf prepares h, whose columns are m's. Its error names the columns that the rows do not determine.
 func basisOf(ctx context.Context, m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) {
 	columns := m.Columns()
 	free := 0
@@ -274,7 +274,7 @@ func basisOf(ctx context.Context, m Mean, h *mat.Dense, variances []float64) (*r
 			return nil, fmt.Errorf("gppl: column %q of the mean is zero at all observations: leave it out, or give it a"+
 				" prior (GaussianBeta)", name)
 		}
-		if len(rank.With) == 0 { // products of extreme values are no numbers
+		if len(rank.With) == 0 { // products of extreme values are NaN or infinite
 			return nil, fmt.Errorf("gppl: column %q of the mean is indistinguishable from those before it in float64: scale it,"+
 				" leave it out, or give it a prior (GaussianBeta)", name)
 		}
@@ -289,8 +289,8 @@ func basisOf(ctx context.Context, m Mean, h *mat.Dense, variances []float64) (*r
 }
 
 // SubtractMean returns d with y replaced by its residuals after a least-squares fit of the mean of m, in O(nh²). All priors
-// count as flat; if that does not determine the coefficients, only those that are flat. It
-// returns d unchanged if the model has no mean, or no fewer columns than observations, or if the basis cannot be evaluated.
+// count as flat; if the data then do not determine the coefficients, only the flat ones do. It returns d unchanged if the
+// model has no mean, if it has at least as many columns as observations, or if the basis cannot be evaluated.
 func (m Model) SubtractMean(ctx context.Context, d Data) (rest Data, err error) {
 	defer parallel.Stopped(&err)
 	if d.sums != nil {
@@ -333,8 +333,8 @@ func (m Model) subtractMean(ctx context.Context, d Data) Data {
 	return d
 }
 
-// The mean of a model is a regress.Regression on the data of a loss, or on projections of them, with the coefficients integrated
-// out. Engines see a mean only as further columns beside y.
+// The mean of a model is a regress.Regression on the data of a loss, or on projections of them, with the coefficients
+// integrated out. Engines treat a mean as further columns beside y.
 
 // columnNames returns the names of the columns of m.
 func columnNames(m Mean) (names []string) {
@@ -344,8 +344,8 @@ func columnNames(m Mean) (names []string) {
 	return names
 }
 
-// dataColumns returns y as the columns of an engine, with the basis of m beside it if
-// m has a mean. The error names the column of the basis that the data do not determine, or wraps that of ctx.
+// dataColumns returns y as the columns of an engine, with the basis of m beside it if m has a mean. Its error names the column
+// of the basis that the data do not determine, or wraps ctx's.
 func dataColumns(ctx context.Context, m Model, d Data) (r *regress.Regression, c blas64.General, err error) {
 	defer parallel.Stopped(&err)
 	if m.Mean == nil {
@@ -367,15 +367,15 @@ func dataColumns(ctx context.Context, m Model, d Data) (r *regress.Regression, c
 type Coefficient struct {
 	Name   string
 	Value  float64 // the generalised least-squares estimate or, with a prior, the posterior mean
-	StdErr float64 // given the kernel's parameters and the noise
+	StdErr float64 // conditional on the kernel's parameters and the noise
 }
 
-// String is the name, the value and its standard error: "kink at 60 -0.16 ± 0.019".
+// String returns the name, the value and its standard error: "kink at 60 -0.16 ± 0.019".
 func (c Coefficient) String() string {
 	return fmt.Sprintf("%s %.4g ± %.2g", c.Name, c.Value, c.StdErr)
 }
 
-// coefficients returns those of a mean given its data, nil for nil.
+// coefficients returns the coefficients of a mean given its data, nil for nil.
 func coefficients(c *regress.Conditioned) (all []Coefficient) {
 	if c == nil {
 		return nil

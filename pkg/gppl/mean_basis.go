@@ -61,10 +61,10 @@ func (Intercept) Basis(x Inputs) (*mat.Dense, error) {
 	return h, nil
 }
 
-// Trend is a polynomial without its constant, by the Legendre polynomials P_1 to P_Degree of u = (2t − Lo − Hi)/(Hi − Lo), which
-// are orthogonal on [Lo, Hi] and at most 1 there. The range belongs to the mean, so that a forecast continues the same
-// polynomial; with a flat prior any range gives the same model. Beyond the range a polynomial grows as t to its degree: use
-// degree 1 for forecasts far ahead.
+// Trend is a polynomial without its constant, by the Legendre polynomials P_1 to P_Degree of u = (2t − Lo − Hi)/(Hi − Lo),
+// which are orthogonal on [Lo, Hi] and at most 1 there. The range is part of the mean, so a prediction continues the same
+// polynomial; with a flat prior any range gives the same model. Beyond the range a polynomial grows like t to the power of its
+// degree: use degree 1 for predictions far ahead.
 type Trend struct {
 	Degree int // 1 to 20
 	Lo, Hi float64
@@ -145,8 +145,8 @@ func (m Linear) Basis(x Inputs) (*mat.Dense, error) {
 	return single(x, m, func(t float64) float64 { return t - m.Origin })
 }
 
-// Fourier is a fixed periodic function: cos 2πjt/Period and sin 2πjt/Period for j from 1
-// to Harmonics. For a pattern that drifts, take a Periodic or LocPer kernel.
+// Fourier is a fixed periodic function: cos 2πjt/Period and sin 2πjt/Period for j from 1 to Harmonics. For a pattern that
+// drifts, use a Periodic or LocPer kernel.
 type Fourier struct {
 	Period    float64 // in the unit of x
 	Harmonics int     // 1 to 100
@@ -184,7 +184,7 @@ func (m Fourier) Basis(x Inputs) (*mat.Dense, error) {
 	}
 	h := mat.NewDense(len(ts), 2*m.Harmonics, nil)
 	for i, t := range ts {
-		phase := math.Mod(t, m.Period) / m.Period // exact remainder: far times keep their digits
+		phase := math.Mod(t, m.Period) / m.Period // the exact remainder keeps the digits of distant times
 		for j := range m.Harmonics {
 			sin, cos := math.Sincos(2 * math.Pi * float64(j+1) * phase)
 			h.Set(i, 2*j, cos)

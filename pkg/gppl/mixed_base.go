@@ -17,20 +17,20 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// What the mixed engine computes where B is the noise and other terms of the kernel: another engine factorises it, and is
-// given the columns of Φ beside those of the data.
+// The mixed engine with a base: B is the noise plus other terms of the kernel. Another engine factorises B, and gets the
+// columns of Φ beside the data's.
 
 // mixedBase is B = K + noise for the terms that are no waves.
 type mixedBase struct {
-	of     []basePart // none: there is no base
+	of     []basePart // terms of the base; empty without a base
 	family Kernel
 	theta  []float64
 	model  compiled
 
-	engine exactEngine    // of line
-	made   int            // which of the engines it is, and −1 before there is one; gridBase: it has no line
+	engine exactEngine    // engine for line
+	made   int            // index of the engine, −1 before there is one; gridBase has no line
 	line   *observed.Line // the data with the columns (Y, E, E′), E and E′ not whitened
-	grid   mixed.Grid     // what the engine on a grid reads
+	grid   mixed.Grid     // data of the engine on a grid
 	factor exactFactor
 	g      blas64.General // (Y, E, E′)ᵀB⁻¹(Y, E, E′)
 	r      blas64.General // see spread
@@ -67,11 +67,11 @@ func (b *mixedBase) compile(m *compiled, of []basePart) error {
 	}
 	b.theta = append(b.theta, m.noise)
 	err := b.model.compile(b.family, b.theta)
-	b.model.noise, b.model.ctx = m.noise, m.ctx // a nugget is in it already
+	b.model.noise, b.model.ctx = m.noise, m.ctx // noise includes the nugget
 	return err
 }
 
-// baseEstimate returns which engine is to factorise the base, and what it takes with the columns of a division beside.
+// baseEstimate returns the index of the cheapest engine for the base, and its estimate with the columns of a division.
 func (e *mixedExact) baseEstimate(b *mixedBase, d *division) (which int, f choice.Estimate) {
 	which, f = gridBase, e.gridEstimate(b, d)
 	p, n, c := d.p, float64(len(e.line.T)), d.p+d.moving+float64(e.line.Columns.Cols)
@@ -88,7 +88,7 @@ func (e *mixedExact) baseEstimate(b *mixedBase, d *division) (which int, f choic
 			kept := float64(statespace.MeansKept(int(c)))
 			g.Seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d*kept/c)*n*p*p)/choice.FlopRate + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
 			g.Bytes += 8 * n * (2*c + d*kept)
-		} else { // from the time the width of the band follows
+		} else { // the width of the band determines the time
 			width := math.Sqrt(g.Seconds * 1.5 * choice.FlopRate / (3 * n))
 			g.Seconds += n*c*(4*width+2*c)/choice.FlopRate + n*p*1.5e-8
 			g.Bytes += 8 * n * 3 * c
@@ -100,10 +100,10 @@ func (e *mixedExact) baseEstimate(b *mixedBase, d *division) (which int, f choic
 	return which, f
 }
 
-// replaySeconds is the time for each number of the mean of a column that a state space does not keep.
+// replaySeconds is the time per number of a column's mean that a state space does not keep.
 const replaySeconds = 3e-9
 
-// fillLine sets the engine of the base, which reads the columns.
+// fillLine sets the engine of the base for the columns.
 func (f *mixedFactor) fillLine() {
 	b, own := &f.base, f.engine.line
 	wide := f.Columns() + f.Shift + own.Columns.Cols
@@ -113,12 +113,12 @@ func (f *mixedFactor) fillLine() {
 		b.line.Columns, b.line.Y = blas64.General{}, nil
 		b.engine = bases[f.which](b.line)
 	}
-	// Another number of harmonics is no reason for new memory.
+	// A different number of harmonics needs no new memory.
 	b.line.Columns, b.line.Unread = dense.Reshape(b.line.Columns, len(own.T), wide), f.Shift
 	f.FillColumns(b.line.Columns)
 }
 
-// fillBase sets EᵀB⁻¹E and what there is of the columns, by the engine of the base.
+// fillBase sets EᵀB⁻¹E and the products with the columns, by the engine of the base.
 func (f *mixedFactor) fillBase() error {
 	b := &f.base
 	p, c := f.Columns(), f.engine.line.Columns.Cols
@@ -148,8 +148,8 @@ func (f *mixedFactor) fillBase() error {
 	return nil
 }
 
-// baseGradient adds the derivatives in the parameters of the base and in σ²: with U = A⁻¹YR = B⁻¹(YR − EhR) and
-// A⁻¹ = B⁻¹ − B⁻¹E·L⁻ᵀL⁻¹·EᵀB⁻¹ they are those of B for the columns (Y, E) times (R, 0; −hR, L⁻ᵀ).
+// baseGradient adds the derivatives in the parameters of the base and in σ²: with U = A⁻¹YR = B⁻¹(YR − EhR) and A⁻¹ = B⁻¹ −
+// B⁻¹E·L⁻ᵀL⁻¹·EᵀB⁻¹ they are B's derivatives for the columns (Y, E) times (R, 0; −hR, L⁻ᵀ).
 func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 	b := &f.base
 	p, c := f.Columns(), f.B.Cols
@@ -187,17 +187,17 @@ func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
-// What the mixed engine computes where B is even noise and one kernel that the gridded engine takes, such as SE: the products of
-// the grid's waves with the columns of E also follow from the sums over the data on one circle, so that an evaluation does not
-// depend on n.
+// The mixed engine on a grid: B is even noise plus one kernel that the gridded engine supports, such as SE. The products of
+// the grid's waves with the columns of E follow from the sums over the data on one circle, so an evaluation does not depend on
+// n.
 
-// gridBase is the place of the gridded engine among the bases.
+// gridBase is the index of the gridded engine among the bases.
 const gridBase = len(bases)
 
-// gridColumns is the number of columns from which a kernel is put on a grid: p³ operations take as long then.
+// gridColumns is the number of columns from which a kernel is put on a grid: p³ operations then take as long.
 const gridColumns = 300
 
-// gridTerm returns the term that is to be on a grid, −1 if there is none.
+// gridTerm returns the index of the term to put on a grid, −1 if there is none.
 func (e *mixedExact) gridTerm(m *compiled) (term int) {
 	term = -1
 	most := float64(gridColumns)
@@ -215,7 +215,7 @@ func (e *mixedExact) gridTerm(m *compiled) (term int) {
 	return term
 }
 
-// gridEstimate is the estimate for a base on a grid.
+// gridEstimate returns the estimate for a base on a grid.
 func (e *mixedExact) gridEstimate(b *mixedBase, d *division) choice.Estimate {
 	if d.grid < 0 {
 		return choice.Cannot(noWaves)
@@ -238,7 +238,7 @@ func (e *mixedExact) gridEstimate(b *mixedBase, d *division) choice.Estimate {
 	return f
 }
 
-// fillGrid sets the engine of the base, which reads sums.
+// fillGrid sets the engine of the base from sums.
 func (f *mixedFactor) fillGrid() {
 	f.FillSums()
 	b := &f.base

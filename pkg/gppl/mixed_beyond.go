@@ -13,24 +13,24 @@ import (
 )
 
 // basedPosterior predicts with a base of other terms: given the weights w ~ N(h, T⁻¹) of the waves, the rest is the posterior
-// of the base for Y − Ew. With m_Y and m_E, what the base predicts from the columns Y and E, and e the waves at x,
+// of the base for Y − Ew. With m_Y and m_E the predictions of the base from the columns Y and E, and e the waves at x,
 //
 //	q = e − m_E,  mean = m_Y + qᵀh,  covariance = that of the base + qᵀT⁻¹q′.
 //
-// The waves represent the covariances with the data within a range of the data on either side. Beyond it, as mixedPosterior does,
-// with the covariances k of x with the data
+// The waves represent the covariances with the data within a range of the data on either side. Beyond it, like mixedPosterior,
+// it uses the covariances k of x with the data:
 //
 //	g = T⁻¹EᵀB⁻¹k,  r = k − Eg
 //	mean = rᵀB⁻¹(Y − Eh) + gᵀh,  covariance = k(x, x′) − rᵀB⁻¹r′ − gᵀg′,
 //
-// for which B is factorised twice again, with the columns (E, k) and (Y − Eh, r).
+// B is factorised twice more for this, with the columns (E, k) and (Y − Eh, r).
 type basedPosterior struct {
-	*mixedFactor // from now on it does not change
+	*mixedFactor // immutable from now on
 	of           predictor
 }
 
 func newBasedPosterior(f *mixedFactor) *basedPosterior {
-	f.base.model.ctx = nil // of the evaluation
+	f.base.model.ctx = nil // predictions have their own context
 	return &basedPosterior{f, f.base.factor.posterior()}
 }
 
@@ -40,7 +40,7 @@ func (p *basedPosterior) represented(x float64) bool {
 	return max(x-l.Lo, l.Lo+l.Span-x) <= p.span
 }
 
-// conditioned sets the means at x, given those of the base for all columns, and returns L⁻¹q.
+// conditioned sets the means at x, given the base's means for all columns, and returns L⁻¹q.
 func (p *basedPosterior) conditioned(ctx context.Context, means, wide blas64.General, x Inputs) (solved blas64.General) {
 	count, c := p.Columns(), means.Cols
 	q := p.At(x.at)
@@ -56,7 +56,7 @@ func (p *basedPosterior) conditioned(ctx context.Context, means, wide blas64.Gen
 	return q
 }
 
-// latent predicts what the waves represent, and the rest in batches.
+// latent predicts inputs that the waves represent at once, and the rest in batches.
 func (p *basedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	within, beyond := apart(x, p.represented)
 	if len(within) > 0 {
@@ -156,7 +156,7 @@ func (p *basedPosterior) products(ctx context.Context, a, b blas64.General) (bla
 	return g, nil
 }
 
-// factorBase factorises B by the engine that did so for the data if it reads a line, or by another one that can.
+// factorBase factorises B by the engine that did so for the data if it reads a line, else by another one that can.
 func (p *basedPosterior) factorBase(m *compiled, l *observed.Line) (exactFactor, error) {
 	var engines []exactEngine
 	for i, of := range bases {

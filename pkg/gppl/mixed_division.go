@@ -10,41 +10,41 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
-// division says how the mixed engine takes the terms of a kernel.
+// division says how the mixed engine represents the terms of a kernel.
 type division struct {
 	waves     []wavePart
 	rest      []basePart
-	grid      int     // the term that is the base on a grid, −1
-	layered   int     // the term that is taken in layers, −1
-	p, moving float64 // columns, and those whose frequencies are parameters
-	whole     float64 // columns without packets
-	period    float64 // on which all waves can be
-	highest   float64 // frequency, in cycles per unit
-	widest    float64 // band that stays, in cycles per unit
+	grid      int     // index of the term that is the base on a grid, −1 for none
+	layered   int     // index of the term represented in layers, −1 for none
+	p, moving float64 // numbers of columns, and of those whose frequencies are parameters
+	whole     float64 // number of columns without packets
+	period    float64 // period that suits all waves
+	highest   float64 // highest frequency, in cycles per unit
+	widest    float64 // widest band that stays, in cycles per unit
 	mixture   layer
 }
 
-// wavePart is a term of the kernel, or a layer of one, that is taken as waves.
+// wavePart is a term of the kernel, or a layer of one, represented by waves.
 type wavePart struct {
-	index  int // among the terms of the kernel
+	index  int // index among the terms of the kernel
 	kernel waver
 }
 
-// basePart is one that is in the base.
+// basePart is a term, or a layer of one, in the base.
 type basePart struct {
 	index  int
 	kernel Kernel
 }
 
-// sameFamily reports whether p and q differ in their parameters alone.
+// sameFamily reports whether p and q differ only in the values of their parameters.
 func (p basePart) sameFamily(q basePart) bool {
 	a, cut := p.kernel.(layer)
 	b, also := q.kernel.(layer)
 	return p.index == q.index && cut == also && (!cut || a.from == b.from && a.to == b.to)
 }
 
-// divide sets d to the terms of a kernel that are taken as waves, and to the rest. A term that dies out goes to the base if it
-// takes many columns.
+// divide sets d to the terms of a kernel to represent by waves, and to the rest. A term that decays goes to the base if it
+// needs many columns.
 func (e *mixedExact) divide(d *division, m *compiled, eps float64) {
 	e.divideBy(d, m, eps, e.gridTerm(m))
 	if d.grid >= 0 && (len(d.rest) != 1 || d.p == 0) {
@@ -52,7 +52,7 @@ func (e *mixedExact) divide(d *division, m *compiled, eps float64) {
 	}
 }
 
-// divideBy is divide with the given term on a grid, −1: none.
+// divideBy is divide with the given term on a grid, or none if grid is −1.
 func (e *mixedExact) divideBy(d *division, m *compiled, eps float64, grid int) {
 	*d = division{waves: d.waves[:0], rest: d.rest[:0], grid: grid, layered: -1}
 	for i, k := range m.split.signal {
@@ -71,7 +71,7 @@ func (e *mixedExact) divideBy(d *division, m *compiled, eps float64, grid int) {
 	}
 }
 
-// takeWaves adds a term as waves; false: it has its place in the base.
+// takeWaves adds a term as waves. It returns false if the term belongs to the base.
 func (e *mixedExact) takeWaves(d *division, index int, w waver, eps float64) bool {
 	room := e.rooms.Get()
 	defer e.rooms.Put(room)
@@ -99,12 +99,12 @@ func (e *mixedExact) takeWaves(d *division, index int, w waver, eps float64) boo
 	return true
 }
 
-// layerRatio is the ratio of the longest lengthscale of a layer to the shortest: the period of its waves is for the longest,
-// their frequencies are for the shortest.
+// layerRatio is the ratio of the longest lengthscale of a layer to the shortest: the longest determines the period of its
+// waves, the shortest their frequencies.
 const layerRatio = 4
 
-// takeLayers adds a mixture of lengthscales: the longest as waves, layer by layer, and those below a cut in the base or as waves,
-// whichever is predicted to be faster.
+// takeLayers adds a mixture of lengthscales: the longest as waves, layer by layer, and those below a cut in the base or as
+// waves, whichever has the lower estimate.
 func (e *mixedExact) takeLayers(d *division, eps, span float64) {
 	k := d.mixture
 	constant := k.scales.ConstantFrom(span, 0.1*eps)
@@ -123,7 +123,7 @@ func (e *mixedExact) takeLayers(d *division, eps, span float64) {
 	}
 }
 
-// cheapestCut returns the lengthscale below which a mixture is taken in the base, or as waves of one period.
+// cheapestCut returns the lengthscale below which a mixture goes to the base, or to waves of one period.
 func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float64, inBase bool) {
 	k, n, span := d.mixture, float64(len(e.line.T)), e.line.Span
 	far := math.Sqrt(2 * math.Log(4/eps)) // in lengthscales
@@ -134,12 +134,12 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 		}
 		return min(whole, 2*frequency*span+far)
 	}
-	base := 0. // what the base has to reach
+	base := 0. // the reach that the base needs
 	for _, of := range d.rest {
 		base = max(base, reach(of.kernel, negligible))
 	}
 	least := math.Inf(1)
-	cut = constant // if nothing fits: more columns than the engine takes
+	cut = constant // used if nothing fits: more columns than the engine supports
 	for at := constant; at > k.scales.Terms[len(k.scales.Terms)-1].Lengthscale/2; at /= 2 {
 		p := d.p + 1
 		for from := at; from < constant; from *= layerRatio {
@@ -153,7 +153,7 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 				least, cut, inBase = c, at, true
 			}
 		}
-		if cost(p, 0) >= least { // even without the columns of what is shorter
+		if cost(p, 0) >= least { // it is too expensive even without the columns of shorter lengthscales
 			continue
 		}
 		if short := k.between(0, at, false); len(short.scales.Terms) > 0 {
@@ -209,15 +209,16 @@ func (f *mixedFactor) verifyLayers() error {
 	return nil
 }
 
-// Where B is even noise, all terms take their waves from one circle: EᵀE and Eᵀz then follow from sums
-// over the data that are computed once, as in the spectral engine, and an evaluation does not depend on n.
+// With even noise, all terms use waves of one circle: EᵀE and Eᵀz then follow from sums over the data that are computed once,
+// as in the spectral engine, and an evaluation does not depend on n.
 
 // maxSummed bounds the frequencies of the sums: 50 MB.
 const maxSummed = 1 << 20
 
-// circled returns the period of a circle that is long enough for the given one: of a few, so that sums are computed seldom.
+// circled returns the period of a circle at least as long as the given one. There are few such periods, so sums are computed
+// rarely.
 func (e *mixedExact) circled(period float64) float64 {
-	const each = 4 // to a factor of two
+	const each = 4 // periods per factor of two
 	return e.line.Span * math.Exp2(math.Ceil(each*math.Log2(period/e.line.Span)-1e-9)/each)
 }
 
@@ -243,7 +244,7 @@ func (e *mixedExact) summed(d *division) bool {
 	if len(d.rest) > 0 || !e.line.Noise.Even() {
 		return false
 	}
-	// A wide band could not be packed there, and took more columns on a longer period.
+	// A wide band cannot be packed on a circle, and takes more columns on a longer period.
 	if period, highest := e.circleFor(d); !(highest < maxSummed) || d.widest*period > mixed.WidestPacket {
 		return false
 	}
@@ -251,10 +252,10 @@ func (e *mixedExact) summed(d *division) bool {
 	return sums < e.favour*direct
 }
 
-// sumSeconds is the time of the sums for a frequency of the circle.
+// sumSeconds is the time of the sums per frequency of the circle.
 const sumSeconds = 2e-6
 
-// costs predicts the seconds that EᵀE takes from the data, and from sums, a share of computing these included even if they are
+// costs estimates the seconds for EᵀE from the data, and from sums, including a share of computing these even if they are
 // known.
 func (e *mixedExact) costs(d *division) (direct, sums float64) {
 	n, passes := float64(len(e.line.T)), 1.0
@@ -268,7 +269,7 @@ func (e *mixedExact) costs(d *division) (direct, sums float64) {
 	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/choice.FlopRate + setup/choice.EvaluationsAhead
 }
 
-// onCircle returns how many features the columns take on a circle, and how many of them those that move.
+// onCircle returns the number of features for the columns on a circle, and how many of them belong to moving columns.
 func (e *mixedExact) onCircle(d *division, period float64) (whole, lines float64) {
 	if d.moving > 0 {
 		lines = d.moving * float64(2*mixed.LineReach(e.line.Span/period)+1)
@@ -276,5 +277,5 @@ func (e *mixedExact) onCircle(d *division, period float64) (whole, lines float64
 	return period/d.period*(d.whole-d.moving) + lines, lines
 }
 
-// packetWidth is about how many columns a packet has.
+// packetWidth is the usual number of columns of a packet.
 const packetWidth = 24

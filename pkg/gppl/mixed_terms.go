@@ -19,10 +19,10 @@ import (
 type waveTerm struct {
 	mixed.Term
 	kernel waver
-	index  int               // among the terms of the kernel
-	bands  []capability.Band // on which its coefficients are
-	slope  []float64         // derivatives in them
-	param  int               // of the period, −1
+	index  int               // index among the terms of the kernel
+	bands  []capability.Band // bands of its coefficients
+	slope  []float64         // derivatives in the coefficients
+	param  int               // index of the period among its parameters, −1 for none
 }
 
 // expand sets the waves of all terms.
@@ -36,7 +36,7 @@ func (f *mixedFactor) expand() error {
 	if err := f.base.compile(f.model, f.division.rest); err != nil {
 		return err
 	}
-	if f.span = l.Span; e.tight && len(f.division.rest) > 0 { // a posterior: as far from the data as they reach
+	if f.span = l.Span; e.tight && len(f.division.rest) > 0 { // for a posterior: as far from the data as the terms reach
 		f.span = 2 * l.Span
 	}
 	frequencies := 0.
@@ -75,12 +75,13 @@ func tooManyWaves(span, frequencies float64) error {
 		span, frequencies)
 }
 
-// setCircle puts the waves of all terms on one circle, with sums over the data. Terms whose frequencies move keep theirs.
+// setCircle puts the waves of all terms on one circle, with sums over the data. Terms whose frequencies move keep their own
+// period.
 func (f *mixedFactor) setCircle() error {
 	e := f.engine
 	period, most := e.circleFor(&f.division)
 	for i := range f.terms {
-		if w := &f.terms[i]; w.param < 0 && w.Period > period { // for a posterior
+		if w := &f.terms[i]; w.param < 0 && w.Period > period { // happens for a posterior
 			period = e.circled(w.Period)
 		}
 	}
@@ -113,9 +114,9 @@ func (f *mixedFactor) setCircle() error {
 	return nil
 }
 
-// slopeShare is the share of eps that packets may leave out. A derivative, diag(UVUᵀ)/c, lacks products of what they keep with
-// what they leave out, and so errs by the root. With half of eps instead, derivatives in a period were off by 1.8 times their
-// bound (TestRandomMeans, case 971).
+// slopeShare is the share of eps that packets may leave out. A derivative, diag(UVUᵀ)/c, lacks products of the kept with the
+// omitted part, and so errs by the root. With half of eps instead, derivatives in a period were off by 1.8 times their bound
+// (TestRandomMeans, case 971).
 const slopeShare = 5e-5
 
 // setColumns sets the columns of a term, and checks them.
@@ -128,7 +129,7 @@ func (f *mixedFactor) setColumns(w *waveTerm) error {
 	w.Reset(w.Period, w.Bands, f.Columns())
 	w.kernel.Coefficients(w.Coef, w.Period, w.bands)
 	verify.Tampered("mixed coefficients", w.Coef)
-	length := 2*f.span - l.Span // of the times whose covariances are represented
+	length := 2*f.span - l.Span // range of the times whose covariances are represented
 	if _, worth := mixed.Packed(w.bands, length/w.Period, slopeShare*f.eps); worth && w.param < 0 {
 		w.Pack(f.Ctx, length, slopeShare*f.eps*variance(w.kernel))
 		for i := range w.Packets {
@@ -150,7 +151,7 @@ func (f *mixedFactor) setColumns(w *waveTerm) error {
 
 // verifyTerm compares the sum of waves and its derivatives at one distance with the kernel's.
 func (f *mixedFactor) verifyTerm(w *waveTerm) error {
-	// A distance at which a short period and a long lengthscale show.
+	// A distance that shows both a short period and a long lengthscale.
 	r := [1]float64{f.engine.line.Span * (0.25 +
 		0.5*float64(verify.Pick(1<<20, f.Noise, w.Period, w.Coef[0]))/(1<<20)) / float64(1+len(w.Coef))}
 	v := variance(w.kernel)

@@ -20,7 +20,7 @@ type Param struct {
 	Role      Role
 }
 
-// String has the name, the value and its unit, if there is one.
+// String returns the name, the value and its unit, if there is one.
 func (p Param) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s = %.6g %s", p.Name, p.Value, p.Unit))
 }
@@ -48,7 +48,7 @@ const (
 	RoleInput
 	// RoleLocation is a location on the axis of x, of any sign: its transform is Free.
 	RoleLocation
-	// RoleCoefficient is a factor of any sign, by which a channel sees a function or its derivative.
+	// RoleCoefficient is a factor of any sign that multiplies a function or its derivative in a channel.
 	RoleCoefficient
 )
 
@@ -75,8 +75,8 @@ func (p Param) IsFixed() bool {
 	return fixed
 }
 
-// IsScale reports whether p must be positive: every parameter but Free ones and, also when they are fixed, places on the axis of
-// x and coefficients.
+// IsScale reports whether p must be positive. All parameters must, except Free ones and, even when fixed, locations on the
+// axis of x and coefficients.
 func (p Param) IsScale() bool {
 	_, free := p.Transform.(transform.Free)
 	return !free && p.Role != RoleLocation && p.Role != RoleInput && p.Role != RoleCoefficient
@@ -108,7 +108,7 @@ func checkEvaluation(params []Param, grad, theta []float64) error {
 	return checkParams(params, theta)
 }
 
-// Values returns the natural values of params: where a loss whose Params they are starts from.
+// Values returns the natural values of params, from which a loss with these Params starts.
 func Values(params []Param) []float64 {
 	theta := make([]float64, len(params))
 	for i, p := range params {
@@ -117,10 +117,10 @@ func Values(params []Param) []float64 {
 	return theta
 }
 
-// RawTransforms returns the transforms between natural values and the raw ones that Fit moves: those of the parameters, but for
-// places on the axis of x (change points, inducing inputs), which are counted in the shortest lengthscale or period that the
-// parameters have. A step of one is then as large for them as it is for a logarithm, and a change of the unit of x changes
-// nothing: neither the path of the optimiser nor where its gradient is small.
+// RawTransforms returns the transforms between natural values and the raw ones that Fit moves. They are the parameters' own,
+// except for locations on the axis of x (change points, inducing inputs), which are measured in the shortest lengthscale or
+// period of the parameters. A step of one is then as large for them as for a logarithm, and a change of the unit of x changes
+// neither the path of the optimiser nor the place where its gradient is small.
 func RawTransforms(params []Param) []transform.Transform {
 	shortest := math.Inf(1)
 	for _, p := range params {

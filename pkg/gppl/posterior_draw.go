@@ -22,13 +22,13 @@ import (
 //
 //	f(x) = μ(x) + f₀(x) − k(x, X)A⁻¹(f₀(X) + ε₀),
 //
-// which has the mean and the covariance of the posterior: O(n + len(x)) for a draw of a Markovian kernel, whatever both numbers
-// are, O(n log n) and a solve for smooth ones. Draw.Engine is then that of the posterior. The other factorises the joint
+// which has the mean and the covariance of the posterior: O(n + len(x)) for a draw of a Markovian kernel, for any n and
+// len(x), O(n log n) and a solve for smooth ones. Draw.Engine is then the posterior's. The other factorises the joint
 // covariance, in O(len(x)³) and memory for len(x)² numbers, which is cheaper for few inputs; Draw.Engine is EngineDense.
-// Draw.Bound and Draw.Jitter are of the draw itself, beside what the posterior errs by.
+// Draw.Bound and Draw.Jitter describe the draw itself, in addition to the errors of the posterior.
 //
-// The same seed gives the same draws on any number of processors. Errors are those of Latent, or that the covariance cannot be
-// factorised; a MemoryError if it would take more than WithMemory allows, by default 12 GB.
+// The same seed gives the same draws on any number of processors. Sample returns the errors of Latent, an error if the
+// covariance cannot be factorised, or a MemoryError if it would exceed WithMemory, by default 12 GB.
 func (p *Posterior) Sample(ctx context.Context, x Inputs, count int, seed uint64) (draws []Draw, err error) {
 	if err := p.checkPlain("Posterior.Sample"); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (p *Posterior) Sample(ctx context.Context, x Inputs, count int, seed uint64
 	return draws, nil
 }
 
-// jointDraws is the estimate of a joint covariance and its factor.
+// jointDraws returns the estimate for a joint covariance and its factor.
 func (p *Posterior) jointDraws(n, count int, by *correction) choice.Estimate {
 	f := denseDraws(n)
 	size := float64(n)
@@ -127,7 +127,7 @@ type correction struct {
 	line *drawnLine
 }
 
-// corrected returns the correction for x, and what so many draws by it take; nil if there is none.
+// corrected returns the correction for x, and the estimate for count draws by it; nil if there is none.
 func (p *Posterior) corrected(ctx context.Context, x Inputs, count int) (*correction, choice.Estimate) {
 	data := noConditions(x.Dim())
 	if p.predictor != nil {
@@ -154,7 +154,7 @@ func (p *Posterior) corrected(ctx context.Context, x Inputs, count int) (*correc
 		Bytes: bytes + 24*float64(min(count, by.batch()))*float64(n) + 8*float64(count)*float64(x.Len())}
 }
 
-// priorEstimate is what so many draws from a prior take.
+// priorEstimate estimates count draws from a prior.
 func priorEstimate(k Kernel, x Inputs, line *drawnLine, count float64) (seconds, bytes float64) {
 	var terms split
 	terms.set(k)
@@ -177,10 +177,10 @@ func priorEstimate(k Kernel, x Inputs, line *drawnLine, count float64) (seconds,
 	return seconds, bytes
 }
 
-// batch is how many draws are made at a time.
+// batch returns the number of draws made at a time.
 func (c *correction) batch() int { return max(1, min(64, (1<<21)/c.both.Len())) }
 
-// draw makes the draws, in batches that share what solves and products have in common.
+// draw makes the draws, in batches that share the common parts of solves and products.
 func (c *correction) draw(ctx context.Context, count int, seed uint64) ([]Draw, error) {
 	p, n, m, cols := c.of, c.data.x.Len(), c.x.Len(), c.of.columns()
 	limits := choice.Limits{Memory: p.memory, Seconds: math.Inf(1)}
@@ -255,8 +255,8 @@ func (c *correction) draw(ctx context.Context, count int, seed uint64) ([]Draw, 
 // restSeed makes the draws of the other terms independent of those of the terms that are drawn.
 const restSeed = 0x9e3779b97f4a7c15
 
-// meanAndSpread returns the mean at x and S, such that the covariance grows by SᵀS for the uncertainty of the coefficients, given
-// what each column of C predicts there.
+// meanAndSpread returns the mean at x and S, such that the covariance grows by SᵀS for the uncertainty of the coefficients,
+// given the predictions from each column of C.
 func (p *Posterior) meanAndSpread(x Inputs, means blas64.General) (mean []float64, spread blas64.General, err error) {
 	if p.model.Mean == nil {
 		return means.Data, spread, nil
@@ -272,7 +272,7 @@ func (p *Posterior) meanAndSpread(x Inputs, means blas64.General) (mean []float6
 // predictMean is meanAndSpread for rows of the basis.
 func (p *Posterior) predictMean(h *mat.Dense, means blas64.General) (mean []float64, spread blas64.General) {
 	mean = make([]float64, means.Rows)
-	if p.mean == nil { // a prior
+	if p.mean == nil { // p is a prior
 		blas64.Copy(dense.Column(means, 0), dense.Vec(mean))
 		return mean, p.priorSpread(h)
 	}

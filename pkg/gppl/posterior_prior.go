@@ -38,14 +38,14 @@ func newPrior(m Model, opts []Option) (*Posterior, error) {
 		horizon: horizon{kernel: m.Kernel, variance: variance(m.Kernel)}}, nil
 }
 
-// noConditions are those before any data.
+// noConditions returns the conditions before any data.
 func noConditions(dim int) *conditions {
 	return &conditions{x: Inputs{d: dim}, columns: dense.New(0, 1),
 		solve: func(ctx context.Context, _ blas64.General) error { return ctx.Err() }}
 }
 
-// basis returns that of the mean at x, with zeros in the columns that the part does not have; a nil part has all. A part without
-// columns does not look at the regressors of x.
+// basis returns the basis of the mean at x, with zeros in the columns that the part lacks; a nil part has all. A part without
+// columns does not read the regressors of x.
 func (p *ofTerms) basis(m Mean, x Inputs) (*mat.Dense, error) {
 	if p == nil {
 		return basisAt(m, x)
@@ -78,7 +78,7 @@ func (p *Posterior) priorSpread(h *mat.Dense) blas64.General {
 	return s
 }
 
-// addPriorMean adds the variance of the mean at the x with the given indices, if it is drawn from its prior.
+// addPriorMean adds the variance of the mean at the x with the given indices, if the mean is a draw from its prior.
 func (p *Posterior) addPriorMean(variances []float64, x Inputs, at []int) error {
 	if p.model.Mean == nil {
 		return nil

@@ -16,20 +16,21 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// Update returns the posterior given the observations of d too, one after another, none of them before the last that p is
-// conditioned on. p does not change. The parameters, the standardisation of regressors and everything else of the model are those
-// of p: the answer equals that of NewPosterior for all observations, up to what both promise.
+// Update returns the posterior given also the observations of d, one after another, none of them before the last one in p. p
+// does not change. The parameters, the standardisation of regressors and everything else of the model are p's: the answer
+// equals NewPosterior for all observations, up to the error bounds of both.
 //
-// A state space takes each in O(D³ + hD²), D being the size of its state and h the columns of the mean, whatever the number of
-// observations: microseconds. Predictions from the last observation on then take as much. The first prediction before it
-// conditions on all observations, in O(n) and once.
+// A state space processes each observation in O(D³ + hD²), where D is the size of its state and h the number of columns of the
+// mean, for any number of observations: microseconds. Predictions from the last observation on then cost as much. The first
+// prediction before it conditions on all observations, once, in O(n).
 //
-// If another engine made p, as the automatic choice does for few observations, the first Update conditions the same observations
-// by a state space, in O(n), once for all updates of p: the answer's Engine and Inexact are of the state space.
+// If another engine made p, as the automatic choice does for few observations, the first Update conditions the same
+// observations by a state space, in O(n), once for all updates of p: the answer's Engine and Inexact are the state space's.
 //
-// It is an error if d is not valid, if an observation is older than the last of p, or if the kernel has no state space that is
-// known (SE, RQ): other engines factorise all observations together, and NewPosterior with the longer data costs what it did
-// for p (n³/3 flops densely). Sums take an observation by Sums.Add in O(1), and NewPosterior of SumsData then costs what it did.
+// Update returns an error if d is not valid, if an observation is older than the last of p, or if no state space of the kernel
+// is known (SE, RQ): other engines factorise all observations together, and NewPosterior with the longer data costs as much as
+// for p (n³/3 flops densely). Sums process an observation by Sums.Add in O(1), and NewPosterior of SumsData then costs as much
+// as before.
 func (p *Posterior) Update(ctx context.Context, d Data) (post *Posterior, err error) {
 	defer parallel.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {
@@ -62,7 +63,7 @@ func (p *Posterior) Update(ctx context.Context, d Data) (post *Posterior, err er
 	return u.posterior(p, d)
 }
 
-// errOlder says that an observation is before the last one that a posterior is conditioned on.
+// errOlder says that an observation precedes the last one in a posterior.
 var errOlder = errors.New("it is before the last observation: condition anew on all of them (NewPosterior)")
 
 func (p *Posterior) checkUpdate(d Data) error {
@@ -70,7 +71,7 @@ func (p *Posterior) checkUpdate(d Data) error {
 		return err
 	}
 	if p.part != nil {
-		return errors.New("gppl: a posterior of some terms takes no observations: they are of all terms")
+		return errors.New("gppl: a posterior of some terms cannot be updated: observations depend on all terms")
 	}
 	if d.isViewed() {
 		return errors.New("gppl: Posterior.Update does not take channels or exposures")
@@ -84,16 +85,16 @@ func (p *Posterior) checkUpdate(d Data) error {
 
 var _ solver = (*updated)(nil)
 
-// updated is a posterior of a state space, after observations that came later than those that it was made of.
+// updated is a posterior of a state space after later observations.
 type updated struct {
 	base  *stateSpacePosterior
 	mean  *regress.Regression // nil for a mean of zero
 	tail  *statespace.Tail
-	added *addedRow // nil: none
+	added *addedRow // nil without later observations
 	whole *whole
 }
 
-// whole is the posterior of all observations, made when it is first asked for by whoever has the turn.
+// whole is the posterior of all observations, computed at the first call by the holder of turn.
 type whole struct {
 	turn chan struct{} // holds one
 	of   *stateSpacePosterior
@@ -103,7 +104,7 @@ func newUpdated(base *stateSpacePosterior, mean *regress.Regression, tail *state
 	return &updated{base: base, mean: mean, tail: tail, added: added, whole: &whole{turn: make(chan struct{}, 1)}}
 }
 
-// addedRow is an observation that came later, and those before it.
+// addedRow is a later observation, linked to its predecessors.
 type addedRow struct {
 	before       *addedRow
 	count        int
@@ -112,7 +113,7 @@ type addedRow struct {
 	share, known float64
 }
 
-// takesMore reports whether the predictor of p takes further observations.
+// takesMore reports whether the predictor of p accepts further observations.
 func (p *Posterior) takesMore() bool {
 	switch p.predictor.(type) {
 	case *updated, *stateSpacePosterior:
@@ -121,7 +122,7 @@ func (p *Posterior) takesMore() bool {
 	return false
 }
 
-// updated returns the predictor of p in a form that takes further observations.
+// updated returns the predictor of p in a form that accepts further observations.
 func (p *Posterior) updated() (*updated, error) {
 	switch of := p.predictor.(type) {
 	case *updated:
@@ -135,7 +136,7 @@ func (p *Posterior) updated() (*updated, error) {
 		" one: NewPosterior conditions on all of them", p.engine)
 }
 
-// next returns u after observation i of d, m being the mean of the model.
+// next returns u after observation i of d; m is the mean of the model.
 func (u *updated) next(m Mean, d Data, i int) (*updated, error) {
 	at := d.X.At(i)[0]
 	if at < u.tail.At() {
@@ -184,8 +185,8 @@ func (u *updated) posterior(p *Posterior, d Data) (*Posterior, error) {
 	return &next, nil
 }
 
-// with returns the horizon with further inputs in its box. Its reach remains that of the number of observations before: twice as
-// many move it by no more than rounding does.
+// with returns the horizon with further inputs in its box. Its reach still assumes the earlier number of observations: twice
+// as many move it by no more than rounding does.
 func (h horizon) with(x Inputs) horizon {
 	lo, hi := make([]float64, len(h.lo)), make([]float64, len(h.hi))
 	for j := range lo {
@@ -238,7 +239,7 @@ func (u *updated) joint(ctx context.Context, means blas64.General, cov *dense.Lo
 	return whole.joint(ctx, means, cov, x)
 }
 
-// condition conditions on all observations, once; what ctx ends is begun anew by the next call.
+// condition conditions on all observations, once; if ctx interrupts it, the next call begins anew.
 func (u *updated) condition(ctx context.Context) (*stateSpacePosterior, error) {
 	if u.added == nil {
 		return u.base, nil
@@ -289,7 +290,7 @@ func (u *updated) observations(ctx context.Context) (*conditions, error) {
 	return whole.observations(ctx)
 }
 
-// longer returns a copy of x, n numbers that are all missing where it is nil, with room for m more.
+// longer returns a copy of x with capacity for m more numbers; a nil x becomes n times missing.
 func longer(x []float64, n, m int, missing float64) []float64 {
 	out := make([]float64, n+m)
 	for i := range n {
@@ -300,14 +301,14 @@ func longer(x []float64, n, m int, missing float64) []float64 {
 	return out
 }
 
-// OneStep returns the mean and variance of each observation of d, its noise included, given the data of p and the observations of
-// d before it: its one-step-ahead prediction. The standardised errors (y − mean)/√variance are independent and N(0, 1) if the
+// OneStep returns the one-step-ahead prediction of each observation of d: its mean and variance, noise included, given the
+// data of p and the earlier observations of d. The standardised errors (y − mean)/√variance are independent and N(0, 1) if the
 // model holds.
 //
 // With a state space and observations in order, none before the last of p, it takes O(D³) for each. Otherwise the m
 // observations of d are predicted jointly, and the Cholesky factor of their covariance makes them independent: O(m³), and
-// memory for m² numbers. It is an error if d is not valid, or as for Sample, or that of ctx once it has ended. If the errors of
-// the data are relative, all of the noise is, a White term of the kernel included.
+// memory for m² numbers. OneStep returns an error if d is not valid, the errors of Sample, or ctx's. If the errors of the data
+// are relative, so is all of the noise, a White term of the kernel included.
 func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []float64, err error) {
 	defer parallel.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {

@@ -12,26 +12,26 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
-// A solver is a predictor that solves with A = K + Λ, as draws from a posterior need it.
+// A solver is a predictor that solves with A = K + Λ, for draws from a posterior.
 type solver interface {
-	// observations returns what the predictor is conditioned on.
+	// observations returns the conditions of the predictor.
 	observations(ctx context.Context) (*conditions, error)
 }
 
-// conditions are observations with the matrix A of their engine, rows in an order of its own.
+// conditions are observations with the matrix A of their engine, whose rows may have another order.
 type conditions struct {
 	x       Inputs
 	lambda  []float64      // Λ
 	columns blas64.General // C, n×c
-	seconds float64        // that solve takes for a column
+	seconds float64        // estimated seconds of solve for one column
 	// solve replaces b, n×m, by A⁻¹b.
 	solve func(ctx context.Context, b blas64.General) error
 }
 
-// errNoObservations is the error of a posterior that knows sums over its observations alone.
+// errNoObservations is the error of a posterior that has only sums over its observations.
 var errNoObservations = errors.New("gppl: the observations are known by their sums alone")
 
-// onLine returns the conditions of a series, whose columns are solved for one by one.
+// onLine returns the conditions of a series; its columns are solved one by one.
 func onLine(l *observed.Line, lambda []float64, seconds float64, solve func(ctx context.Context, b []float64)) *conditions {
 	return &conditions{x: Scalars(l.T), lambda: lambda, columns: l.Columns, seconds: seconds,
 		solve: func(ctx context.Context, b blas64.General) error {
@@ -67,7 +67,7 @@ func lowRank(b, lambda []float64, project, fit func([]float64) []float64) {
 	}
 }
 
-// givenBySolve is predictor.given by solves with A, for which κᵀA⁻¹C is (A⁻¹κ)ᵀC.
+// givenBySolve is predictor.given by solves with A, using κᵀA⁻¹C = (A⁻¹κ)ᵀC.
 func givenBySolve(ctx context.Context, data *conditions, means blas64.General, cov *dense.Lower, of functionals) error {
 	k := of(data.x, 0, means.Rows)
 	solved := dense.New(k.Rows, k.Cols)

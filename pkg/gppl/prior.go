@@ -51,7 +51,7 @@ func (p ParamPrior) String() string {
 
 // MarshalJSON is an error: a prior is written with its type, as store.Prior does.
 func (p ParamPrior) MarshalJSON() ([]byte, error) {
-	return nil, errors.New("gppl: JSON cannot tell the type of a prior: write a store.Prior")
+	return nil, errors.New("gppl: JSON does not record the type of a prior: write a store.Prior")
 }
 
 // DefaultPriors returns weak priors on the trained parameters of m, derived from the
@@ -66,10 +66,9 @@ func (p ParamPrior) MarshalJSON() ([]byte, error) {
 //   - a period: 98 % between two mean spacings and half the range;
 //   - a shape: the median is 1; one standard deviation is a factor of e either way.
 //
-// For inputs of several dimensions, the range is the longest side of their bounding box,
-// the spacing range/n^(1/d). If the model has a mean, y stands for its residuals after a
-// least-squares fit of the mean. Parameters without a known role get no prior. State
-// what you know about a parameter by a prior with its name.
+// For inputs of several dimensions, the range is the longest side of their bounding box, the spacing range/n^(1/d). If the
+// model has a mean, y means its residuals after a least-squares fit of the mean. Parameters without a known role get no prior.
+// State your knowledge about a parameter by a prior with its name.
 func (m Model) DefaultPriors(ctx context.Context, d Data) (priors []ParamPrior, err error) {
 	defer parallel.Stopped(&err)
 	const wide, narrow = 2, 1 // standard deviations of the log
@@ -93,7 +92,7 @@ func (m Model) DefaultPriors(ctx context.Context, d Data) (priors []ParamPrior, 
 	if !(variance > 0) {
 		variance = 1
 	}
-	if !(extent > 0) || n < 5 { // the bounds below must be apart
+	if !(extent > 0) || n < 5 { // keeps the bounds below apart
 		extent, spacing = max(extent, 1), max(extent, 1)/5
 	}
 	terms := m.Amplitudes()

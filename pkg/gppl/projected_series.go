@@ -14,18 +14,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// sortedDirections are an Ω with its rows in the order of a series.
+// sortedDirections is an Ω with its rows in the order of a series.
 type sortedDirections struct {
 	projected.Directions
 	line   *observed.Line
-	Matrix func() blas64.General // Ω, formed when an engine first computes with it; safe for concurrent use
+	Matrix func() blas64.General // Ω, formed at the first call; safe for concurrent use
 }
 
 func newSortedDirections(l *observed.Line, d projected.Directions) *sortedDirections {
 	return &sortedDirections{d, l, sync.OnceValue(func() blas64.General { return l.SortRows(d.Matrix()) })}
 }
 
-// Formed returns the bytes that Matrix adds to those of the projection.
+// Formed returns the bytes of Matrix in addition to the projection's.
 func (s *sortedDirections) Formed() float64 {
 	bytes := s.Directions.Formed()
 	if s.line.Order != nil {
@@ -57,7 +57,7 @@ func (e *bandedProjected) estimate(m *compiledTerm) choice.Estimate {
 	}
 }
 
-// bandedGram is S₀ by the banded engine.
+// bandedGram computes S₀ for the banded engine.
 type bandedGram struct {
 	engine *bandedProjected
 	term   *compiledTerm
@@ -81,7 +81,7 @@ func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 	return g, nil
 }
 
-// sandwich sets s to ΩᵀMΩ, M what the band holds.
+// sandwich sets s to ΩᵀMΩ for the matrix M in the band.
 func (g *bandedGram) sandwich(s blas64.General) {
 	g.band.gram.Mul(g.work, g.omega)
 	dense.Mul(g.band.gram.Ctx, s, blas.Trans, g.omega, g.work)
@@ -107,7 +107,7 @@ func (g *bandedGram) contract(grad, v []float64) error {
 	kk := g.omega.Cols
 	dense.Mul(g.band.gram.Ctx, g.work, blas.NoTrans, g.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v})
 	g.band.contract(g.term.kernel, len(grad), func(_ *dense.Lane, row, col int, tile, w blas64.General) {
-		twice := 2.0 // the tile and its mirror image
+		twice := 2.0 // for the tile and its mirror image
 		if row == col {
 			twice = 1
 		}
@@ -140,7 +140,7 @@ func (e *stateSpaceProjected) estimate(m *compiledTerm) choice.Estimate {
 	}
 }
 
-// stateSpaceGram is S₀ by the state-space engine.
+// stateSpaceGram computes S₀ for the state-space engine.
 type stateSpaceGram struct {
 	engine  *stateSpaceProjected
 	term    *compiledTerm
@@ -189,7 +189,7 @@ func (g *stateSpaceGram) contract(grad, v []float64) error {
 	return nil
 }
 
-// derivative is the chain rule from the blocks, one after the other, to parameter p.
+// derivative applies the chain rule from the blocks, one after another, to parameter p.
 func (g *stateSpaceGram) derivative(s []float64, p int) {
 	clear(s)
 	state := &g.term.state

@@ -14,13 +14,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// spectralProjected computes S₀ = Σ_m c_m(b_m b_mᵀ + s_m s_mᵀ), where b_m = Ωᵀcos
-// and s_m = Ωᵀsin of the mth frequency are computed once: by sums over the data, or
-// from moments where the directions are waves. With M frequencies an
-// evaluation takes 8Mk² flops, whatever n is, half of them for the gradient.
+// spectralProjected computes S₀ = Σ_m c_m(b_m b_mᵀ + s_m s_mᵀ), where b_m = Ωᵀcos and s_m = Ωᵀsin of the mth frequency are
+// computed once: by sums over the data, or from moments where the directions are waves. With M frequencies an evaluation takes
+// 8Mk² flops, for any n, half of them for the gradient.
 type spectralProjected struct {
 	k        int
-	mass     float64 // of the directions
+	mass     float64 // mass of the directions
 	nats     float64 // the tolerance, for all projections together
 	features *projected.Features
 	probe    []float64 // ±1, for the check of S₀
@@ -39,8 +38,8 @@ func newSpectralProjected(d projected.Directions, f *projected.Features, toleran
 
 func (e *spectralProjected) name() string { return EngineSpectral }
 
-// spectralEps bounds the sum of the coefficients that are left out, relative to the variance: their part of S₀ has a trace of at
-// most n·eps·v, which changes PL by at most that over σ².
+// spectralEps bounds the sum of the omitted coefficients, relative to the variance: their part of S₀ has a trace of at most
+// n·eps·v, which changes PL by at most that over σ².
 func spectralEps(nats, n, v, noise float64) float64 {
 	return min(1e-11, max(2e-15, 0.3*nats*noise/(n*v)))
 }
@@ -64,7 +63,7 @@ func (e *spectralProjected) estimate(m *compiledTerm) choice.Estimate {
 	}
 }
 
-// spectralGram is S₀ by the spectral engine.
+// spectralGram computes S₀ for the spectral engine.
 type spectralGram struct {
 	*spectral.Gram
 	engine    *spectralProjected

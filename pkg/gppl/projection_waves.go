@@ -14,9 +14,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
-// At conditionLimit, waves err by half of the default tolerance of 160 projections. The condition of the list of frequencies is
-// 500 at k = 101, 6000 at k = 151 and 50 000 at k = 201, whatever n is, and larger where x has gaps: up to commonWaves directions
-// pass where it has none, more than maxWaves need not be tried.
+// At conditionLimit, the error of waves is half of the default tolerance of 160 projections. The condition of the list of
+// frequencies is 500 at k = 101, 6000 at k = 151 and 50 000 at k = 201, for any n, and larger where x has gaps: without gaps
+// up to commonWaves directions pass. More than maxWaves never do.
 const (
 	conditionLimit = 2e4
 	maxWaves       = 256
@@ -24,7 +24,7 @@ const (
 )
 
 // newWaves returns the Ω of Spectral without a matrix, its first count directions for x, or nil if moments do not distinguish
-// them well enough. It reuses known moments, and runs until ctx ends (parallel.Look).
+// them well. It reuses known moments, and runs until ctx ends (parallel.Look).
 func newWaves(ctx context.Context, x Inputs, count int, known fourier.Moments) *fourier.Waves {
 	if x.d != 1 || count > maxWaves || count > x.Len() {
 		return nil
@@ -43,7 +43,7 @@ func newWaves(ctx context.Context, x Inputs, count int, known fourier.Moments) *
 	return fourier.NewWaves(ctx, x.at, lo, projected.Lattice*(hi-lo), features, known, conditionLimit)
 }
 
-// wave returns the frequency of column c of Spectral, in waves of the circle.
+// wave returns the frequency of column c of Spectral as a frequency of the circle.
 func wave(c int) int { return int(projected.Lattice * Spectral{}.frequency(float64((c+1)/2))) }
 
 // ofWaves returns waves as a projection.
@@ -51,8 +51,8 @@ func ofWaves(w *fourier.Waves, design string, seed uint64) *Projection {
 	return &Projection{Orthonormal: true, Design: design, Seed: seed, n: len(w.X), k: w.Len(), waves: w, moment: w.Moments}
 }
 
-// form returns the Ω of waves, orthonormal to rounding: the columns of the
-// projection that it was extended from, and what the others add. It runs until ctx ends (parallel.Look).
+// form returns the Ω of waves, orthonormal to rounding: the columns of the projection that it extends, and the additional
+// ones. It runs until ctx ends (parallel.Look).
 func (p *Projection) form(ctx context.Context) *mat.Dense {
 	omega := mat.NewDense(p.n, p.k, nil)
 	var old blas64.General
@@ -72,12 +72,12 @@ func (p *Projection) form(ctx context.Context) *mat.Dense {
 	return omega
 }
 
-// directionsOf returns p for data at x: by waves if these are what x is, and if
-// their error fits the tolerance, of nats for all projections together.
+// directionsOf returns p for data at x: by waves if p has waves for this x, and if their error is within the tolerance, which
+// is nats for all projections together.
 func directionsOf(p *Projection, x Inputs, o options) projected.Directions {
 	d := projected.Directions{N: p.n, K: p.k, Mass: float64(p.n), Omega: p.matrix}
 	needsOmega := o.Engine != "" && o.Engine != EngineSpectral && o.Engine != EngineInterpolated
-	const share = 0.5 // of the tolerance, the rest being for the engine
+	const share = 0.5 // share of the tolerance; the rest is for the engine
 	if w := p.waves; w != nil && !needsOmega && w.Bound() < share*o.tolerance*float64(p.k) && slices.Equal(w.X, x.at) {
 		d.Waves = w
 	}
@@ -87,8 +87,8 @@ func directionsOf(p *Projection, x Inputs, o options) projected.Directions {
 // matrix is Omega.
 func (p *Projection) matrix() blas64.General { return p.formed(context.Background()).RawMatrix() }
 
-// estimateWaves returns the seconds that k directions by waves take for n inputs, with
-// their products with m frequencies of a kernel's series, of twice the range at most.
+// estimateWaves estimates the seconds for k directions by waves at n inputs, with their products with m frequencies of a
+// kernel's series, over at most twice the range.
 func estimateWaves(n, k, m int) float64 {
 	kk := float64(k)
 	sums := fourier.Predict(n, 1, 0, projected.Lattice/2*m+wave(k-1)+1, fourier.Tolerance).Seconds

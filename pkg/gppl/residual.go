@@ -25,14 +25,13 @@ import (
 // (Spectral). With fewer, L is a quasi-likelihood, and its curvature understates the
 // standard errors.
 //
-// Known errors with variances D add (ΣD − tr ΩᵀDΩ)/(n−k) to τ. Errors known up to their scale
-// multiply the σ² in τ by the same expression of their squares. If errors differ much, the
-// remainder is not white.
+// Known errors with variances D add (ΣD − tr ΩᵀDΩ)/(n−k) to τ. For errors known up to their scale, the same expression of
+// their squares multiplies the σ² in τ. If errors differ much, the remainder is not white.
 //
-// Sums (SumsData) take a Data.Projection of theirs.
+// For sums (SumsData), use a projection from Data.Projection.
 //
-// It costs what PL costs, plus O(nk) once. The directions must be orthonormal: it is
-// an error if they are Raw. It panics if p is nil.
+// It costs as much as PL, plus O(nk) once. The directions must be orthonormal: NewResidual returns an error if they are Raw.
+// It panics if p is nil.
 func NewResidual(ctx context.Context, m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	notNil("NewResidual", "the projection p", p)
@@ -56,8 +55,8 @@ func NewResidual(ctx context.Context, m Model, d Data, p *Projection, opts ...Op
 	return l, nil
 }
 
-// keepResidual makes l see all of y, and of the basis of the mean: in the coordinates
-// in which the basis is orthonormal on the data, not on their projections.
+// keepResidual gives l all of y, and of the basis of the mean, in the coordinates in which the basis is orthonormal on the
+// data rather than on their projections.
 func (l *Projected) keepResidual(ctx context.Context, m Model, d Data) (err error) {
 	defer parallel.Stopped(&err)
 	mean, columns, err := dataColumns(ctx, m, d)
@@ -70,11 +69,11 @@ func (l *Projected) keepResidual(ctx context.Context, m Model, d Data) (err erro
 	return nil
 }
 
-// Coloured looks for bands of frequencies beyond the projections at which the remainder y − ΩΩᵀy, observed at x,
-// has more than its mean power: a model with b frequencies at p times the mean power
-// would gain b·(p − 1 − log p) nats (Whittle 1953). It returns the columns of SpectralProjection that
-// cover the highest band whose gain exceeds what chance explains, and the largest gain; 0 if there is
-// none, or if l is not NewResidual on a SpectralProjection of x. It takes O(n log n), and panics if the length of x is wrong.
+// Coloured searches for bands of frequencies beyond the projections at which the remainder y − ΩΩᵀy, observed at x, has more
+// than its mean power: a model with b frequencies at p times the mean power would gain b·(p − 1 − log p) nats (Whittle 1953).
+// It returns the number of columns of SpectralProjection that cover the highest band whose gain exceeds chance, and the
+// largest gain; 0 if there is none, or if l is not NewResidual on a SpectralProjection of x. It takes O(n log n), and panics
+// if the length of x is wrong.
 func (l *Projected) Coloured(x Inputs) (columns int, nats float64) {
 	if l.data.Residual == nil || l.data.Residual.Rest == nil || l.proj.drawn == 0 {
 		return 0, 0

@@ -19,29 +19,30 @@ import (
 
 // Result is the outcome of Fit: the learned model, standard errors, and how training went. Package store writes it to files.
 type Result struct {
-	Model    Model        `json:"model"` // at the best point
-	Value    float64      // of the loss there, in nats
-	Loss     string       // what was minimised
-	LogPrior float64      `json:",omitempty"` // log density of the priors there, 0 without any: log likelihood = −Value − LogPrior
+	Model Model   `json:"model"` // at the best point
+	Value float64 // value of the loss at the best point, in nats
+	Loss  string  // name of the loss
+	// log density of the priors at the best point, 0 without any: log likelihood = −Value − LogPrior
+	LogPrior float64      `json:",omitempty"`
 	Priors   []ParamPrior `json:",omitempty"`
 	Params   []FittedParam
-	Mean     []Coefficient `json:",omitempty"` // of the model's mean, nil without one
-	Inducing []float64     `json:",omitempty"` // the inducing inputs, row-major, where the loss trains any
+	Mean     []Coefficient `json:",omitempty"` // coefficients of the model's mean, nil without one
+	Inducing []float64     `json:",omitempty"` // inducing inputs, row-major, if the loss trains any
 
 	Status       Status
 	Reason       string
 	GradientNorm float64 // largest derivative with respect to a raw parameter
 
-	Evaluations int           // of value and gradient, all starts together
-	Checks      int           `json:",omitempty"` // further evaluations, which checked gradients and parameters close to a bound
-	Iterations  int           // of the best start
+	Evaluations int           // evaluations of value and gradient, over all starts
+	Checks      int           `json:",omitempty"` // further evaluations, to check gradients and parameters close to a bound
+	Iterations  int           // iterations of the best start
 	SetupTime   time.Duration `json:"-"`
-	FitTime     time.Duration `json:"-"` // all but the set-up
+	FitTime     time.Duration `json:"-"` // duration without the set-up
 	Engine      string
-	Jitter      float64       // what the covariance matrix needed on its diagonal at the best point, 0 if none
+	Jitter      float64       // added to the diagonal of the covariance matrix at the best point, 0 if none
 	Warnings    []string      `json:",omitempty"`
 	Starts      []StartResult // one for each starting point
-	Best        int           // which of them won
+	Best        int           // index of the best start
 	Trace       []TracePoint
 }
 
@@ -52,27 +53,27 @@ func (r *Result) Theta() []float64 { return slices.Clone(r.Starts[r.Best].Theta)
 type FittedParam struct {
 	Param
 	Start float64 // where training began
-	// StdErrLog is the standard error of log θ from the curvature of the loss at the best point (the observed information) and, for
-	// a loss that is not a likelihood but has the method ScoreCovariance, from the covariance of its gradient (the sandwich). It is
-	// +Inf if the parameter is not identified, which is what more than 10 counts as, and NaN if it is not known: for a fixed
-	// parameter, for one at a bound, for one of any sign, for a loss that is not a likelihood, and if the curvature is not positive.
-	// StdErr returns the standard error of θ itself.
+	// StdErrLog is the standard error of log θ from the curvature of the loss at the best point (the observed information)
+	// and, for a loss that is not a likelihood but has the method ScoreCovariance, from the covariance of its gradient (the
+	// sandwich). It is +Inf if the parameter is not identified, which means more than 10. It is NaN if unknown: for a fixed
+	// parameter, for one at a bound, for one of any sign, for a loss that is not a likelihood, and if the curvature is not
+	// positive. StdErr returns the standard error of θ itself.
 	StdErrLog float64
-	// AtBound says that the parameter is held close to a bound of its transform (a floor, an end of an interval) by a loss that
-	// falls beyond it, or was driven to the end of its range by data that do not determine it. A warning says which. An optimum
-	// close to a bound is none of these.
+	// AtBound says that the loss holds the parameter close to a bound of its transform (a floor, an end of an interval)
+	// because it falls beyond it, or that training drove it to the end of its range because the data do not determine it. A
+	// warning says which. An optimum that merely lies close to a bound does not set AtBound.
 	AtBound bool
 	// Negligible says that this is a noise variance below a hundredth of the known variance of every observation that has it: it
 	// changes no error bar by more than half a per cent. Its value then does not matter, and it has no standard error.
 	Negligible bool
-	TiedTo     string // the parameter whose value it takes (Tie), "" if none
-	// StdErrPlace is the standard error of θ itself, for a parameter of any sign; 0 if it is not known.
+	TiedTo     string // name of the parameter whose value it takes (Tie), "" if none
+	// StdErrPlace is the standard error of θ itself, for a parameter of any sign; 0 if unknown.
 	StdErrPlace float64
 }
 
-// StdErr returns the standard error of θ itself, +Inf if it is not identified and NaN if that is not known: about θ·StdErrLog or,
-// for a parameter of any sign, the one from the curvature of the loss in θ. For the location of a
-// change point, the loss may have further minima, about which a standard error says nothing.
+// StdErr returns the standard error of θ itself, +Inf if it is not identified and NaN if unknown: about θ·StdErrLog or, for a
+// parameter of any sign, the one from the curvature of the loss in θ. For the location of a change point, the loss may have
+// further minima, which a standard error ignores.
 func (p FittedParam) StdErr() float64 {
 	switch {
 	case p.Param.IsScale():
@@ -83,10 +84,10 @@ func (p FittedParam) StdErr() float64 {
 	return math.NaN()
 }
 
-// String has the name, the value and its standard error, or why there is none.
+// String returns the name, the value and its standard error, or why there is none.
 func (p FittedParam) String() string { return p.Name + " " + p.said() }
 
-// said is String without the name.
+// said returns String without the name.
 func (p FittedParam) said() string {
 	s := fmt.Sprintf("%.6g", p.Value)
 	switch se := p.StdErr(); {
@@ -105,7 +106,7 @@ func (p FittedParam) said() string {
 	return s
 }
 
-// StartResult is how training went from one starting point.
+// StartResult describes the training from one starting point.
 type StartResult struct {
 	Value       float64
 	Status      Status
@@ -116,10 +117,10 @@ type StartResult struct {
 	Seconds     float64
 
 	gradient []float64
-	faults   []string // what the checks of its gradients found
+	faults   []string // faults found by the checks of its gradients
 }
 
-// String has the loss and why training ended.
+// String returns the loss and why training ended.
 func (s StartResult) String() string {
 	return fmt.Sprintf("%.6g nats, %s (%s) after %d evaluations", s.Value, s.Status, s.Reason, s.Evaluations)
 }
@@ -132,7 +133,7 @@ type TracePoint struct {
 	Value      float64
 }
 
-// result gathers what Fit reports, with standard errors and warnings.
+// result gathers the report of Fit, with standard errors and warnings.
 func (o *objective) result(starts []StartResult, best int) *Result {
 	win := starts[best]
 	m := o.loss.Model(win.Theta)
@@ -148,7 +149,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	}
 	hyper := slices.IndexFunc(o.params, func(p Param) bool { return p.Role == RoleInput })
 	if hyper < 0 {
-		hyper = len(o.params) // some may be those of a likelihood
+		hyper = len(o.params) // the others belong to a likelihood
 	}
 	for i, p := range o.params[:hyper] {
 		fitted := FittedParam{Param: p, Start: p.Value, StdErrLog: math.NaN()}
@@ -197,7 +198,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 			" tiny against the variance", nats)
 	}
 	r.Evaluations, r.Checks = o.evaluations, o.checks
-	if o.failures > 0 && r.Status != Converged { // an optimum is one whatever was tried on the way
+	if o.failures > 0 && r.Status != Converged { // an optimum counts, whatever failed on the way
 		r.warn("%s", o.failed())
 	}
 	if r.Status == Stalled || r.Status == Limited {
@@ -216,9 +217,9 @@ func (o *objective) failed() string {
 		" from them; the last time: %s", o.failures, o.evaluations, why)
 }
 
-// compromised returns the error bound of the loss at the best point, if no engine kept the tolerance there, or 0, and the
-// jitter that it needed there. What evaluations on the way there needed is of no concern. It takes a value, and only if any
-// evaluation did.
+// compromised returns the error bound of the loss at the best point if no engine kept the tolerance there, or 0, and the
+// jitter that it needed there. Evaluations elsewhere do not count. It evaluates the loss once, only if some evaluation missed
+// the tolerance or needed jitter.
 func (o *objective) compromised(win StartResult) (nats, jitter float64) {
 	if rep := o.loss.Report(); rep.Inexact == 0 && rep.Jitter == 0 || o.ctx.Err() != nil {
 		return 0, 0
@@ -235,9 +236,9 @@ func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// curvature computes the Hessian of the loss in the logs of the trained hyperparameters, those of any sign as they are, by
-// central differences of its gradient. From it follow the standard errors, given the parameters that are at a bound or
-// negligible, and, where the line search gave up, whether that was at the optimum after all.
+// curvature computes the Hessian of the loss in the logs of the trained hyperparameters (parameters of any sign are not
+// logged), by central differences of its gradient. It sets the standard errors, conditional on the parameters that are at a
+// bound or negligible. Where the line search gave up, it also decides whether that was at the optimum.
 func (o *objective) curvature(r *Result, win StartResult) {
 	if !o.loss.Report().Likelihood || o.settings.NoStandardErrors || r.Status == Cancelled || r.Status == Limited && o.leftOut ||
 		len(o.trained) == 0 {
@@ -246,7 +247,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	p := len(o.trained)
 	h, first, ok := o.logCurvature(win)
 	if !ok && slices.ContainsFunc(r.Params, func(p FittedParam) bool { return p.AtBound }) {
-		// Beyond its bound a parameter may be one that the loss cannot be evaluated at.
+		// The loss may have no value beyond the bound of a parameter.
 		o.held = nil
 		for _, p := range r.Params {
 			o.held = append(o.held, p.AtBound)
@@ -257,7 +258,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 		r.warn("no standard errors: the loss cannot be evaluated around the optimum")
 		return
 	}
-	var given []int // as indices of the trained
+	var given []int // indices among the trained parameters
 	for a, i := range o.trained {
 		if r.Params[i].AtBound || r.Params[i].Negligible {
 			given = append(given, a)
@@ -307,7 +308,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 	if r.Status == Stalled {
 		plus := make([]float64, p)
-		if _, err := o.logGradient(plus, win.Theta, make([]float64, p)); err != nil { // the units are those of the curvature
+		if _, err := o.logGradient(plus, win.Theta, make([]float64, p)); err != nil { // the units are the curvature's
 			return
 		}
 		g := mat.NewVecDense(p, plus)
@@ -317,8 +318,8 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 }
 
-// sandwich returns H⁻¹JH⁻¹ for the inverse of the curvature, in the units of findUnits, and the covariance J of the gradient of a
-// loss that is not a likelihood; for one that is, H⁻¹ as it is.
+// sandwich returns H⁻¹JH⁻¹ for the inverse of the curvature, in the units of findUnits, and the covariance J of the gradient
+// of a loss that is not a likelihood; for a likelihood it returns H⁻¹.
 func (o *objective) sandwich(inverse *mat.SymDense, theta []float64) (*mat.SymDense, error) {
 	all, err := scoreCovariance(o.ctx, o.loss, theta)
 	if all == nil || err != nil {
@@ -327,7 +328,7 @@ func (o *objective) sandwich(inverse *mat.SymDense, theta []float64) (*mat.SymDe
 	p := len(o.trained)
 	j, units := mat.NewSymDense(p, nil), slices.Clone(o.units)
 	for a, i := range o.trained {
-		if !o.params[i].IsScale() { // counted as it is, not by its log
+		if !o.params[i].IsScale() { // the parameter itself counts, not its log
 			units[a] /= theta[i]
 		}
 	}
@@ -363,11 +364,11 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 	return h, first, err == nil
 }
 
-// curvedNear is how far from where training ended the curvature may have been taken, in standard errors. The third
-// derivatives of a log likelihood change standard errors by about that, times the standard errors of the logs.
+// curvedNear is the largest distance, in standard errors, between the end of training and the place of the curvature. The
+// third derivatives of a log likelihood change standard errors by about that distance times the standard errors of the logs.
 const curvedNear = 1e-3
 
-// knownCurvature is logCurvature if newton computed it where training ended, or within curvedNear of there, in raw parameters
+// knownCurvature is logCurvature if newton computed it at the end of training, or within curvedNear of it, in raw parameters
 // that are the logs in the units of findUnits, up to their signs: with Log and Cycles.
 func (o *objective) knownCurvature(win StartResult) (h *mat.SymDense, first []float64, ok bool) {
 	if o.curved.h == nil {
@@ -432,12 +433,12 @@ func (o *objective) logGradient(grad, theta, moved []float64) (value float64, er
 	return value, nil
 }
 
-// isHeld reports whether differences leave parameter i where it is.
+// isHeld reports whether differences leave parameter i unchanged.
 func (o *objective) isHeld(i int) bool { return i < len(o.held) && o.held[i] }
 
-// findUnits sets the units in which parameters are counted: 1 for logs or, for the log of a period of many cycles over the
-// range, a part of a cycle; for parameters of any sign such that numeric.GradientStep is a thousandth of a standard error, given
-// the other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
+// findUnits sets the units of parameters for differences: 1 for logs or, for the log of a period of many cycles over the
+// range, a part of a cycle. For parameters of any sign numeric.GradientStep is a thousandth of a standard error, given the
+// other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
 func (o *objective) findUnits(theta []float64) (ok bool) {
 	o.units = dense.Resize(o.units, len(o.trained))
 	grad, moved := make([]float64, len(o.trained)), make([]float64, len(o.trained))

@@ -18,21 +18,21 @@ import (
 // (see spectralExact). That holds where the features represent the covariances k of x with the data: k = ΦDg. It takes O(p²) for
 // each x.
 //
-// Elsewhere ΦDg represents k as well as it can, and r = k − ΦDg is left (spectral.Factor.Regress), with the covariance k(x, x′) −
-// gᵀJg′ − σ⁻²rᵀr′. It takes O(np) for each x, far or near; nothing is kept.
+// Elsewhere ΦDg is the best representation of k, with the remainder r = k − ΦDg (spectral.Factor.Regress), and the covariance
+// is k(x, x′) − gᵀJg′ − σ⁻²rᵀr′. It takes O(np) for each x, far or near; nothing is kept.
 type spectralPosterior struct {
-	*spectralFactor                // from now on it does not change
+	*spectralFactor                // immutable from now on
 	line            *observed.Line // the data, nil if only sums over them are known
 	prior           float64        // k(0)
-	lo, hi          float64        // the features represent the covariances from here to there
+	lo, hi          float64        // the features represent the covariances between lo and hi
 }
 
 func (f *spectralFactor) posterior() predictor {
-	f.Ctx, f.T.Ctx = nil, nil // of the evaluation, not of predictions
+	f.Ctx, f.T.Ctx = nil, nil // predictions have their own context
 	e := f.engine
 	p := &spectralPosterior{spectralFactor: f, prior: variance(&f.kernel), lo: e.Lo, hi: e.Lo + e.Span}
 	p.line, _ = e.Source.(*observed.Line)
-	if p.line == nil { // the end of the range, but for rounding
+	if p.line == nil { // the end of the range, up to rounding
 		p.hi += 1e-12 * e.Span
 	}
 	if !f.Series.Windowed() { // a sum of images: the next one begins a period later
@@ -65,7 +65,7 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 	if p.line == nil {
 		return p.unknown(x.at[beyond[0]])
 	}
-	// As many at a time as have a covariance with every datum in 32 MB.
+	// As many at a time as have their covariances with all data in 32 MB.
 	size := max(1, min(posteriorBatch, (4<<20)/p.engine.N))
 	for from := 0; from < len(beyond); from += size {
 		part := beyond[from:min(len(beyond), from+size)]
@@ -81,7 +81,7 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 	return ctx.Err()
 }
 
-// apart returns the places of the inputs that are represented, and of the others.
+// apart returns the indices of the represented inputs, and of the others.
 func apart(x Inputs, represented func(float64) bool) (within, beyond []int) {
 	for i, v := range x.at {
 		if represented(v) {
@@ -93,7 +93,7 @@ func apart(x Inputs, represented func(float64) bool) (within, beyond []int) {
 	return within, beyond
 }
 
-// posteriorBatch is how many inputs are predicted at a time.
+// posteriorBatch is the number of inputs predicted at a time.
 const posteriorBatch = 128
 
 // inBatches predicts at the given places of x, in parallel, until the context ends.
@@ -144,7 +144,7 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 	return p.given(ctx, means, cov, valuesOf(p.kernel.Kernel, x))
 }
 
-// unknown is the error of a posterior from sums at an input that they do not determine.
+// unknown is the error of a posterior from sums at an input outside their range.
 func (p *spectralPosterior) unknown(x float64) error {
 	return fmt.Errorf("gppl: the posterior at x = %v is not known: the sums represent it from %v to %v", x, p.lo, p.hi)
 }
@@ -197,8 +197,8 @@ func (p *spectralPosterior) given(ctx context.Context, means blas64.General, cov
 	return nil
 }
 
-// regress adds the means of functionals to what is there, and calls visit with r, a block of rows at a time. It returns the rows
-// of g with signs 1 and −1.
+// regress adds to means the means of functionals, and calls visit with r, a block of rows at a time. It returns the rows of g
+// with signs 1 and −1.
 func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, of functionals,
 	visit func(r blas64.General)) (plus, minus blas64.General, err error) {
 	t := Scalars(p.line.T)

@@ -28,22 +28,22 @@ import (
 // eigenvalues.
 type spectrum struct {
 	series  *fourier.Series
-	step    float64   // of frequency, in cycles per unit of x
+	step    float64   // step of frequency, in cycles per unit of x
 	signal  []float64 // (n/covered)·f at 0, step, 2·step, …
-	noise   float64   // σ², with the nugget
+	noise   float64   // σ², including the nugget
 	n       float64
 	span    float64
 	covered float64 // length of the range without its gaps
 }
 
-// newSpectrum expands the kernel of m; it is an error if its spectrum does not fall below a hundredth of the noise within as many
-// frequencies as an engine would take.
+// newSpectrum expands the kernel of m. It returns an error if its spectrum does not fall below a hundredth of the noise within
+// the largest number of frequencies of an engine.
 func newSpectrum(m Model, x Inputs) (*spectrum, error) {
 	l := observed.Sorted(x.at)
 	return newSpectrumOf(m, float64(x.Len()), l.Span, timeline.Coverage(l.T))
 }
 
-// newSpectrumOf is newSpectrum for n observations, or of weights that sum to n.
+// newSpectrumOf is newSpectrum for n observations, or for weights that sum to n.
 func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
 	s := &spectrum{n: n, span: span, covered: covered}
 	tail := s.tail(m)
@@ -62,12 +62,12 @@ func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
 	return s, s.set(m)
 }
 
-// tail bounds the sum of the coefficients that are left out, relative to the variance.
+// tail bounds the sum of the omitted coefficients, relative to the variance.
 func (s *spectrum) tail(m Model) float64 {
 	return min(1e-3, max(1e-13, 0.01*m.Noise/(variance(m.Kernel)*s.n)))
 }
 
-// set computes the spectrum of m at the frequencies there are.
+// set computes the spectrum of m at the current frequencies.
 func (s *spectrum) set(m Model) error {
 	var parts split
 	if !parts.set(m.Kernel) {
@@ -100,11 +100,11 @@ func (s *spectrum) cutoff(ratio float64) float64 {
 	return 0
 }
 
-// SpectralColumns returns how many columns of Spectral cover the frequencies at which the signal of m, observed at x, is above
-// ratio times the noise: k ≥ 2·ξ_c·range where (n/range)·f(ξ) < ratio·σ² for ξ > ξ_c, f the spectral density (in the density
-// n/range gaps in x are left out). With ratio ≪ 1, the residual energy cannot tell what lies beyond from white noise. It is an
-// error if the spectrum falls too slowly for any number of columns to cover it, as that of Laplace does, or if x is no time
-// series. Sums count observations by their weights, as if they had no gaps.
+// SpectralColumns returns the number of columns of Spectral that cover the frequencies at which the signal of m, observed at
+// x, is above ratio times the noise: k ≥ 2·ξ_c·range where (n/range)·f(ξ) < ratio·σ² for ξ > ξ_c, f the spectral density (the
+// range in n/range does not count gaps in x). With ratio ≪ 1, the residual energy cannot distinguish the rest from white
+// noise. SpectralColumns returns an error if the spectrum falls too slowly for any number of columns, like Laplace's, or if x
+// is no time series. Sums count observations by their weights, as if they had no gaps.
 func (m Model) SpectralColumns(d Data, ratio float64) (int, error) {
 	if err := m.checkViewless("SpectralColumns", d); err != nil {
 		return 0, err
@@ -142,9 +142,9 @@ func sumsColumns(m Model, s *sums.Sums, ratio float64) (int, error) {
 	return Spectral{}.columns(f.cutoff(ratio) * f.span), nil
 }
 
-// SpectralCost predicts the seconds of a value and gradient of NewResidual at m with the first columns of SpectralProjection(x),
-// a share of the set-up included. It makes neither and, like Exact.Cost, counts operations: it is the same on every machine. It
-// is +Inf if no engine projects the kernel for less than n²k.
+// SpectralCost estimates the seconds of a value and gradient of NewResidual at m with the first columns of
+// SpectralProjection(x), including a share of the set-up. It constructs neither and, like Exact.Cost, counts operations: it is
+// the same on every machine. It is +Inf if no engine projects the kernel for less than n²k.
 func (m Model) SpectralCost(x Inputs, columns int) float64 {
 	n, k := float64(x.Len()), float64(columns)
 	lo, hi := x.Range(0)
@@ -164,12 +164,12 @@ func (m Model) SpectralCost(x Inputs, columns int) float64 {
 // a periodic component or a noise level that the model lacks.
 type Periodogram struct {
 	Frequency []float64 // ξ, cycles per unit of x, ascending: from 1/range to half the mean sampling rate
-	Data      []float64 // I(ξ), of the data without their trend, in the unit of y²
+	Data      []float64 // I(ξ) of the data without their trend, in the unit of y²
 	Expected  []float64 // its expectation under the model, the noise included
-	Noise     float64   // the expectation of white noise, at every frequency: σ², known errors and the nugget
+	Noise     float64   // expectation of white noise, at every frequency: σ², known errors and the nugget
 }
 
-// String has the number of frequencies and their range, not the values.
+// String returns the number of frequencies and their range, not the values.
 func (p *Periodogram) String() string {
 	if len(p.Frequency) == 0 {
 		return "periodogram at no frequency"
@@ -178,21 +178,21 @@ func (p *Periodogram) String() string {
 		p.Frequency[len(p.Frequency)-1])
 }
 
-// Periodogram returns the periodogram of d less its trend (Detrend) and what the columns of m.Mean explain, with Hann's window
-// w,
+// Periodogram returns the periodogram of d minus its trend (Detrend) and minus the part that the columns of m.Mean explain,
+// with Hann's window w,
 //
 //	I(ξ) = |uᵀMy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·x_i),   M = I − QQᵀ,
 //
-// the columns of Q an orthonormal basis of the cubics and of those columns, and its expectation under m, including the leakage
-// from the window and from gaps in x, and the power that the trend and the mean remove,
+// where the columns of Q are an orthonormal basis of the cubics and of those columns, and its expectation under m, including
+// the leakage from the window and from gaps in x, and the power that the trend and the mean remove,
 //
 //	E I(ξ) = u*M(K + σ²I)Mu / Σ_i w_i².
 //
 // Known errors e_i enter by their mean square, σ² + Σ_i e_i²/n, and relative ones by σ²·Σ_i e_i²/n. Under the model I/E I is
-// approximately exponential with mean one: 95 % of its values lie between 0.025 and 3.7. Times are rounded to a part of the mean
-// spacing, a 32nd up to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at least three distinct
-// times. For sums (SumsData) only the weighted mean is removed, and the frequencies are those of their circle, in O(M log M)
-// whatever n is; it is a Refusal if they do not resolve m.
+// approximately exponential with mean one: 95 % of its values lie between 0.025 and 3.7. Times are rounded to a part of the
+// mean spacing, a 32nd up to n = 30 000. It takes O(n log n). It returns an error unless x is a time series with at least
+// three distinct times. For sums (SumsData) only the weighted mean is removed, the frequencies are their circle's, and it
+// takes O(M log M) for any n; it returns a Refusal if they do not resolve m.
 func (m Model) Periodogram(ctx context.Context, d Data) (of *Periodogram, err error) {
 	defer parallel.Stopped(&err)
 	if err := cmp.Or(m.checkViewless("a periodogram", d), m.Check()); err != nil {
@@ -229,10 +229,10 @@ func (m Model) Periodogram(ctx context.Context, d Data) (of *Periodogram, err er
 	return &Periodogram{Frequency: p.Frequency, Data: p.Data, Expected: p.Expected, Noise: noise}, nil
 }
 
-// meanRemoved returns an orthonormal basis of the cubics in x and of the columns of a mean, nil for none, and y less both, until
-// ctx ends (parallel.Look).
+// meanRemoved returns an orthonormal basis of the cubics in x and of the columns of a mean, if not nil, and y minus its
+// projection on both, until ctx ends (parallel.Look).
 func meanRemoved(ctx context.Context, m Mean, d Data) (q [][]float64, y []float64, err error) {
-	const rounding = 1e-7 // of the length of a column: those before it explain the rest
+	const rounding = 1e-7 // share of the length of a column below which the columns before it explain it
 	q, y = trend(d.X), slices.Clone(d.Detrend().Y)
 	if m == nil {
 		return q, y, nil
@@ -267,8 +267,8 @@ func meanRemoved(ctx context.Context, m Mean, d Data) (q [][]float64, y []float6
 //	I(ξ) = |Σ_i w_i·h(t_i)·(y_i − ȳ)·exp(−2πi·ξ·t_i)|² / Σ_i w_i·h(t_i)²,
 //
 // where h is close to Hann's window on the extent of the observations. It is a trigonometric polynomial on the circle of s, so
-// that I and its expectation under m follow from the sums, including the leakage from the window and the gaps and the power that
-// the mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
+// I and its expectation under m follow from the sums, including the leakage from the window and the gaps and the power that
+// the mean removes. It takes O(M log M), for any n. It returns a Refusal if s does not resolve m.
 func newSumsPeriodogram(ctx context.Context, m Model, s *sums.Sums) (p *Periodogram, err error) {
 	defer parallel.Stopped(&err)
 	if err := m.Check(); err != nil {
@@ -296,15 +296,15 @@ func newSumsPeriodogram(ctx context.Context, m Model, s *sums.Sums) (p *Periodog
 	return p, nil
 }
 
-// periodogramOf returns the sums as a periodogram reads them.
+// periodogramOf returns the sums in the form of package periodogram.
 func periodogramOf(s *sums.Sums) *periodogram.Circle {
 	lo, hi := s.Extent()
 	h := s.Header()
 	return periodogram.NewCircle(s.Moments(), s.Values(), (lo-h.Origin)/h.Period, (hi-h.Origin)/h.Period)
 }
 
-// sumsCoefficients returns those ĉ_m, m ≥ 0, of k(τ) = Σ_m ĉ_m·exp(2πimτ/P) over all m. What
-// they leave out is far below the noise. Moments up to the given frequency are for others.
+// sumsCoefficients returns the ĉ_m, m ≥ 0, of k(τ) = Σ_m ĉ_m·exp(2πimτ/P) over all m. The omitted ones are far below the
+// noise. taken is the number of frequencies whose moments are needed elsewhere.
 func sumsCoefficients(m Model, h sums.Header, taken int) ([]float64, error) {
 	span, c := h.Hi-h.Lo, circleOf(h)
 	var parts split

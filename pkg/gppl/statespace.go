@@ -10,27 +10,27 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
-// stateSpace is a kernel as a sum of blocks of Markov processes: its terms, each a Markovian kernel, one that turns (a Waver
+// stateSpace is a kernel as a sum of blocks of Markov processes. Each term is a Markovian kernel, a kernel that turns (a Waver
 // whose P is a parameter), or a product of these, at most one of which turns. It serves one family of kernels.
 type stateSpace struct {
 	split   split
 	sources []source
 	blocks  []statespace.Block
-	of      []part  // where the derivatives of each block go
-	lost    float64 // the variance of the harmonics left out
+	of      []part  // destinations of the derivatives of each block
+	lost    float64 // variance of the omitted harmonics
 	apart   bool    // each harmonic is a block of its own, without weights, whose derivative has a functional of the state
-	calm    bool    // no waves: such a kernel is none
+	calm    bool    // no waves: a kernel that turns is refused
 
-	processes []capability.Process // of a term
+	processes []capability.Process // processes of a term
 	atoms     []atom               // memory of the terms that are single processes
-	w         []float64            // what the chain of a process is given
+	w         []float64            // arguments of the chain of a process
 }
 
 // source is a factor at its place in the kernel.
 type source struct {
 	kernel      Kernel
 	offset, end int
-	w           []float64 // of a Waver: what derivatives in its coefficients come to
+	w           []float64 // derivatives in the coefficients of a Waver
 	period      float64   // P of a Waver
 	bands       []capability.Band
 }
@@ -41,10 +41,10 @@ type atom struct {
 	process  statespace.Process
 	params   int
 	variance float64
-	chain    chained // nil: the parameters of the process are the kernel's
+	chain    chained // nil if the parameters of the process are the kernel's
 }
 
-// newAtom returns that of a process of source number at; false if there is none.
+// newAtom returns the atom of a process of source number at; ok is false if there is none.
 func newAtom(p capability.Process, at, params int) (atom, bool) {
 	a := atom{at, p, params, 1, nil}
 	if m, is := p.(MaternProcess); is && !m.check() {
@@ -57,20 +57,20 @@ func newAtom(p capability.Process, at, params int) (atom, bool) {
 	return a, true
 }
 
-// part is a product of atoms, with a wave or without (−1).
+// part is a product of atoms, with the wave of a source or without (−1).
 type part struct {
 	atoms    []atom
 	wave     int
-	harmonic int     // of a block that is one of them: the index of its weight
-	weight   float64 // and the weight
+	harmonic int     // index of its harmonic's weight, for a block of one harmonic
+	weight   float64 // weight of that harmonic
 }
 
 const notMarkov = "not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known"
 
-// largestState bounds the numbers of a state: beyond it other engines are faster, and memory is short.
+// largestState bounds the numbers in a state: beyond it other engines are faster, and memory is short.
 const largestState = 256
 
-// expand sets l to k, with the weights of a Waver but for eps of its variance. It reports false if k is no such kernel.
+// expand sets l to k, with the weights of a Waver up to eps of its variance. It returns false if k has no such form.
 func (l *stateSpace) expand(k Kernel, eps float64) bool {
 	l.sources, l.blocks, l.of, l.lost = l.sources[:0], l.blocks[:0], l.of[:0], 0
 	l.atoms = l.atoms[:0]
@@ -103,7 +103,7 @@ func (l *stateSpace) expand(k Kernel, eps float64) bool {
 	return len(l.blocks) > 0 && (state <= largestState || l.summable())
 }
 
-// summable reports whether all blocks are Matérn processes, whose sum may be a number of the state.
+// summable reports whether all blocks are Matérn processes, whose sum may be one number of the state.
 func (l *stateSpace) summable() bool { return statespace.Summable(l.blocks) }
 
 // addProcesses appends the blocks of a term.
@@ -130,7 +130,7 @@ func (l *stateSpace) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 	}
 	at := len(l.sources)
 	if w, ok := k.(capability.Waver); ok && (l.calm || w.PeriodParam() < 0) {
-		return nil, false // before memory is taken: smooth kernels come here at every evaluation
+		return nil, false // before memory is allocated: smooth kernels arrive here at every evaluation
 	}
 	own := source{kernel: k, offset: offset}
 	switch k := k.(type) {
@@ -180,7 +180,7 @@ func (l *stateSpace) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 	return nil, false
 }
 
-// cross returns the products of two sums; not of two that turn.
+// cross returns the products of two sums; ok is false if both turn.
 func cross(a, b []part) (all []part, ok bool) {
 	for _, p := range a {
 		for _, q := range b {
@@ -246,7 +246,7 @@ func (l *stateSpace) addHarmonics(p part, b statespace.Block) {
 	}
 }
 
-// contract adds what the derivatives of the blocks, w, contribute to those in the kernel's own parameters.
+// contract adds the contribution of the derivatives of the blocks, w, to the derivatives in the kernel's own parameters.
 func (l *stateSpace) contract(grad, w []float64) {
 	for i := range l.sources {
 		clear(l.sources[i].w)
@@ -298,7 +298,7 @@ func (l *stateSpace) fastest() (omega float64) {
 	return omega
 }
 
-// size returns the numbers of the state, and those of its symmetric matrices.
+// size returns the number of entries of the state, and of its symmetric matrices.
 func (l *stateSpace) size() (state, pairs float64) {
 	widest := 0.
 	for i := range l.blocks {
@@ -315,7 +315,7 @@ func (l *stateSpace) size() (state, pairs float64) {
 	return state, 0.5 * state * (state + widest)
 }
 
-// scaling is the sum of the derivatives in the variances of all blocks.
+// scaling returns the sum of the derivatives in the variances of all blocks.
 func (l *stateSpace) scaling(w []float64) (sum float64) {
 	at := 0
 	for i := range l.blocks {
@@ -328,14 +328,14 @@ func (l *stateSpace) scaling(w []float64) (sum float64) {
 	return sum
 }
 
-// leastLost and mostLost bound what harmonics may lack of a variance.
+// leastLost and mostLost bound the share of a variance in omitted harmonics.
 const leastLost, mostLost = 0x1p-52, 1e-6
 
-// harmonicsLost is the share of the variance that harmonics may lack for a tolerance per observation: an A that lacks a
-// positive matrix of the diagonal δ has a value that lacks no more than ½(n + yᵀA⁻¹y)·δ/σ².
+// harmonicsLost returns the share of the variance that harmonics may omit for a tolerance per observation: if A lacks a
+// positive matrix with the diagonal δ, the value changes by at most ½(n + yᵀA⁻¹y)·δ/σ².
 func harmonicsLost(tolerance, variance, noise float64) float64 {
 	return min(max(0.1*tolerance*noise/variance, leastLost), mostLost)
 }
 
-// bound is that bound, for a form of one per observation.
+// bound returns this bound on the value, for a form of one per observation.
 func (l *stateSpace) bound(n, noise float64) float64 { return n * l.lost / noise }

@@ -21,18 +21,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// SumsData returns the observations in s, less the constant centre (Header().Centre, or Mean()), as data: what NewExact,
-// NewResidual, NewPosterior, Periodogram and SpectralColumns compute from them takes a time that does not depend on how many
-// there are. With weights, the noise variance of an observation is σ²/w. A Model.Mean may be an Intercept, for the restricted
-// likelihood, whatever the centre. Later changes of s have no effect on a loss.
+// SumsData returns the observations in s, minus the constant centre (Header().Centre, or Mean()), as data for NewExact,
+// NewResidual, NewPosterior, Periodogram and SpectralColumns, whose time then does not depend on the number of observations.
+// With weights, the noise variance of an observation is σ²/w. A Model.Mean may be an Intercept, for the restricted likelihood,
+// whatever the centre. Later changes of s have no effect on a loss.
 //
-// For the exact likelihood, the gridded engine takes SE and its like, in a time that grows with the range over the lengthscale.
-// The spectral engine takes other kernels whose spectrum falls within the frequencies of s, by a dense matrix of up to 4000
-// features, two for each frequency. Any other model is refused, with the range that s resolves: NewResidual takes some of these.
+// For the exact likelihood, the gridded engine supports SE and its like, in a time that grows with the ratio of range to
+// lengthscale. The spectral engine supports other kernels whose spectrum falls within the frequencies of s, by a dense matrix
+// of up to 4000 features, two for each frequency. Any other model is refused, with the range that s resolves; NewResidual
+// supports some of these.
 //
-// A posterior answers at inputs within the range of the header; add centre to the means that it returns. For kernels that decay
-// to zero it also answers outside: as far as the period has room, and where the answer is the prior. Any other input is an error
-// that names the range; mean and variance are then NaN at all inputs of the call.
+// A posterior predicts at inputs within the range of the header; add centre to the means that it returns. For kernels that
+// decay to zero it also predicts outside: as far as the period extends, and where the prediction is the prior. Any other input
+// gives an error that names the range; mean and variance are then NaN at all inputs of the call.
 func SumsData(s *sums.Sums, centre float64) Data {
 	notNil("SumsData", "the sums s", s)
 	return Data{sums: s, centre: centre}
@@ -72,7 +73,7 @@ func checkSumsModel(m Model) error {
 	return nil
 }
 
-// readSums returns the sums of d as engines read them, for a loss with the model and options, which it checks.
+// readSums checks the sums of d for a loss with the model and options, and returns them in the form for engines.
 func readSums(m Model, d Data, opts []Option) (*observed.Known, options, error) {
 	if err := cmp.Or(m.checkViewless("the likelihood of sums", d), checkSumsModel(m)); err != nil {
 		return nil, options{}, err
@@ -85,7 +86,7 @@ func readSums(m Model, d Data, opts []Option) (*observed.Known, options, error) 
 	return r, o, err
 }
 
-// knownOf returns the sums of d as engines read them.
+// knownOf returns the sums of d in the form for engines.
 func knownOf(d Data) (*observed.Known, error) {
 	s := d.sums
 	switch {
@@ -103,12 +104,12 @@ func knownOf(d Data) (*observed.Known, error) {
 	return r, nil
 }
 
-// takeIntercept has the sums of an Intercept beside those of y, unless the mean is nil: of a column of 1/√n.
+// takeIntercept puts the sums of an Intercept, a column of 1/√n, beside those of y, unless the mean is nil.
 func takeIntercept(r *observed.Known, m Mean) (*regress.Regression, error) {
 	if m == nil {
 		return nil, nil
 	}
-	// A column of the same length has the coordinates of all n. Two rows stand for many.
+	// A column of the same length has the coordinates of all n. Two rows represent many.
 	rows := min(r.N, 2)
 	basis, err := regressionOn(context.Background(), m, mat.NewDense(rows, 1, []float64{math.Sqrt(float64(r.N)), 0}[:rows]))
 	if err != nil {
@@ -121,7 +122,7 @@ func circleOf(h sums.Header) observed.Circle {
 	shortest, longest := h.Lengthscales()
 	resolves := fmt.Sprintf("these sums resolve frequencies up to %.4g per unit of t, SE lengthscales from %.3g",
 		float64(h.Highest)/h.Period, shortest)
-	if h.Period >= (2+2*observed.WindowRoom)*(h.Hi-h.Lo) { // there is room for kernels that do not decay to zero
+	if h.Period >= (2+2*observed.WindowRoom)*(h.Hi-h.Lo) { // the period suits kernels that do not decay to zero
 		resolves += ", and kernels of any reach"
 	} else {
 		resolves += fmt.Sprintf(" to %.3g, and kernels that die out within %.3g", longest, h.Period-(h.Hi-h.Lo))
@@ -132,14 +133,14 @@ func circleOf(h sums.Header) observed.Circle {
 	}
 }
 
-// Projection returns the projection of the observations in sums (SumsData) on k waves of their circle: 1 and then cosine and sine
-// at ascending frequencies, those of Spectral on the extent of the observations rounded to multiples of 1/Period,
+// Projection returns the projection of the observations in sums (SumsData) on k waves of their circle: 1 and then cosine and
+// sine at ascending frequencies, which are Spectral's on the extent of the observations rounded to multiples of 1/Period,
 // orthonormalised. There are fewer than k columns if the observations do not distinguish k waves. It takes O(k³); Ω is never
-// formed. It is an error if d has no sums, or if k is not in 1, …, n, or above 4000.
+// formed. It returns an error if d has no sums, or if k is not in 1, …, n, or above 4000.
 func (d Data) Projection(ctx context.Context, k int) (p *Projection, err error) {
 	defer parallel.Stopped(&err)
 	if d.sums == nil {
-		return nil, errors.New("gppl: Data.Projection is of SumsData: NewProjection and SpectralProjection are of observations")
+		return nil, errors.New("gppl: Data.Projection needs SumsData: use NewProjection or SpectralProjection for observations")
 	}
 	r, err := knownOf(d)
 	if err != nil {
@@ -154,12 +155,12 @@ func (d Data) Projection(ctx context.Context, k int) (p *Projection, err error) 
 	return &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.N, k: w.Len(), waves: w, ofSums: true}, nil
 }
 
-// newSumsResidual is NewResidual for sums, under a projection that they made. ΩᵀΩ, ΩᵀKΩ and the energy |y − Ωz|² follow from the
-// sums, in O(k³) once and O(Mk²) an evaluation with M frequencies of the kernel, whatever n is. With weights w, z = ΩᵀW^½y for an
-// orthonormal Ω, and the value includes −½Σ log w, like that of NewExact.
+// newSumsResidual is NewResidual for sums, under a projection from Data.Projection. ΩᵀΩ, ΩᵀKΩ and the energy |y − Ωz|² follow
+// from the sums, in O(k³) once and O(Mk²) an evaluation with M frequencies of the kernel, for any n. With weights w, z =
+// ΩᵀW^½y for an orthonormal Ω, and the value includes −½Σ log w, as in NewExact.
 //
-// It takes kernels that the exact likelihood refuses because a matrix of all their features would be too large, as long as their
-// frequencies are among those of the sums.
+// It supports kernels that the exact likelihood refuses because a matrix of all their features would be too large, as long as
+// the sums have their frequencies.
 func newSumsResidual(m Model, d Data, p *Projection, opts []Option) (l *Projected, err error) {
 	start := time.Now()
 	r, o, err := readSums(m, d, opts)
@@ -192,9 +193,9 @@ func newSumsResidual(m Model, d Data, p *Projection, opts []Option) (l *Projecte
 	return l, nil
 }
 
-// sumsConditionLimit bounds the coefficients of each direction in waves of length one. What
-// that loses, some 1e-15 times its square for each, is then far below the tolerance. It drops
-// waves of which others span all but about a hundredth, and only some log k are of that kind.
+// sumsConditionLimit bounds the coefficients of each direction in waves of length one. The loss of digits, some 1e-15 times
+// its square for each, is then far below the tolerance. It drops waves that depend on others up to about a hundredth; there
+// are only some log k of them.
 const sumsConditionLimit = 100
 
 // wavesOfSums returns at most k directions, from the moments alone.
@@ -216,7 +217,8 @@ func wavesOfSums(ctx context.Context, r *observed.Known, k int, s *sums.Sums) *f
 	return &fourier.Waves{Moments: r.Moments, Basis: r.Moments.Basis(ctx, features, sumsConditionLimit)}
 }
 
-// residualOfSums returns what projections leave of the columns. They span the constants, so that nothing is left of an Intercept.
+// residualOfSums returns the remainder of the columns outside the projections. These span the constants, so an Intercept has
+// no remainder.
 func residualOfSums(r *observed.Known, of *projected.Data) *projected.Residual {
 	z := dense.Column(of.Z, 0)
 	yy := r.Products.Data[0]

@@ -14,13 +14,13 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Posterior conditions the model at theta on the data through the inducing inputs at theta, as the variational posterior does
-// (Titsias 2009, eq. 6), in O(nm²). Predictions take 2m² flops per new input. K_uu is without noise, whatever NoiseInGram is.
+// Posterior conditions the model at theta on the data through the inducing inputs at theta, like the variational posterior
+// (Titsias 2009, eq. 6), in O(nm²). Predictions take 2m² flops per new input. K_uu has no noise, even with NoiseInGram.
 func (l *VFE) Posterior(ctx context.Context, theta []float64) (post *Posterior, err error) {
 	defer parallel.Stopped(&err)
 	of := *l
 	of.opt.NoiseInGram, of.chosen = false, chosen{l.chooser.Fresh(), new(tally)} // the loss keeps its report
-	w := l.works.Get()                                                           // to keep
+	w := l.works.Get()                                                           // the posterior keeps it
 	w.ctx = ctx
 	if err := of.evaluate(w, nil, theta); err != nil {
 		return nil, err
@@ -29,7 +29,7 @@ func (l *VFE) Posterior(ctx context.Context, theta []float64) (post *Posterior, 
 	weights := dense.New(w.C.Rows, w.C.Cols)
 	dense.Copy(weights, w.C)
 	w.Lb.SolveLT(weights)
-	w.ctx, w.Luu.Ctx, w.Lb.Ctx = nil, nil, nil // of the evaluation, not of predictions
+	w.ctx, w.Luu.Ctx, w.Lb.Ctx = nil, nil, nil // predictions have their own context
 	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: l.data.X.Dim(), jitter: w.added,

@@ -37,16 +37,16 @@ var (
 // consistent. W is on the scale of Exact, which it approaches for long series without gaps. It takes any stationary kernel, in
 // O(N log N) for value and gradient, in memory for O(N) numbers.
 //
-// With a mean (Model.Mean), I is that of the residuals of least squares, My, and S̄ has M(K + σ²I)M in place of the covariance,
-// so that the mean causes no bias either. Frequencies that the mean removes are left out. Coefficients with Gaussian priors add
-// their covariance to A.
+// With a mean (Model.Mean), I is the periodogram of the residuals My of least squares, and S̄ has M(K + σ²I)M in place of the
+// covariance, so the mean causes no bias either. Frequencies that the mean removes are left out. Coefficients with Gaussian
+// priors add their covariance to A.
 //
-// The ordinates are correlated, and W is not a likelihood: standard errors come from the sandwich H⁻¹JH⁻¹, with the curvature H
-// and the variance J of the gradient (ScoreCovariance), in which Fit includes those correlations exactly, as Gaussian data have
-// them. An optimum is that of a likelihood with less information; the loss of efficiency is largest for steep spectra without a
-// taper (see WhittleOptions), and for many gaps.
+// The ordinates are correlated, and W is not a likelihood: standard errors come from the sandwich H⁻¹JH⁻¹, with the curvature
+// H and the variance J of the gradient (ScoreCovariance), in which Fit includes these correlations exactly, for Gaussian data.
+// An optimum has less information than the likelihood's; the loss of efficiency is largest for steep spectra without a taper
+// (see WhittleOptions), and for many gaps.
 //
-// It is safe for concurrent use, in working memory for as many evaluations as run at once.
+// It is safe for concurrent use, with working memory for as many evaluations as run at once.
 type Whittle struct {
 	model   Model
 	data    Data
@@ -55,19 +55,19 @@ type Whittle struct {
 	scale   scaling
 	span    float64
 	even    *periodogram.Even
-	weights []float64 // of each frequency, j ≥ 0
+	weights []float64 // weight of each frequency, j ≥ 0
 	terms   float64   // twice their sum
 	lags    []float64 // dΔ, d = 0 … N−1
 	calls   *parallel.Pool[whittleCall]
 	tally   *tally
 }
 
-// WhittleOptions says which periodogram a Whittle loss compares with which expectation. The zero value is the debiased likelihood
-// without a taper.
+// WhittleOptions selects the taper and the expectation of a Whittle loss. The zero value is the debiased likelihood without a
+// taper.
 type WhittleOptions struct {
 	// Taper is NW, the half-bandwidth of a Slepian taper (DPSS) in cycles over the range; 0 means none. A taper of 4 keeps the
-	// leakage of strong frequencies from covering weak ones: it suits spectra that span many decades, such as those of SE and RQ
-	// with little noise, and costs information where a spectrum is flat, since the ends of the series then count little.
+	// leakage of strong frequencies from covering weak ones: it suits spectra that span many decades, such as SE's and RQ's
+	// with little noise. It costs information where a spectrum is flat, since the ends of the series then count little.
 	Taper float64
 	// Density replaces the expected periodogram by the spectral density of the sampled process, Σ_d A(dΔ)·cos(2πjd/N) over all
 	// lags, as Whittle (1953) did. Estimates are biased by leakage, the more so the shorter the series or the steeper the spectrum,
@@ -76,24 +76,24 @@ type WhittleOptions struct {
 	Density bool
 }
 
-// mostMissing is the number of missing places for each observation up to which a series is taken: with more, frequencies are
-// hardly told apart.
+// mostMissing is the largest number of missing places per observation: with more, frequencies are hardly distinguishable.
 const mostMissing = 3
 
-// mostOff is how far from its place an observation may be, in steps: the first days of months are up to 0.06 steps off, and
-// their middles, as those of the sunspots, 0.05.
+// mostOff is the largest distance of an observation from its place, in steps: the first days of months are up to 0.06 steps
+// off, and their middles, as for the sunspots, 0.05.
 const mostOff = 0.1
 
-// densityRanges is the number of ranges within which a kernel has to decay for its spectral density.
+// densityRanges is the number of ranges within which a kernel must decay for its spectral density.
 const densityRanges = 64
 
 // leastWhite is the power of white noise, relative to that without a mean, below which a frequency counts as removed by the mean.
 const leastWhite = 1e-6
 
-// NewWhittle returns the Whittle likelihood of the data, to be trained from the parameters of m. Inputs may be in any order and
-// up to a tenth of a step off their places, as calendar months are; they count as if they were there. It is an error, which
-// names an alternative, if they have no constant step, coincide, or leave three places empty for each observation; if the kernel
-// depends on position; and for known errors, channels, exposures and sums. It panics if the taper is negative or not finite.
+// NewWhittle returns the Whittle likelihood of the data, to be trained from the parameters of m. Inputs may be in any order
+// and up to a tenth of a step off their places, like calendar months; they count as if they were there. NewWhittle returns an
+// error, which names an alternative, if they have no constant step, coincide, or leave three places empty for each
+// observation; if the kernel depends on position; and for known errors, channels, exposures and sums. It panics if the taper
+// is negative or not finite.
 func NewWhittle(ctx context.Context, m Model, d Data, opt WhittleOptions) (l *Whittle, err error) {
 	defer parallel.Stopped(&err)
 	start := time.Now()
@@ -116,7 +116,7 @@ func NewWhittle(ctx context.Context, m Model, d Data, opt WhittleOptions) (l *Wh
 	if !ok || d.Len() < 3 {
 		return nil, notRegular(line.T)
 	}
-	places := make([]int, d.Len()) // of each observation, in the order of the data
+	places := make([]int, d.Len()) // place of each observation, in the order of the data
 	for i, rank := range line.Ranks() {
 		places[i] = grid.Place[rank]
 	}
@@ -157,7 +157,7 @@ func NewWhittle(ctx context.Context, m Model, d Data, opt WhittleOptions) (l *Wh
 	return l, nil
 }
 
-// notRegular says where ascending times leave the grid of their smallest step, and what takes them.
+// notRegular says where ascending times leave the grid of their smallest step, and which losses suit them.
 func notRegular(t []float64) error {
 	const others = "NewExact takes any times and NewResidual long series of them, in O(n) for many kernels"
 	if len(t) < 3 {
@@ -185,8 +185,8 @@ func notRegular(t []float64) error {
 		" cover %v: %s", len(t), float32(step), float32(t[len(t)-1]-t[0]), others)
 }
 
-// meanColumns returns the columns of the mean with flat priors, orthonormal, those with Gaussian priors, times their standard
-// deviations and orthogonal to the others, and y less what the former explain.
+// meanColumns returns three things: the columns of the mean with flat priors, orthonormal; the columns with Gaussian priors,
+// times their standard deviations and orthogonal to the former; and y minus its projection on the former.
 func meanColumns(ctx context.Context, m Model, d Data) (free, held [][]float64, rest []float64, err error) {
 	if m.Mean == nil {
 		return nil, nil, d.Y, nil
@@ -207,7 +207,7 @@ func meanColumns(ctx context.Context, m Model, d Data) (free, held [][]float64, 
 			continue
 		}
 		free = append(free, q)
-		for range 2 { // twice, for what rounding of a large mean leaves
+		for range 2 { // twice, against the rounding of a large mean
 			floats.AddScaled(rest, -floats.Dot(q, rest), q)
 		}
 	}
@@ -218,8 +218,8 @@ func meanColumns(ctx context.Context, m Model, d Data) (free, held [][]float64, 
 type whittleCall struct {
 	compiled
 	periodogram.Work
-	covariances []float64 // by lag, without the noise; of the density as far as the kernel reaches
-	lags        []float64 // of the density
+	covariances []float64 // by lag, without the noise; for the density as far as the kernel reaches
+	lags        []float64 // lags of the density
 	expected    []float64 // S̄
 	slopes      []float64 // ∂W/∂S̄
 	byLag       []float64 // ∂W/∂k
@@ -245,7 +245,7 @@ func (l *Whittle) String() string {
 	return s + ")"
 }
 
-// Cost predicts the time of an evaluation, as Exact.Cost does.
+// Cost estimates the time of an evaluation, like Exact.Cost.
 func (l *Whittle) Cost(theta []float64) (engine string, seconds float64) {
 	lags := float64(len(l.lags))
 	if l.options.Density {
@@ -254,7 +254,7 @@ func (l *Whittle) Cost(theta []float64) (engine string, seconds float64) {
 			return "", math.Inf(1)
 		}
 	}
-	const transformSeconds = 15e-9 // of an entry and its logarithm of 2
+	const transformSeconds = 15e-9 // per entry and log₂ of the length
 	n := float64(l.even.Period)
 	return "whittle", 2*pairSeconds*lags + transformSeconds*(1+l.even.Columns())*4*n*math.Log2(2*n)
 }
@@ -305,7 +305,7 @@ func (l *Whittle) evaluateIn(c *whittleCall, grad, theta []float64) (float64, er
 	return value, l.checked(c, value, grad, theta)
 }
 
-// checked is checkAnswer, or what is wrong with the kernel.
+// checked returns the error of checkAnswer, or one that says what is wrong with the kernel.
 func (l *Whittle) checked(c *whittleCall, value float64, grad, theta []float64) error {
 	if err := checkAnswer(l.params, value, grad, theta); err != nil {
 		return kernelFault(c.kernel, l.data.X, l.span, err)
@@ -333,7 +333,7 @@ func (l *Whittle) expect(c *whittleCall, theta []float64) error {
 		l.even.Expected(c.expected, c.covariances, &c.Work)
 	}
 	for j := range c.expected {
-		c.expected[j] = max(c.expected[j], 0) + c.noise*l.white(j) // below 0 by rounding
+		c.expected[j] = max(c.expected[j], 0) + c.noise*l.white(j) // rounding may make it negative
 		if l.even.Known != nil {
 			c.expected[j] += l.even.Known[j]
 		}
@@ -341,7 +341,7 @@ func (l *Whittle) expect(c *whittleCall, theta []float64) error {
 	return nil
 }
 
-// white is S̄_j of white noise of variance 1.
+// white returns S̄_j of white noise with variance 1.
 func (l *Whittle) white(j int) float64 {
 	if l.options.Density {
 		return 1
@@ -349,7 +349,7 @@ func (l *Whittle) white(j int) float64 {
 	return l.even.White[j]
 }
 
-// whiteSlope is the derivative of W in the noise variance.
+// whiteSlope returns the derivative of W in the noise variance.
 func (l *Whittle) whiteSlope(c *whittleCall) (sum float64) {
 	for j, a := range c.slopes {
 		sum += a * l.white(j)
@@ -357,10 +357,10 @@ func (l *Whittle) whiteSlope(c *whittleCall) (sum float64) {
 	return sum
 }
 
-// whittleLags is the number of lags that one goroutine takes at a time.
+// whittleLags is the number of lags that one goroutine processes at a time.
 const whittleLags = 8192
 
-// inParts calls f for parts of the lags, numbered, that do not depend on the number of processors.
+// inParts calls f for numbered parts of the lags, which do not depend on the number of processors.
 func (l *Whittle) inParts(c *whittleCall, lags []float64, f func(from, to, part int)) {
 	parts := (len(lags) + whittleLags - 1) / whittleLags
 	parallel.Within(c.ctx, parts, func(i int) { f(i*whittleLags, min((i+1)*whittleLags, len(lags)), i) })
@@ -415,10 +415,10 @@ func (l *Whittle) expectDensity(c *whittleCall) error {
 	return nil
 }
 
-// meanSeconds is how long the coefficients of a mean may take by the exact likelihood.
+// meanSeconds is how long, in seconds, the coefficients of a mean may take by the exact likelihood.
 const meanSeconds = 10
 
-// conditionedAt returns the mean by the exact likelihood: least squares, which W subtracts, would not weigh the observations by
+// conditionedAt returns the mean by the exact likelihood: the least squares that W subtracts do not weigh the observations by
 // their covariance.
 func (l *Whittle) conditionedAt(ctx context.Context, theta []float64) (*regress.Conditioned, error) {
 	if l.model.Mean == nil {

@@ -14,9 +14,9 @@ import (
 //
 //	H_ab = (n/N)·½Σ_j ∂_a log S̄_j·∂_b log S̄_j
 //
-// over the Fourier frequencies of both signs. It is the Fisher information if the ordinates of the periodogram are independent;
-// the information that the estimates have is the inverse of the sandwich H⁻¹JH⁻¹ (ScoreCovariance). It takes p transforms, and n
-// derivatives of the kernel.
+// over the Fourier frequencies of both signs. It is the Fisher information if the ordinates of the periodogram are
+// independent; the information of the estimates is the inverse of the sandwich H⁻¹JH⁻¹ (ScoreCovariance). It takes p
+// transforms, and n derivatives of the kernel.
 func (l *Whittle) Information(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	c := l.calls.Get()
@@ -39,7 +39,7 @@ func (l *Whittle) Information(ctx context.Context, theta []float64) (info *mat.S
 }
 
 // ScoreCovariance returns J, the covariance of the gradient of the loss in the logs of all parameters, noise last, if the data
-// are Gaussian and have the model at theta: the correlations of the ordinates are those that A, gaps, taper and mean cause,
+// are Gaussian and have the model at theta: the ordinates have the correlations from A, gaps, taper and mean,
 //
 //	J_ab = 2·Σ_jk b_aj·b_bk·|u_jᴴMAMu_k|²,  b_aj = ½(n/N)·∂_a S̄_j/S̄_j²,  u_jt = h_t·exp(2πi·jt/N).
 //
@@ -115,7 +115,7 @@ func (l *Whittle) logSlopes(ctx context.Context, c *whittleCall, theta []float64
 	return slopes, nil
 }
 
-// scoring is a loss whose gradient varies otherwise than its curvature says: one that is not a likelihood, such as Whittle.
+// scoring is a loss whose gradient has another covariance than its curvature, since it is not a likelihood, such as Whittle.
 type scoring interface {
 	// ScoreCovariance returns the covariance of the gradient in the logs of all parameters under the model at theta.
 	ScoreCovariance(ctx context.Context, theta []float64) (*mat.SymDense, error)
@@ -123,8 +123,8 @@ type scoring interface {
 
 var _ scoring = (*Whittle)(nil)
 
-// scoreCovariance returns the covariance of the gradient of a loss, or of what it wraps, in the logs of its parameters; nil if
-// it is the curvature. A prior adds its curvature, as a likelihood of its own would.
+// scoreCovariance returns the covariance of the gradient of a loss, or of the loss that it wraps, in the logs of its
+// parameters; nil if it equals the curvature. A prior adds its curvature, as a likelihood of its own would.
 func scoreCovariance(ctx context.Context, l Loss, theta []float64) (*mat.SymDense, error) {
 	switch l := l.(type) {
 	case scoring:
@@ -157,7 +157,7 @@ func scoreCovariance(ctx context.Context, l Loss, theta []float64) (*mat.SymDens
 	return nil, nil
 }
 
-// scoreCovariance is the sum of those of the series. It is an error if some have none.
+// scoreCovariance returns the sum of the covariances of the series. It returns an error if only some have one.
 func (p *Panel) scoreCovariance(ctx context.Context, theta []float64) (sum *mat.SymDense, err error) {
 	for s, l := range p.losses {
 		j, err := scoreCovariance(ctx, l, theta)
@@ -165,7 +165,7 @@ func (p *Panel) scoreCovariance(ctx context.Context, theta []float64) (sum *mat.
 		case err != nil:
 			return nil, fmt.Errorf("gppl: series %d of the panel: %w", s, err)
 		case s > 0 && (j == nil) != (sum == nil):
-			return nil, fmt.Errorf("gppl: series %d of the panel has a likelihood of another kind than those before it", s)
+			return nil, fmt.Errorf("gppl: series %d of the panel cannot join those before it: some losses are likelihoods and some are not", s)
 		case sum == nil:
 			sum = j
 		default:

@@ -1,4 +1,4 @@
-// Package prior has the densities of positive parameters that a model may have: each is a gppl.Prior.
+// Package prior provides densities of positive parameters; each implements gppl.Prior.
 package prior
 
 import (
@@ -21,12 +21,11 @@ func positive(of string, fields ...any) error {
 	return nil
 }
 
-// LogNormal says that log θ ~ N(Mu, Sigma²):
+// LogNormal is the density of θ with log θ ~ N(Mu, Sigma²):
 //
 //	log p = −log θ − log Sigma − ½log 2π − (log θ − Mu)²/2Sigma².
 //
-// Its median is exp(Mu), its mode exp(Mu − Sigma²). Use it for a parameter that is
-// known up to a factor.
+// Its median is exp(Mu), its mode exp(Mu − Sigma²). Use it for a parameter known up to a factor.
 type LogNormal struct{ Mu, Sigma float64 }
 
 // LogNormalWithin returns the log-normal prior with 98 % of its mass between lo and hi,
@@ -61,8 +60,7 @@ func (p LogNormal) String() string { return fmt.Sprintf("LogNormal(%.4g, %.4g)",
 //
 //	log p = ½log(2/π) − log Scale − θ²/2Scale².
 //
-// Its mode is 0. Use it for what may be absent, such as the variance of a
-// component.
+// Its mode is 0. Use it for a component that may be absent, such as its variance.
 type HalfNormal struct{ Scale float64 }
 
 func (p HalfNormal) LogDensity(theta float64) (value, slope float64) {
@@ -92,7 +90,7 @@ func (p Gamma) LogDensity(theta float64) (value, slope float64) {
 func (p Gamma) Check() error   { return positive("gamma", "shape", p.Shape, "rate", p.Rate) }
 func (p Gamma) String() string { return fmt.Sprintf("Gamma(%.4g, %.4g)", p.Shape, p.Rate) }
 
-// InverseGamma is the density of 1/g, g of Gamma{Shape, Rate: Scale}:
+// InverseGamma is the density of 1/g, where g has the density Gamma{Shape, Rate: Scale}:
 //
 //	log p = Shape·log Scale − log Γ(Shape) − (Shape + 1)·log θ − Scale/θ.
 //
@@ -115,8 +113,8 @@ func (p InverseGamma) String() string {
 	return fmt.Sprintf("InverseGamma(%.4g, %.4g)", p.Shape, p.Scale)
 }
 
-// Uniform is 1/(Hi − Lo) between Lo and Hi, and 0 elsewhere. Training stalls at such
-// an edge, so prefer a prior that falls smoothly.
+// Uniform is 1/(Hi − Lo) between Lo and Hi, and 0 elsewhere. Training stalls at such an edge, so prefer a prior that falls
+// smoothly.
 type Uniform struct{ Lo, Hi float64 }
 
 func (p Uniform) LogDensity(theta float64) (value, slope float64) {

@@ -1,4 +1,4 @@
-// Package transform has the maps between the raw values that training moves and the natural values of parameters.
+// Package transform provides the maps between the raw values that training moves and the natural values of parameters.
 package transform
 
 import (
@@ -7,7 +7,7 @@ import (
 )
 
 // A Transform maps an unconstrained raw value u, which the optimiser moves, to the natural value θ. A nil Transform of a
-// gppl.Param stands for Log.
+// gppl.Param means Log.
 type Transform interface {
 	// Natural returns θ(u).
 	Natural(u float64) float64
@@ -68,7 +68,7 @@ type Interval struct{ Lo, Hi float64 }
 
 func (b Interval) Natural(u float64) float64 {
 	e := math.Exp(-math.Abs(u))
-	share := (b.Hi - b.Lo) * (e / (1 + e)) // of the way from the bound that is nearer
+	share := (b.Hi - b.Lo) * (e / (1 + e)) // share of the way from the nearer bound
 	if u < 0 {
 		return b.Lo + share
 	}
@@ -89,16 +89,16 @@ func (b Interval) Slope(u float64) float64 {
 
 func (b Interval) String() string { return fmt.Sprintf("%g to %g", b.Lo, b.Hi) }
 
-// Cycles is the transform of a period that is short against the range Span of x: its cycles over the range are what the
-// data determine, to a small part of one,
+// Cycles is the transform of a period that is short compared with the range Span of x. The data determine its number of cycles
+// over the range, to a small part of one:
 //
 //	Span/θ = 1 + log(1 + exp(u/4)),
 //
-// so that a step of u moves a period by as many cycles wherever it is. The period is below Span. In its log, a step that suits
-// the other parameters would be as wide as many maxima of the likelihood.
+// A step of u therefore moves a period by the same number of cycles everywhere. The period is below Span. In its log, a step
+// that suits the other parameters would span many maxima of the likelihood.
 type Cycles struct{ Span float64 }
 
-// cyclesUnit is the cycles over the range that a raw unit is: a maximum of the likelihood is about one wide.
+// cyclesUnit is the number of cycles over the range per raw unit: a maximum of the likelihood is about one unit wide.
 const cyclesUnit = 0.25
 
 func (c Cycles) Natural(u float64) float64 { return c.Span / (1 + Softplus{}.Natural(cyclesUnit*u)) }
@@ -112,7 +112,7 @@ func (c Cycles) Slope(u float64) float64 {
 
 func (c Cycles) String() string { return fmt.Sprintf("cycles over %.4g", c.Span) }
 
-// Fixed keeps a parameter at its value: the optimiser does not see it.
+// Fixed keeps a parameter at its value: the optimiser does not move it.
 type Fixed struct{}
 
 func (Fixed) Natural(u float64) float64 { return u }
@@ -129,7 +129,7 @@ func (Free) Raw(theta float64) float64 { return theta }
 func (Free) Slope(float64) float64     { return 1 }
 func (Free) String() string            { return "free" }
 
-// Units is θ = unit·u, the transform of a parameter of any sign as training moves it.
+// Units is θ = unit·u, for a parameter of any sign in units of its own.
 type Units float64
 
 func (s Units) Natural(u float64) float64 { return float64(s) * u }
