@@ -28,8 +28,8 @@ var (
 type MaternProcess struct {
 	Order                 int
 	Variance, Lengthscale float64
-	// Chain has ∂log Variance/∂log θ_p and ∂log Lengthscale/∂log θ_p for each parameter p of the kernel whose process it is; nil
-	// stands for a kernel of these two.
+	// Chain holds ∂log Variance/∂log θ_p and ∂log Lengthscale/∂log θ_p for each parameter p of the process's kernel; nil means
+	// a kernel of these two.
 	Chain [][2]float64
 }
 
@@ -90,7 +90,7 @@ func (k MaternProcess) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 
 var maternRoots = [...]float64{1, math.Sqrt(3), math.Sqrt(5)} // √(2ν)
 
-// rate is √(2ν)/l.
+// rate returns √(2ν)/l.
 func (k MaternProcess) rate() float64 { return maternRoots[k.Order] / k.Lengthscale }
 
 // maternPolynomials returns p(a) of k = v·p(a)·e⁻ᵃ, a = √(2ν)·r/l, and q(a) of ∂k/∂log l = v·q(a)·e⁻ᵃ.
@@ -114,7 +114,7 @@ func (k MaternProcess) reach(eps float64) float64 {
 	})
 }
 
-// bandwidth follows from a density that falls like (2πfl/√(2ν))^−(2ν + 1).
+// bandwidth follows from the density, which falls like (2πfl/√(2ν))^−(2ν + 1).
 func (k MaternProcess) bandwidth(eps float64) float64 {
 	return maternRoots[k.Order] * math.Pow(eps, -1/float64(2*k.Order+1)) / (2 * math.Pi * k.Lengthscale)
 }

@@ -34,7 +34,7 @@ func (k SHO) WithParams(theta []float64) Kernel {
 }
 func (k SHO) String() string { return describe("SHO", k.Params()) }
 
-// decay returns the rate at which the kernel dies out, per unit of x, and η or κ (η² = −κ²).
+// decay returns the rate at which the kernel decays, per unit of x, and η or κ (η² = −κ²).
 func (k SHO) decay() (rate, eta float64) {
 	beta, omega := 0.5/k.Quality, 2*math.Pi/k.Period
 	eta = math.Sqrt(math.Abs((1 - beta) * (1 + beta)))
@@ -44,7 +44,7 @@ func (k SHO) decay() (rate, eta float64) {
 	return omega * beta, eta
 }
 
-// Reach follows from |k| ≤ v·(1 + a)·exp(−a), a the distance times the rate of decay.
+// Reach follows from |k| ≤ v·(1 + a)·exp(−a), where a is the distance times the rate of decay.
 func (k SHO) Reach(eps float64) float64 {
 	rate, _ := k.decay()
 	return tail(eps, func(a float64) float64 { return 1 + a }) / rate
@@ -55,15 +55,15 @@ func (k SHO) Bandwidth(eps float64) float64 {
 	return (1 + math.Cbrt(2/(3*math.Pi*k.Quality*eps))) / k.Period
 }
 
-// Steepness: r·|k′| = v·u·|s| at u = ω₀r, with |s| no more than u and 1/η times what decays.
+// Steepness follows from r·|k′| = v·u·|s| at u = ω₀r, where |s| is at most u, and at most 1/η times the decay.
 func (k SHO) Steepness(span float64) float64 {
 	rate, eta := k.decay()
 	a, u := rate*k.Period/(2*math.Pi), 2*math.Pi*span/k.Period
 	return min(u*min(u, 1/eta), min(1/(math.E*a*eta), 4/(math.E*math.E*a*a)))
 }
 
-// oscillation returns the oscillator with a chain, of ∂log(v, period, quality)/∂log of each parameter of the kernel, nil where
-// nobody asks for derivatives in parameters.
+// oscillation returns the oscillator with a chain, ∂log(v, period, quality)/∂log of each parameter of the kernel; nil if no
+// derivatives in parameters are needed.
 func (k SHO) oscillation(chain [][3]float64) oscillation {
 	o := oscillation{k.Variance, statespace.NewOscillator(k.Period, k.Quality), chain}
 	if h, parted := o.process.Parted(); parted && chain != nil {
@@ -87,17 +87,18 @@ func (k SHO) Processes(dst []capability.Process) []capability.Process {
 	return append(dst, &o)
 }
 
-// oscillation is one SHO, as a term and as a process.
+// oscillation is one SHO as a term and as a process.
 type oscillation struct {
 	variance float64
 	process  statespace.Oscillator
-	chain    [][3]float64 // ∂log(v, first, second)/∂log of each parameter of the kernel, of the process's two
+	// ∂log(v, first, second)/∂log of each parameter of the kernel, where first and second are the process's
+	chain [][3]float64
 }
 
 // ownChain is the chain of an SHO.
 var ownChain = [][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 
-// sumOscillations sets dst to the covariances of a sum of one or two, or to their slopes.
+// sumOscillations sets dst to the covariances, or to their slopes, of a sum of one or two oscillators.
 func sumOscillations(dst, r []float64, slopes bool, all ...SHO) {
 	var of [2]oscillation
 	for j, k := range all {
@@ -120,7 +121,7 @@ func sumOscillations(dst, r []float64, slopes bool, all ...SHO) {
 
 // contract adds Σ w_i·∂k(r_i) to grad, in the logs of the kernel's parameters.
 func (o *oscillation) contract(grad, w, r []float64) {
-	var g [3]float64 // in log v and in the logs of the parameters of the process
+	var g [3]float64 // derivatives in log v and in the logs of the parameters of the process
 	for i, ri := range r {
 		k, _, first, second := o.process.Cov(ri)
 		g[0] += w[i] * k

@@ -9,35 +9,35 @@ import "math"
 //	F = (0 1; −1 −2β),  P∞ = I,  Φ = (c + βs, s; −s, c − βs),
 //	c = e⁻ᵝᵘ·cos ηu,  s = e⁻ᵝᵘ·sin(ηu)/η,  η² = 1 − β²,
 //
-// cosh and sinh where η² < 0, and series where η²u² is small, through quality ½. Its parameters are period and quality, or those
-// of Parted. No entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
+// cosh and sinh where η² < 0, and series where η²u² is small, through quality ½. Its parameters are period and quality, or the
+// parameters of Parted. No entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
 type Oscillator struct {
 	omega, beta, eta2 float64
-	slow, fast        float64 // decay rates of an overdamped one: β ∓ κ, κ² = −η²
-	ratio             float64 // slow/fast = slow², where the process is parted
+	slow, fast        float64 // decay rates of an overdamped process: β ∓ κ, κ² = −η²
+	ratio             float64 // slow/fast = slow², for a parted process
 	parted            bool
-	kappa, eta        float64 // η or κ, 0 for the other
+	kappa, eta        float64 // η or κ; the other is 0
 	bend              float64 // β²/η²
-	rate              float64 // ν: u·ν is what the series for short gaps take
-	// near has s and ∂s/∂log quality from uν on, φ₂₂, Q₁₁ and ∂Q₁₁/∂log quality from (uν)³ on.
+	rate              float64 // ν: the series for short gaps use u·ν
+	// near holds s and ∂s/∂log quality from uν on, φ₂₂, Q₁₁ and ∂Q₁₁/∂log quality from (uν)³ on.
 	near struct{ s, second, q11, ds, dq11 taylor }
 }
 
-// oscillator is how many coefficients give a step to rounding up to nearby.
+// oscillator is the number of coefficients that give a step to rounding up to nearby.
 const oscillator = 12
 
-// nearZero is the η²u² below which sines and cosines are series.
+// nearZero is the η²u² below which series replace sines and cosines.
 const nearZero = 0.25
 
-// nearby is the uν up to which a step is given by series.
+// nearby is the largest uν for which series give a step.
 const nearby = 0.25
 
-// NewOscillator prepares one, for a positive period and quality.
+// NewOscillator prepares an oscillator of a positive period and quality.
 func NewOscillator(period, quality float64) Oscillator {
 	p := Oscillator{omega: 2 * math.Pi / period, beta: 0.5 / quality}
 	p.eta2 = (1 - p.beta) * (1 + p.beta)
 	if p.eta2 < 0 {
-		p.kappa = p.beta * math.Sqrt((1-1/p.beta)*(1+1/p.beta)) // β² may be beyond float64
+		p.kappa = p.beta * math.Sqrt((1-1/p.beta)*(1+1/p.beta)) // β² may overflow float64
 		p.fast = p.beta + p.kappa
 		p.slow = 1 / p.fast
 		p.ratio = p.slow * p.slow
@@ -45,7 +45,7 @@ func NewOscillator(period, quality float64) Oscillator {
 	} else {
 		p.eta = math.Sqrt(p.eta2)
 	}
-	p.bend = p.beta * p.beta / p.eta2 // used away from η = 0 alone
+	p.bend = p.beta * p.beta / p.eta2 // used only away from η = 0
 	p.rate = max(1, 2*p.beta)
 	// s = Σ a_k·(uν)ᵏ by s″ = −2βs′ − s.
 	const n = oscillator + 2
@@ -57,12 +57,12 @@ func NewOscillator(period, quality float64) Oscillator {
 		a[k+2] = -(b*j*a[k+1] + c*a[k]) / (j * (j + 1))
 		da[k+2] = -(b*j*(da[k+1]-a[k+1]) + c*da[k]) / (j * (j + 1))
 	}
-	if p.parted { // a term in uᵏ has the derivative −k in the log of the period, where u is in its unit
+	if p.parted { // a term in uᵏ has the derivative −k in the log of the period, which is the unit of u
 		for k := range da {
 			da[k] = 0.5 * (da[k]/p.sharpness() - float64(k)*a[k])
 		}
 	}
-	log := p.intensitySlope() // of 4β∫s²du, for a given s
+	log := p.intensitySlope() // slope of 4β∫s²du for a given s
 	if p.parted {
 		log -= 0.5
 	}
@@ -81,9 +81,9 @@ func NewOscillator(period, quality float64) Oscillator {
 
 func (p *Oscillator) Dim() int { return 2 }
 
-// Parted reports whether the process is overdamped so far (β² ≥ 2) that its two rates of decay are its parameters: the time
-// 1/(ω₀·slow) of the slow one, and M = slow/fast. A quality of Q has M ≈ Q², and what it adds to a derivative is as small: in log
-// period and log quality it would be a difference of larger numbers. In the logs of these,
+// Parted reports whether the process is overdamped so far (β² ≥ 2) that its two decay rates are its parameters: the time
+// 1/(ω₀·slow) of the slow one, and M = slow/fast. A quality of Q has M ≈ Q², and contributes as little to a derivative: in log
+// period and log quality this contribution would be a difference of larger numbers. In the logs of time and M,
 //
 //	∂log time = ∂log period + h·(−∂log quality),  ∂log M = 2h·∂log quality,  h = (1 + M)/(1 − M).
 func (p *Oscillator) Parted() (h float64, ok bool) {
@@ -93,10 +93,10 @@ func (p *Oscillator) Parted() (h float64, ok bool) {
 	return p.sharpness(), true
 }
 
-// sharpness is h, see Parted.
+// sharpness returns h, see Parted.
 func (p *Oscillator) sharpness() float64 { return p.beta / p.kappa }
 
-// intensitySlope is the derivative of log β in the log of the second parameter.
+// intensitySlope returns the derivative of log β in the log of the second parameter.
 func (p *Oscillator) intensitySlope() float64 {
 	if p.parted { // β = (1 + M)/2√M
 		return -0.5 / p.sharpness()
@@ -104,7 +104,7 @@ func (p *Oscillator) intensitySlope() float64 {
 	return -1
 }
 
-// waves returns c and s at u = ω₀Δ; both are 0 where nothing is left.
+// waves returns c and s at u = ω₀Δ; both are 0 once the state is forgotten.
 func (p *Oscillator) waves(u float64) (c, s float64) {
 	w := p.eta2 * u * u
 	switch {
@@ -123,7 +123,7 @@ func (p *Oscillator) waves(u float64) (c, s float64) {
 	return 0.5 * (slow + fast), 0.5 * (slow - fast) / p.kappa
 }
 
-// left returns how many factors of e the state has lost at u.
+// left returns the number of factors of e by which the state has decayed at u.
 func (p *Oscillator) left(u float64) float64 {
 	if p.eta2 < 0 {
 		return p.slow * u
@@ -215,7 +215,7 @@ func (p *Oscillator) Transition(phi, noise []float64, gap float64) {
 	}
 }
 
-// step is Transition over a short gap, x = uν. Of P∞ = I, Q₂₂ − Q₁₁ = φ₁₁² − φ₂₂² = 4βsc, of which no digit is lost.
+// step is Transition over a short gap, x = uν. With P∞ = I, Q₂₂ − Q₁₁ = φ₁₁² − φ₂₂² = 4βsc, which loses no digit.
 func (p *Oscillator) step(phi, noise []float64, x float64) {
 	s, second, q11 := x*p.near.s.at(x), p.near.second.at(x), x*x*x*p.near.q11.at(x)
 	turn := p.beta * s
@@ -224,10 +224,10 @@ func (p *Oscillator) step(phi, noise []float64, x float64) {
 	noise[0], noise[1], noise[2], noise[3] = q11, q12, q12, q11+4*turn*(second+turn)
 }
 
-// A taylor is the coefficients of a series for nearby.
+// A taylor holds the coefficients of a series up to nearby.
 type taylor [oscillator]float64
 
-// at returns the sum at x, of even and odd terms at the same time.
+// at returns the sum at x, of even and odd terms side by side.
 func (c *taylor) at(x float64) float64 {
 	y := x * x
 	return (((((c[10]*y+c[8])*y+c[6])*y+c[4])*y+c[2])*y + c[0]) + x*(((((c[11]*y+c[9])*y+c[7])*y+c[5])*y+c[3])*y+c[1])
@@ -272,7 +272,7 @@ func (p *Oscillator) slide(u, first, s, second float64) float64 {
 	return (d.left - p.ratio*d.a*d.slow) / (1 - p.ratio)
 }
 
-// over reports whether a step has no derivatives: it has no length, or nothing is left after it.
+// over reports whether a step has no derivatives: its length is 0, or the state is forgotten after it.
 func (p *Oscillator) over(first, s, gap float64) bool { return gap == 0 || first == 0 && s == 0 }
 
 // sharpen returns the derivatives of φ₁₂, φ₁₁, φ₂₂ and of Q in the log of the second parameter.
@@ -302,7 +302,7 @@ func (p *Oscillator) sharpen(u, first, s, second float64) (ds, d11, d22, q11, q1
 	return ds, d11, d22, q11, 2 * p.beta * s * (2*ds + p.intensitySlope()*s), -2 * (s*ds + second*d22)
 }
 
-// contract returns the sum of Slopes, with weights z for Φ and w for Q₁₁, Q₁₂ and Q₂₂, without writing them down.
+// contract returns the sum of Slopes, with weights z for Φ and w for Q₁₁, Q₁₂ and Q₂₂, without storing them.
 func (p *Oscillator) contract(first, s, second, z11, z12, z21, z22, w11, w12, w22, gap float64) (inFirst, inSecond float64) {
 	if p.over(first, s, gap) {
 		return 0, 0

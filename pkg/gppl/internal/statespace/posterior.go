@@ -11,19 +11,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// Posterior sets row i of means, m×c, and variance[i] to the mean that each column y of C gives and the variance of the latent
-// process, noise apart, at the inputs at, in any order:
+// Posterior sets row i of means, m×c, and variance[i] to the mean from each column y of C and the variance of the latent
+// process, without noise, at the inputs at, in any order:
 //
 //	mean = K_*ᵀA⁻¹y,  variance = diag(K_** − K_*ᵀA⁻¹K_*)
 //
-// in O((n + m)·D³ + m·log m), n being the inputs after the first of at. variance may be nil. Between two inputs the state comes
-// from the earlier one by Φ, with mean x and covariance P, and the information of all later ones from the next by Φᵀ: hᵀ(x + Pr),
-// hᵀ(P − PNP)h. The variance has an absolute error of a few 1e-16·Σv; it is never negative.
+// in O((n + m)·D³ + m·log m), where n counts the inputs after the first of at. variance may be nil. Between two inputs the
+// state comes from the earlier one by Φ, with mean x and covariance P, and the information of all later ones from the next by
+// Φᵀ: hᵀ(x + Pr), hᵀ(P − PNP)h. The variance has an absolute error of a few 1e-16·Σv; it is never negative.
 func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 	f.PosteriorOf(means, variance, at, nil)
 }
 
-// PosteriorOf is Posterior of what a view sees at each of the inputs at; nil without views.
+// PosteriorOf is Posterior for a view at each of the inputs at; nil means no views.
 func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view []int) {
 	if len(view) != len(at) && (view != nil || len(f.system.viewed.views) > 0) {
 		panic(fmt.Sprintf("statespace: %d views of %d inputs", len(view), len(at)))
@@ -58,15 +58,15 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 		return 0
 	})
 	d, last := f.dim, len(f.t)
-	m, p := make([]float64, f.cols*d), make([]float64, d*d) // after an observation
+	m, p := make([]float64, f.cols*d), make([]float64, d*d) // state after an observation
 	x, cov := make([]float64, d), make([]float64, d*d)
 	info := make([]float64, f.cols*d) // r of each column
 	r, n := make([]float64, d), make([]float64, d*d)
 	clear(f.n)
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
 		f.lookAt(i)
-		// info and f.n are the information of the observations after i, at
-		// input i+1, or at the last of all where they are beyond the inputs.
+		// info and f.n hold the information of the observations after i, at input i+1, or at the last input for places beyond
+		// it.
 		before, next := math.Inf(-1), min(i+1, last-1)
 		if i >= 0 {
 			before = f.t[i]
@@ -112,7 +112,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 			}
 		}
 		if i >= 0 {
-			// What r and N are at input i is before its observation; the next round wants them there.
+			// r and N at input i are from before its observation, as the next round expects.
 			if i+1 < last {
 				f.transitions(i + 1)
 				for c := range f.cols {
@@ -145,7 +145,7 @@ func (f *Filter) places(at []float64) []doubled.Float {
 func (f *Filter) posteriorBlocks(means blas64.General, variance []float64, at []doubled.Float, view, order []int) {
 	s, d, last := &f.system, f.dim, len(f.t)
 	size := s.rows[len(s.units)]
-	m := make([]float64, f.cols*d)    // after an observation
+	m := make([]float64, f.cols*d)    // state after an observation
 	info := make([]float64, f.cols*d) // r of each column
 	x, r := make([]float64, d), make([]float64, d)
 	clear(f.n)
@@ -208,8 +208,8 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance []float64, at []
 	}
 }
 
-// choleskyRoot sets l, lower triangular, to a root of c, which may be singular: a pivot
-// that is no more than rounding has a column of zeros.
+// choleskyRoot sets l, lower triangular, to a root of c, which may be singular: a pivot within rounding gets a column of
+// zeros.
 func choleskyRoot(l, c []float64, d int) {
 	clear(l)
 	for j := range d {
@@ -232,7 +232,7 @@ func choleskyRoot(l, c []float64, d int) {
 	}
 }
 
-// triangularise makes the first so many columns of a, rows×cols, upper triangular by reflections.
+// triangularise makes the first columns of a, rows×cols, upper triangular by reflections.
 func triangularise(a []float64, rows, cols, first int) {
 	for j := range first {
 		var largest float64
@@ -249,7 +249,7 @@ func triangularise(a []float64, rows, cols, first int) {
 		}
 		norm := math.Sqrt(square)
 		head := a[j*cols+j] / largest
-		scale := norm * (norm + math.Abs(head)) // ½|v|², v the column less its image, over largest²
+		scale := norm * (norm + math.Abs(head)) // ½|v|², where v is the column minus its image, over largest²
 		image := -math.Copysign(norm, head)
 		a[j*cols+j] = (head - image) * largest
 		for k := j + 1; k < cols; k++ {

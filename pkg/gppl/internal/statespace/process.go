@@ -5,17 +5,18 @@ import (
 	"math"
 )
 
-// A Process is a stationary Markov process of d numbers, of which the first is seen: over a gap Δ ≥ 0
+// A Process is a stationary Markov process of d numbers, the first of which is observed: over a gap Δ ≥ 0
 //
 //	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  Q = P∞ − ΦP∞Φᵀ,  k(Δ) = (ΦP∞)₁₁.
 //
 // Matrices are d×d, by rows. Methods must be safe for concurrent use.
 type Process interface {
 	Dim() int
-	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q loses, relative to itself over
-	// a short gap, cost the likelihood digits in proportion to v/σ².
+	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Relative digits that Q loses over a
+	// short gap cost the likelihood digits in proportion to v/σ².
 	Transition(phi, noise []float64, gap float64)
-	// Slopes sets entry p of dPhi and dNoise, d×d each, to ∂Φ and ∂Q in the log of parameter p. It is given what Transition sets.
+	// Slopes sets entry p of dPhi and dNoise, d×d each, to ∂Φ and ∂Q in the log of parameter p. phi and noise are the results
+	// of Transition.
 	Slopes(dPhi, dNoise, phi, noise []float64, gap float64)
 }
 
@@ -23,29 +24,30 @@ type Process interface {
 //
 //	√v·Σ_m √c_m·(x_m(t)·cos(2πmt/p) + x′_m(t)·sin(2πmt/p)),  v·k(τ)·Σ_m c_m·cos(2πmτ/p),
 //
-// where x_m and x′_m are independent processes of one kind: the state moves with the waves, so that its Φ is that of the
-// process, P∞ is as well conditioned as its own, and h turns. Without Weights it is v·k(τ).
+// where x_m and x′_m are independent copies of one process. The state moves with the waves, so its Φ is the process's, P∞ is
+// as well conditioned as the process's own, and h turns. Without Weights the covariance is v·k(τ).
 type Block struct {
 	Process  Process
-	Params   int     // of the process
+	Params   int     // number of parameters of the process
 	Variance float64 // v
 	Period   float64 // p
-	First    int     // the m of the first weight
+	First    int     // m of the first weight
 	Weights  []float64
 }
 
-// A Sweep is a way to factorise blocks. Both give the same within their errors.
+// A Sweep is a way to factorise blocks. Both agree within their errors.
 type Sweep int
 
 const (
-	// ByPairs takes any blocks. P is kept by pairs of processes, of which none knows of the others; what an observation fixes is
-	// no number of the state, so that rounding costs v/σ².
+	// ByPairs supports any blocks. P is kept by pairs of processes, which are independent of the others. The observed hᵀx is
+	// no number of the state, so rounding costs v/σ².
 	ByPairs Sweep = iota
-	// BySum takes blocks of Matern processes without Weights. Their sum is a number of the state, so that rounding costs √(v/σ²).
+	// BySum supports blocks of Matern processes without Weights. Their sum is a number of the state, so rounding costs
+	// √(v/σ²).
 	BySum
 )
 
-// Summable reports whether BySum takes blocks.
+// Summable reports whether BySum supports the blocks.
 func Summable(blocks []Block) bool {
 	for i := range blocks {
 		if _, is := blocks[i].Process.(*Matern); !is || blocks[i].Weights != nil {
@@ -55,7 +57,7 @@ func Summable(blocks []Block) bool {
 	return len(blocks) > 0
 }
 
-// components returns Summable blocks in the form in which BySum has them, reusing memory.
+// components returns Summable blocks in the form for BySum, reusing memory.
 func components(dst []component, blocks []Block) []component {
 	dst = dst[:0]
 	for i := range blocks {
@@ -68,7 +70,8 @@ func components(dst []component, blocks []Block) []component {
 	return dst
 }
 
-// derivatives is how many a block has: in log v, in the log of each parameter and, with weights, in log p and in each c_m.
+// derivatives returns the number of derivatives of a block: in log v, in the log of each parameter and, with weights, in log p
+// and in each c_m.
 func (b *Block) derivatives() int {
 	n := 1 + b.Params
 	if b.Weights != nil {
@@ -80,8 +83,8 @@ func (b *Block) derivatives() int {
 // A piece is the state of one process.
 type piece struct {
 	block, dim int
-	at         int     // its first number in the state
-	wave       int     // m, and −1 without waves
+	at         int     // index of its first number in the state
+	wave       int     // m, or −1 without waves
 	sine       bool    //
 	scale      float64 // v·c_m
 }
@@ -109,7 +112,7 @@ func checkBlocks(blocks []Block) error {
 	return nil
 }
 
-// units returns what the blocks have, reusing memory.
+// units returns the processes of the blocks, reusing memory.
 func units(dst []piece, blocks []Block) (all []piece, dim int) {
 	dst = dst[:0]
 	add := func(b, wave int, sine bool, scale float64) {
@@ -171,7 +174,7 @@ func (p *Matern) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 	dNoise[d*d-1] -= a * intensity[p.Order]
 }
 
-// generator returns a = λΔ, 0 beyond far, where nothing depends on it.
+// generator returns a = λΔ, or 0 beyond far, where everything is constant.
 func (p *Matern) generator(gap float64) float64 {
 	a := p.unit().rate() * gap
 	if !(a < far) {
@@ -180,7 +183,7 @@ func (p *Matern) generator(gap float64) float64 {
 	return a
 }
 
-// A Constant does not change: Φ = 1, Q = 0.
+// A Constant is constant in time: Φ = 1, Q = 0.
 type Constant struct{}
 
 func (Constant) Dim() int { return 1 }
@@ -194,11 +197,11 @@ func (Constant) Transition(phi, noise []float64, gap float64) {
 
 func (Constant) Slopes(_, _, _, _ []float64, _ float64) {}
 
-// A Kronecker is the process x⊗y of two independent ones, whose covariance is the product of theirs:
+// A Kronecker is the process x⊗y of two independent processes. Its covariance is the product of the two:
 //
 //	Φ = Φ_x⊗Φ_y,  Q = Q_x⊗P_y + (ΦPΦᵀ)_x⊗Q_y,
 //
-// sums of what is positive. Its parameters are those of the first and then those of the second.
+// Both are sums of positive terms. The parameters of the first process precede those of the second.
 type Kronecker struct {
 	X, Y             Process
 	XParams, YParams int

@@ -21,9 +21,9 @@ import (
 //	K:         v·X₀,  v·(X₀ + X₁),  v·(X₀ + X₁ + ⅔X₂)    for order 0, 1, 2
 //	∂K/∂log l: v·X₁,  2v·X₂,        v·(⅔X₂ + 2X₃)
 //
-// All coefficients are positive, so that small gaps and large cost no digits.
+// All coefficients are positive, so neither small nor large gaps cost digits.
 //
-// Columns are shared out between processors, in panels that stay in the nearest cache. A Product is not safe for concurrent use.
+// Processors share the columns, in panels that stay in the nearest cache. A Product is not safe for concurrent use.
 type Product struct {
 	t      []float64
 	steps  []steps
@@ -32,7 +32,7 @@ type Product struct {
 
 // panel is the working memory of some columns.
 type panel struct {
-	from, to int       // the columns
+	from, to int       // the range of columns
 	state    []float64 // X, see sweep
 	out      []float64 // a block of rows of the lower triangle times B
 	sum      []float64 // Bᵀ·out
@@ -44,10 +44,10 @@ func NewProduct(t []float64) *Product {
 	return &Product{t: t}
 }
 
-// maxPanel is the widest panel.
+// maxPanel is the largest width of a panel.
 const maxPanel = 64
 
-// blockRows is how many rows Gram gives to Gemm at a time.
+// blockRows is the number of rows that Gram passes to Gemm at a time.
 const blockRows = 128
 
 // prepare sets up the transitions of cs and panels over the columns of b.
@@ -154,11 +154,11 @@ func (q *panel) gram(p *Product, n int, b blas64.General, cs []component) {
 	}
 }
 
-// powers is the most X_j that any component needs.
+// powers is the largest number of X_j in any component.
 const powers = 4
 
-// sweep takes the X_j of component c over a gap from the row b, and adds its
-// row of K's and of ∂K/∂log l's lower triangle times B to value and slope, which may be nil.
+// sweep advances the X_j of component c over a gap from the row b, and adds its row of the lower triangles of K and ∂K/∂log l,
+// times B, to value and slope, which may be nil.
 func (q *panel) sweep(value, slope, b []float64, c int, comp component, a, e float64) {
 	w := len(b)
 	x := q.state[c*powers*w:][:powers*w]
@@ -166,7 +166,7 @@ func (q *panel) sweep(value, slope, b []float64, c int, comp component, a, e flo
 	e1 := e * a
 	e2 := e1 * a * (1. / 2)
 	e3 := e2 * a * (1. / 3)
-	top := comp.Order // the highest power that the outputs need
+	top := comp.Order // the highest power in the outputs
 	if slope != nil {
 		top++
 	}

@@ -8,19 +8,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// A Schedule is when exposures begin and end. The state at an end has a number for each exposure that is open there: for the one
-// that ends, in the first place, and for those that began before and end later. It does not change.
+// A Schedule says when exposures begin and end. The state at an end has a number for each exposure open there: first for the
+// one that ends, then for those that began before and end later. It is immutable.
 type Schedule struct {
-	origin       float64 // of starts and ends, and of the filter's inputs
+	origin       float64 // origin of starts, ends and the filter's inputs
 	starts, ends []doubled.Float
-	shares       []float64 // 1/δ; 0 for an exposure of no length
-	open         []int     // the exposures that are open at each end, one list after another, ascending
-	at           []int     // where the list of each end begins in open, and its length at the end
+	shares       []float64 // 1/δ; 0 for an exposure of length 0
+	open         []int     // the exposures open at each end, one list after another, ascending
+	at           []int     // start of each end's list in open, and finally its length
 	slots        int
 }
 
-// NewSchedule returns the schedule of exposures of the given lengths, in the order of their ends. Starts and ends are from an
-// origin on, as the filter's inputs are; Posterior takes inputs as they are. It keeps starts and ends.
+// NewSchedule returns the schedule of exposures of the given lengths, in the order of their ends. Starts, ends and the
+// filter's inputs are relative to origin; the inputs of Posterior are absolute. It keeps starts and ends.
 func NewSchedule(origin float64, starts, ends []doubled.Float, lengths []float64) *Schedule {
 	n := len(ends)
 	if len(starts) != n || len(lengths) != n {
@@ -54,10 +54,10 @@ func NewSchedule(origin float64, starts, ends []doubled.Float, lengths []float64
 	return s
 }
 
-// Slots returns how many exposures are open at the same time at most.
+// Slots returns the largest number of exposures open at the same time.
 func (s *Schedule) Slots() int { return max(1, s.slots) }
 
-// openAt returns the exposures that are open at the end of exposure i, itself the first; none where there is no such exposure.
+// openAt returns the exposures open at the end of exposure i, itself first; none if there is no such exposure.
 func (s *Schedule) openAt(i int) []int {
 	if i < 0 || i >= len(s.ends) {
 		return nil
@@ -77,23 +77,24 @@ func sign(x doubled.Float) int {
 
 func before(a, b doubled.Float) bool { return sign(a.Sub(b)) < 0 }
 
-// A stride is a step of an Exposed: spans of time one after another, in each of which the same exposures are open.
+// A stride is a step of an Exposed: consecutive spans of time, each with the same exposures open throughout.
 type stride struct {
 	spans []float64 // the first may be infinite
-	slots []slot    // of the state at the end
+	slots []slot    // slots of the state at the end
 	cuts  []doubled.Float
 }
 
-// slot is a number of the state at the end of a stride: the integral of f over an exposure so far, relative to its length.
+// slot is a number of the state at the end of a stride: the integral of f over an exposure so far, relative to the exposure's
+// length.
 type slot struct {
-	carry int     // its place in the state at the beginning; −1: it begins with 0
-	from  int     // the first span that it takes in; as many as there are spans: none
-	share float64 // what it is a multiple of the integral by
-	value bool    // f at the end, whose exposure has no length
+	carry int     // its place in the state at the beginning; −1 if it begins with 0
+	from  int     // the first span that it includes; the number of spans if none
+	share float64 // factor of the integral
+	value bool    // f at the end, for an exposure of length 0
 }
 
-// set sets d to the step from one place to another, in the order of exposures at the end of i. carried gives the place of slot p,
-// of exposure j, in the state at the beginning.
+// set sets d to the step from one place to another, with the exposures open at the end of i. carried returns the place of slot
+// p, of exposure j, in the state at the beginning.
 func (d *stride) set(s *Schedule, i int, from, to doubled.Float, endless, arrives bool, carried func(p, j int) int) {
 	open := s.openAt(i)
 	d.cuts, d.spans = append(d.cuts[:0], from), d.spans[:0]
@@ -135,10 +136,10 @@ func (d *stride) set(s *Schedule, i int, from, to doubled.Float, endless, arrive
 	}
 }
 
-// into sets d to the step from the end before that of exposure i to it.
+// into sets d to the step from the previous end to the end of exposure i.
 func (d *stride) into(s *Schedule, i int) { d.until(s, i, s.ends[i], true) }
 
-// until sets d to the step from the end before that of exposure i to a place that is not after it.
+// until sets d to the step from the end before exposure i's to a place no later than exposure i's end.
 func (d *stride) until(s *Schedule, i int, at doubled.Float, arrives bool) {
 	var from doubled.Float
 	if i > 0 {

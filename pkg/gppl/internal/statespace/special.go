@@ -9,12 +9,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// The sweeps of a Filter with one component, written out: the same formulas as in forward and backward, with the states' numbers
-// in registers. The noise enters as σ²·k where it can, for P − s·k·kᵀ = σ²·k in h's row and column.
+// Sweeps of a Filter with one component, written out: the formulas of forward and backward, with the numbers of the state in
+// registers. The noise enters as σ²·k where possible, since P − s·k·kᵀ = σ²·k in h's row and column.
 //
-// They are three texts and no template, since one text is slower. Loops over arrays, [d]float64 as a type parameter, stay in
-// memory: forward takes 1.9, 3.1 and 4.9 times as long for d = 1, 2, 3. And one shape does not suit all: backward2 in the two
-// loops that backward3 needs takes 1.46 times as long (n = 4000, best of 400 in turn).
+// They are three separate texts, because one template is slower. Loops over arrays, [d]float64 as a type parameter, stay in
+// memory: forward takes 1.9, 3.1 and 4.9 times as long for d = 1, 2, 3. And one shape does not suit all: backward2 with the
+// two loops of backward3 takes 1.46 times as long (n = 4000, best of 400 in turn).
 
 // forward1 is forward for one component of order 0.
 func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
@@ -28,7 +28,7 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	m, k, was := 0., 0., 1. // after the observation: the mean, its variance over the noise, and that
+	m, k, was := 0., 0., 1. // after the observation: mean, variance over the noise, and the variance before it over s
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, m)
@@ -39,7 +39,7 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 			}
 			e := es[i]
 			m *= e
-			p := e*e*was*k + v*gs[i] // e²·was does not wait for k
+			p := e*e*was*k + v*gs[i] // e²·was is independent of k, and need not wait for it
 			s := p + noise
 			if !(s > floor) {
 				return 0, NotPositive{i}
@@ -126,7 +126,7 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	var m1, m2, f11, f12, f22 float64 // after the observation
+	var m1, m2, f11, f12, f22 float64 // mean and covariance after the observation
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, m1, m2)
@@ -183,7 +183,7 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 func (f *Filter) backward2(grad []float64, r blas64.General) {
 	noise, own, v := f.noise, f.own, f.cs[0].Variance
 	var r1, r2, n11, n12, n22, gv, gl, gn float64
-	var sums []float64 // of the columns after the first
+	var sums []float64 // sums over the columns after the first
 	if r.Cols > 1 {
 		f.sums = dense.Resize(f.sums, sums2*chunk)
 		sums = f.sums
@@ -245,7 +245,7 @@ func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
 	logs := logSum{prod: 1}
-	var m1, m2, m3, c11, c12, c13, c22, c23, c33 float64 // after the observation
+	var m1, m2, m3, c11, c12, c13, c22, c23, c33 float64 // mean and covariance after the observation
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, m1, m2, m3)
@@ -299,8 +299,8 @@ func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 	return quad, nil
 }
 
-// backward3 is backward for one component of order 2. It has two loops for each chunk, since the numbers of both together are
-// more than there are registers: the first one leaves M, −rᵀFm and the diagonal in sums.
+// backward3 is backward for one component of order 2. It has two loops for each chunk, since both together have more numbers
+// than there are registers: the first one leaves M, −rᵀFm and the diagonal in sums.
 func (f *Filter) backward3(grad []float64, r blas64.General) {
 	noise, own, v := f.noise, f.own, f.cs[0].Variance
 	var r1, r2, r3, n11, n12, n13, n22, n23, n33, gv, gl, gn float64
@@ -360,8 +360,8 @@ func (f *Filter) backward3(grad []float64, r blas64.General) {
 	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
 }
 
-// What the columns after the first have in the sweeps of special.go where the registers do not suffice for both. For each input
-// of a chunk they leave in sums, in this order, the upper triangle of Σ_j r_j r_jᵀ, −Σ_j r_jᵀFm_j and Σ_j α_j².
+// Contributions of the columns after the first to the sweeps of special.go, where the registers do not suffice for both. For
+// each input of a chunk sums holds, in this order, the upper triangle of Σ_j r_j r_jᵀ, −Σ_j r_jᵀFm_j and Σ_j α_j².
 const (
 	sums2 = 3 + 2
 	sums3 = 6 + 2
@@ -394,13 +394,13 @@ func (f *Filter) backwardColumns2(sums []float64, from, to int) {
 	}
 }
 
-// forwardColumns3 takes the columns after the first over some inputs, for one component of order 2: two at a time, since each
+// forwardColumns3 runs the columns after the first over some inputs, for one component of order 2: two at a time, since each
 // waits for its own result at every input.
 func (f *Filter) forwardColumns3(columns blas64.General, from, to int) {
 	more := columns.Cols - 1
 	as, es, _, cov, inv := f.part(from, to)
 	for j := 0; j < more; j += 2 {
-		c, d := f.trackOf(columns, j, from, to), f.trackOf(columns, min(j+1, more-1), from, to) // an odd one goes along with itself
+		c, d := f.trackOf(columns, j, from, to), f.trackOf(columns, min(j+1, more-1), from, to) // an odd last column runs twice
 		c1, c2, c3, d1, d2, d3 := c.after[0], c.after[1], c.after[2], d.after[0], d.after[1], d.after[2]
 		for i, a := range as {
 			is, e, b := inv[i], es[i], 0.5*a*a
@@ -419,11 +419,11 @@ func (f *Filter) forwardColumns3(columns blas64.General, from, to int) {
 	}
 }
 
-// track is what a column after the first has over some inputs: its y, a stride of the columns apart, its state after the last
-// observation, and where its errors, the errors over s, and its means go.
+// track holds the data of a column after the first over some inputs: its y, with the stride of the columns, its state after
+// the last observation, and the destinations of its errors, the errors over s, and its means.
 type track struct{ y, after, errs, scaled, means []float64 }
 
-// trackOf returns that of column j+1.
+// trackOf returns the track of column j+1.
 func (f *Filter) trackOf(columns blas64.General, j, from, to int) track {
 	n, d := columns.Rows, f.dim
 	_, step := f.means()
@@ -436,8 +436,8 @@ func (f *Filter) trackOf(columns blas64.General, j, from, to int) track {
 	}
 }
 
-// backwardColumns3 takes what the columns have off M and off the diagonal of A⁻¹ in sums, and
-// adds −Σ_j r_jᵀFm_j, for one component of order 2. It leaves r_j in the place of their means.
+// backwardColumns3 subtracts the contributions of the columns from M and from the diagonal of A⁻¹ in sums, and adds −Σ_j
+// r_jᵀFm_j, for one component of order 2. It overwrites their means with r_j.
 func (f *Filter) backwardColumns3(sums []float64, from, to int) {
 	others, errs, means := f.after, f.mixedErrs, f.mixedMean
 	as, es, _, cov, inv := f.part(from, to)

@@ -9,11 +9,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Stretch is a short stretch of a series, on which gradients are checked by differences of values. The zero value is ready for
-// Of.
+// Stretch is a short stretch of a series for checking gradients by differences of values. The zero value is ready for Of.
 type Stretch struct {
 	*Filter
-	Columns blas64.General // of the stretch
+	Columns blas64.General // columns of the stretch
 
 	g         blas64.General
 	grad      []float64
@@ -59,10 +58,11 @@ func (s *Stretch) CompareMatern(blocks []Block, noise float64, by Sweep, r blas6
 	}, func(grad []float64) []float64 { return grad }, r, rounding)
 }
 
-// Compare returns the slope of ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j along the direction in log θ by its gradient and by a difference of
-// values, and how much they may differ. rounding is that of a value, relative to its size. factorise sets the filter a step along
-// the direction; chain turns derivatives of the filter into those in log θ. Where the kernel turns by many radians within the
-// stretch, so that a step of its period moves the far end by much of a radian, a smaller step is taken.
+// Compare returns the slope of ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j along the direction in log θ by its gradient and by a difference
+// of values, and the limit on their difference. rounding is the error of a value, relative to its size. factorise sets the
+// filter a step along the direction; chain converts derivatives of the filter to derivatives in log θ. Where the kernel turns
+// by many radians within the stretch, so a step of its period moves the far end by much of a radian, Compare takes a smaller
+// step.
 func (s *Stretch) Compare(factorise func(step float64) error, chain func(grad []float64) []float64, r blas64.General,
 	rounding float64) (slope, difference, limit float64, err error) {
 	value := func(step float64) (float64, error) {
@@ -84,7 +84,7 @@ func (s *Stretch) Compare(factorise func(step float64) error, chain func(grad []
 	}
 	const (
 		largest, least = 1e-4, 1e-6
-		most           = 1e-4 // of the size, that rounding may allow a smaller step
+		most           = 1e-4 // share of the size, by rounding, that allows a smaller step
 	)
 	for h := largest; ; h /= 10 {
 		plus, err := value(h)

@@ -1,6 +1,6 @@
 package statespace
 
-// One step of a sweep BySum: the transition of its state, and an observation, there and back.
+// One step of a sweep BySum: the transition of its state and an observation, in both directions.
 
 // gain sets k = Ph/s for input i.
 func (f *Filter) gain(i int) {
@@ -11,7 +11,7 @@ func (f *Filter) gain(i int) {
 	}
 }
 
-// update sets k, and cov = P − s·k·kᵀ, that after observation i.
+// update sets k, and cov = P − s·k·kᵀ, the covariance after observation i.
 func (f *Filter) update(cov []float64, i int) {
 	f.gain(i)
 	f.condition(cov, f.cov[i*f.dim*f.dim:], f.noiseAt(i))
@@ -40,7 +40,7 @@ func (f *Filter) move(after, m []float64, e float64) {
 	}
 }
 
-// transitions sets block, q and phi to those of step i.
+// transitions sets block, q and phi for step i.
 func (f *Filter) transitions(i int) {
 	for c, comp := range f.cs {
 		s := &f.steps[c]
@@ -49,7 +49,7 @@ func (f *Filter) transitions(i int) {
 	f.assemble()
 }
 
-// jump sets block, q and phi to those of a gap, which may be infinite.
+// jump sets block, q and phi for a gap, which may be infinite.
 func (f *Filter) jump(gap float64) {
 	for c, comp := range f.cs {
 		comp.over(f.block[c], f.q[c], gap)
@@ -57,7 +57,7 @@ func (f *Filter) jump(gap float64) {
 	f.assemble()
 }
 
-// assemble sets phi from block, see embed. Differences are between propagators here, before they multiply anything large.
+// assemble sets phi from block, see embed. Its differences are between propagators, before they multiply anything large.
 func (f *Filter) assemble() {
 	d := f.dim
 	for c, o := range f.first {

@@ -10,18 +10,18 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// A Tail is what a Filter knows after its last input: all that later inputs need, whatever the number of those before. It does
-// not change.
+// A Tail is the state of a Filter after its last input: it suffices for all later inputs, whatever the number of earlier ones.
+// It is immutable.
 type Tail struct {
 	at   float64   // the last input
-	mean []float64 // of the state after its observation, D for each column
-	cov  []float64 // P after it; with blocks P before it, and
+	mean []float64 // mean of the state after the last observation, D for each column
+	cov  []float64 // P after the last observation; with blocks P before it,
 	gain []float64 // Ph
-	inv  float64   // and 1/s
+	inv  float64   // and 1/s, with blocks
 	gram []float64 // CᵀA⁻¹C, c×c
 }
 
-// Tail returns that of the last input.
+// Tail returns the state after the last input.
 func (f *Filter) Tail() *Tail {
 	t := f.newTail()
 	last := len(f.t) - 1
@@ -67,8 +67,8 @@ func (t *Tail) Gram(g blas64.General) {
 	}
 }
 
-// Ahead sets means to the prediction of each column at an input that is not before the last, and returns the variance of the
-// latent process there, as Posterior does, in O(D³ + cD²).
+// Ahead sets means to the prediction of each column at an input no earlier than the last, and returns the variance of the
+// latent process there, like Posterior, in O(D³ + cD²).
 func (f *Filter) Ahead(means []float64, t *Tail, at float64) (variance float64) {
 	if len(means) != f.cols {
 		panic(fmt.Sprintf("statespace: room for %d means of %d columns", len(means), f.cols))
@@ -81,7 +81,7 @@ func (f *Filter) Ahead(means []float64, t *Tail, at float64) (variance float64) 
 	return max(0, variance)
 }
 
-// ahead is where the mean of a state goes that is carried to the next input.
+// ahead returns the memory for the mean of a state carried to the next input.
 func (f *Filter) ahead() []float64 {
 	if len(f.system.blocks) > 0 {
 		return f.room.q
@@ -89,8 +89,8 @@ func (f *Filter) ahead() []float64 {
 	return f.x[:f.dim]
 }
 
-// reach sets the transitions from a tail to an input and the covariance there (for blocks room.ahead, and Ph in room.u; else p),
-// and returns hᵀPh.
+// reach sets the transitions from a tail to an input and the covariance there (for blocks room.ahead, and Ph in room.u; else
+// p), and returns hᵀPh.
 func (f *Filter) reach(t *Tail, at float64) float64 {
 	if !(at >= t.at) {
 		panic(fmt.Sprintf("statespace: an input %v before the last, %v", at, t.at))
@@ -114,8 +114,8 @@ func (f *Filter) carry(x, mean []float64) float64 {
 	return f.system.see(f.room.seen, x)
 }
 
-// Extend returns the tail after one more observation, at an input that is not before the last. y has the value of each column,
-// and the noise the variance σ²·share + known. It takes O(D³ + cD² + c²), and allocates only the tail.
+// Extend returns the tail after one more observation, at an input no earlier than the last. y has the value of each column;
+// the noise variance is σ²·share + known. It takes O(D³ + cD² + c²), and allocates only the tail.
 func (f *Filter) Extend(t *Tail, at float64, y []float64, share, known float64) (*Tail, error) {
 	if len(y) != f.cols {
 		panic(fmt.Sprintf("statespace: %d values of %d columns", len(y), f.cols))
@@ -155,8 +155,8 @@ func (f *Filter) Extend(t *Tail, at float64, y []float64, share, known float64) 
 	return next, nil
 }
 
-// Over returns a filter of other inputs, columns, known variances and shares (nil as in NewFilter and SetScale), factorised as f
-// is.
+// Over returns a filter of other inputs, columns, known variances and shares (nil as in NewFilter and SetScale), factorised
+// with the parameters of f.
 func (f *Filter) Over(ctx context.Context, t []float64, columns blas64.General, known, share []float64) (*Filter, error) {
 	other := NewFilter(t, known)
 	other.Ctx = ctx
@@ -168,9 +168,9 @@ func (f *Filter) Over(ctx context.Context, t []float64, columns blas64.General, 
 	return other, other.factoriseSum(columns, f.cs, f.noise)
 }
 
-// AheadJointly sets row i of means, m×c, to the predictions of the columns at at[i], and calls cov(i, j, v) with the covariance v
-// of the latent process at at[i] and at[j], once for each pair i ≥ j. The inputs ascend, and none is before the last. It takes
-// O(m·D³ + m²·D²).
+// AheadJointly sets row i of means, m×c, to the predictions of the columns at at[i], and calls cov(i, j, v) with the
+// covariance v of the latent process at at[i] and at[j], once for each pair i ≥ j. The inputs ascend, and none precedes the
+// last. It takes O(m·D³ + m²·D²).
 func (f *Filter) AheadJointly(means blas64.General, t *Tail, at []float64, cov func(i, j int, v float64)) {
 	x, c := make([]float64, f.dim), make([]float64, f.dim)
 	for j, from := range at {

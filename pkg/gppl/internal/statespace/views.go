@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// A View is how observations see the process f: Value·f + Slope·f′.
+// A View is the dependence of observations on the process f: Value·f + Slope·f′.
 type View struct{ Value, Slope float64 }
 
 // A Differentiable is a Process whose first number, f, may have a derivative, f′ = gᵀx.
@@ -25,10 +25,10 @@ var (
 // glass is the T of a block and a view: r·(I − wwᵀ).
 type glass struct {
 	r float64
-	w []float64 // nil: zeros
+	w []float64 // nil means zeros
 }
 
-// newGlass returns the T whose first row is h, which it changes, or one that is longer where h is shorter than least.
+// newGlass returns the T whose first row is h, which it overwrites. If h is shorter than least, the row is lengthened.
 func newGlass(h []float64, least float64) glass {
 	r := math.Sqrt(dot(h, h))
 	if r == 0 {
@@ -146,7 +146,7 @@ func (p *Kronecker) Derivative(g, slopes []float64) bool {
 //
 //	Φ = (cos, sin; −sin, cos),  Q = 0.
 //
-// Its parameter is the period of the kernel that it is a harmonic of, Period/Wave being its own.
+// Its parameter is the period of the kernel whose harmonic it is; its own period is Period/Wave.
 type Turn struct {
 	Period float64
 	Wave   int

@@ -9,14 +9,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// Views of a Filter: what its transitions and derivatives become.
+// Effect of views on the transitions and derivatives of a Filter.
 
-// leastSeen is the least |h| of a block, relative to the largest of its view: what a view does not see at all counts as seen with
-// a variance of 2⁻⁸⁰, so that T has an inverse.
+// leastSeen is the least |h| of a block, relative to the largest of its view: a block that a view does not depend on gets a
+// variance of 2⁻⁸⁰, so that T has an inverse.
 const leastSeen = 0x1p-40
 
-// SetViews sets the views and which of them each input has; a view may have no input. nil stands for f itself. The filter keeps
-// both. Views are for Factorise ByPairs, of blocks without Weights.
+// SetViews sets the views and the view of each input; a view may have no input. nil means f itself. The filter keeps both.
+// Views require Factorise ByPairs and blocks without Weights.
 func (f *Filter) SetViews(views []View, of []int) {
 	if len(of) != len(f.t) {
 		panic(fmt.Sprintf("statespace: %d views of %d inputs", len(of), len(f.t)))
@@ -118,7 +118,7 @@ func (f *Filter) setFunctionals() {
 	}
 }
 
-// through sets phi and noise of a step from a view, −1 where nothing is known, to another to TΦT⁻¹ and TQTᵀ.
+// through transforms phi and noise of a step from one view to another to TΦT⁻¹ and TQTᵀ; from is −1 before the first input.
 func (v *viewed) through(phi, noise []float64, block, from, to, d int) {
 	g := &v.glasses[block][to]
 	g.left(phi, d)
@@ -136,7 +136,7 @@ func (v *viewed) through(phi, noise []float64, block, from, to, d int) {
 	}
 }
 
-// unveil takes the adjoints of Φ and of Q into input i to those of what they are without views.
+// unveil converts the adjoints of Φ and of Q into input i to the adjoints without views.
 func (v *viewed) unveil(forms []float64, block, i, d int) {
 	g, dd := &v.glasses[block][v.of[i]], d*d
 	z, w := forms[:dd], forms[dd:2*dd]
@@ -155,7 +155,8 @@ func (v *viewed) unveil(forms []float64, block, i, d int) {
 	}
 }
 
-// contractViews adds what the derivatives in T⁻ᵀh at input i, in x, are in h to those of its view. It changes x.
+// contractViews converts the derivatives in T⁻ᵀh at input i, in x, to derivatives in h and adds them to its view. It
+// overwrites x.
 func (f *Filter) contractViews(x []float64, i int) {
 	s := &f.system
 	c := s.viewed.of[i]
@@ -168,7 +169,7 @@ func (f *Filter) contractViews(x []float64, i int) {
 	}
 }
 
-// chainViews adds what derivatives in h are in the parameters of the processes: h = a·e₁ + b·g.
+// chainViews adds the derivatives in the parameters of the processes by the chain rule from derivatives in h = a·e₁ + b·g.
 func (f *Filter) chainViews(grad []float64) {
 	s := &f.system
 	for j := range s.units {
@@ -186,8 +187,8 @@ func (f *Filter) chainViews(grad []float64) {
 	}
 }
 
-// ViewSlopes sets the derivatives, of what Gradient differentiates, in the Value and Slope of each view and in the log of the
-// noise variance of its observations. Slope's is 0 if f has no derivative. Gradient must have been called, after SetScale.
+// ViewSlopes sets the derivatives, of Gradient's function, in the Value and Slope of each view and in the log of the noise
+// variance of its observations. Slope's is 0 if f has no derivative. Gradient must come first, after SetScale.
 func (f *Filter) ViewSlopes(value, slope, noise []float64) {
 	s := &f.system
 	for c := range s.viewed.views {

@@ -1,4 +1,4 @@
-// Package testsums has the series and the sums that tests of several packages share.
+// Package testsums provides the series and the sums that tests of several packages share.
 package testsums
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// Plain and Weighted are ranges that Series is in, without its weights and with them.
+// Plain and Weighted are ranges for Series without its weights and with them.
 var (
 	Plain    = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5}
 	Weighted = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5, LargestWeight: 2}
@@ -26,13 +26,13 @@ func Series(seed uint64, n int) (x, y, w []float64) {
 	return x, y, w
 }
 
-// Header is that of the plan for a range.
+// Header returns the header of the plan for a range.
 func Header(t testing.TB, r sums.Range) sums.Header {
 	t.Helper()
 	return testkit.Must(sums.NewPlan(r))(t).Header
 }
 
-// New returns sums for a range, of no data.
+// New returns empty sums for a range.
 func New(t testing.TB, r sums.Range) *sums.Sums {
 	t.Helper()
 	return testkit.Must(sums.New(Header(t, r)))(t)

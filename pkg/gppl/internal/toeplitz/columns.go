@@ -15,19 +15,19 @@ import (
 	smooth "github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Columns are right-hand sides of n entries for the factors of any A of n rows: with their transforms, or by their entries
-// where nearly all of these are zero. They do not change.
+// Columns holds right-hand sides of n entries for the factors of any A of n rows: with their transforms, or by their entries
+// where nearly all of these are zero. It is immutable.
 type Columns struct {
 	rows blas64.General // c×n
-	hat  []complex128   // of each of the first full ones
+	hat  []complex128   // one per full column
 	half int
 	full int
 
-	entries []entry   // of the others, in the order of their depth
-	sum     []float64 // of the others
+	entries []entry   // of the sparse columns, in the order of their depth
+	sum     []float64 // sum of the sparse columns
 }
 
-// entry is one of a sparse column.
+// entry is an entry of a sparse column.
 type entry struct {
 	row, depth, column int // depth is the distance of the row from the nearer end
 	value              float64
@@ -40,8 +40,8 @@ func NewColumns(c blas64.General) *Columns {
 	return columns
 }
 
-// NewSparseColumns is NewColumns where all but the first full right-hand sides have few entries that are not zero. These take
-// a recursion of 2n² flops in all in place of five transforms each.
+// NewSparseColumns is NewColumns where all right-hand sides after the first full ones have few nonzero entries. These take one
+// recursion of 2n² flops instead of five transforms each.
 func NewSparseColumns(c blas64.General, full int) *Columns {
 	columns := &Columns{rows: c, full: full, sum: make([]float64, c.Cols)}
 	columns.transform()
@@ -75,21 +75,21 @@ func (c *Columns) transform() {
 // of returns the part of column j.
 func (c *Columns) of(hat []complex128, j int) []complex128 { return hat[j*c.half:][:c.half] }
 
-// Solutions are A⁻¹C of some columns and what rounding left of them.
+// Solutions holds A⁻¹C of some columns and the remainders by rounding.
 type Solutions struct {
 	Alpha    blas64.General // (A⁻¹C)ᵀ, c×n; zero at missing entries
 	Rest     blas64.General // (C − A·A⁻¹C)ᵀ of the full columns, in the observed rows
-	Combined blas64.General // (A⁻¹CR)ᵀ of CombinedSums
+	Combined blas64.General // (A⁻¹CR)ᵀ from CombinedSums
 
 	columns *Columns
-	hat     []complex128 // transforms of Alpha, of full columns
-	power   []float64    // of CombinedSums
-	sum     []float64    // of the solutions of sparse columns
-	sumRest []float64    // what rounding left of it
+	hat     []complex128 // transforms of Alpha, for full columns
+	power   []float64    // working memory of CombinedSums
+	sum     []float64    // sum of the solutions of sparse columns
+	sumRest []float64    // its remainder by rounding
 }
 
-// SolveColumns sets s to the solutions for c, by 7 transforms a column, where Solve, the residual and their part of CombinedSums
-// take 10. Processors share the columns. Sparse ones take rows of A⁻¹.
+// SolveColumns sets s to the solutions for c, by 7 transforms a column; Solve, the residual and their part of CombinedSums
+// would take 10. Processors share the columns. Sparse columns use rows of A⁻¹.
 func (f *Factor) SolveColumns(s *Solutions, c *Columns, w *Workspace) {
 	if c.rows.Cols != f.n {
 		panic(fmt.Sprintf("toeplitz: columns of %d entries for %d rows", c.rows.Cols, f.n))
@@ -152,12 +152,12 @@ func (w *Workspace) solveShare(i int) {
 	}
 }
 
-// solveSparse solves for the sparse columns, as sums of rows of A⁻¹, the missing ones included. Each row follows from the one
-// before it,
+// solveSparse solves for the sparse columns by sums of rows of A⁻¹, the missing ones included. Each row follows from the
+// previous one,
 //
 //	(A⁻¹)_(i+1,j+1) = (A⁻¹)_ij + (x_(i+1)·x_(j+1) − x_(n−1−i)·x_(n−1−j))/x_0,
 //
-// and those of the second half are those of the first half in reverse.
+// and the rows of the second half are the reversed rows of the first half.
 func (f *Factor) solveSparse(s *Solutions, w *Workspace) {
 	c, n := s.columns, f.n
 	first := s.Alpha.Data[c.full*n:]
@@ -199,7 +199,7 @@ func (f *Factor) solveSparse(s *Solutions, w *Workspace) {
 	f.mask(s.sumRest)
 }
 
-// Gram sets g to CᵀA⁻¹C: (A⁻¹C)ᵀC plus what rounding left of it, to second order where a column is not sparse.
+// Gram sets g to CᵀA⁻¹C: (A⁻¹C)ᵀC plus a correction from the remainders, to second order for full columns.
 func (s *Solutions) Gram(g blas64.General) {
 	c := s.columns
 	for i := range c.full {
@@ -230,10 +230,10 @@ func setBoth(g blas64.General, i, j int, v float64) {
 	g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
 }
 
-// CombinedSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the pairs of observed rows that are d apart, for
-// α_k = (A⁻¹CR)_k, which it keeps as Combined. R has a row for each column of C. It takes 3 + m transforms, since those of A⁻¹C
-// are known, and one for each α_k if there are sparse columns. With one, α = A⁻¹y, ½yᵀA⁻¹y + ½log|A| has the derivatives ½s_0
-// with respect to c_0 and s_d with respect to c_d.
+// CombinedSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the pairs of observed rows at distance d, for
+// α_k = (A⁻¹CR)_k, which it keeps as Combined. R has a row for each column of C. It takes 3 + m transforms, since the
+// transforms of A⁻¹C are known, and one for each α_k if there are sparse columns. With a single α = A⁻¹y, ½yᵀA⁻¹y + ½log|A|
+// has the derivatives ½s_0 with respect to c_0 and s_d with respect to c_d.
 func (f *Factor) CombinedSums(dst []float64, s *Solutions, r blas64.General, w *Workspace) {
 	if r.Cols > 0 && r.Rows != s.Alpha.Rows {
 		panic(fmt.Sprintf("toeplitz: R has %d rows for %d columns", r.Rows, s.Alpha.Rows))

@@ -12,27 +12,27 @@ import (
 	nufft "github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// An Embedding is a circulant matrix that a Toeplitz covariance of n places is a block of: its eigenvalues are the Fourier
-// transform of its first column, and a draw is the transform of independent normals of these variances (Dietrich and Newsam
-// 1997). It does not change.
+// An Embedding is a circulant matrix that contains a Toeplitz covariance of n places as a block. Its eigenvalues are the
+// Fourier transform of its first column, and a draw is the transform of independent normals with these variances (Dietrich and
+// Newsam 1997). It is immutable.
 type Embedding struct {
 	n, size int
-	root    []float64 // of each eigenvalue's share of a draw
-	// Clipped is what the variance of a draw is too large by, for eigenvalues that rounding made negative, relative to it.
+	root    []float64 // standard deviation of each eigenvalue's part of a draw
+	// Clipped is the relative excess of a draw's variance, because rounding made some eigenvalues negative.
 	Clipped float64
 }
 
 const (
-	// mostEmbedding is how many times the places a circulant may be: a covariance that does not die out has none.
+	// mostEmbedding is the largest ratio of the circulant to the number of places: a covariance that does not decay has none.
 	mostEmbedding = 64
-	// clippable is the share of a variance that negative eigenvalues may have and count as rounding.
+	// clippable is the share of a variance in negative eigenvalues that counts as rounding.
 	clippable = 1e-12
 )
 
 var errNotEmbedded = errors.New("no circulant matrix of a size that is tried has the covariance as a block and is positive")
 
-// Embed returns the least circulant that is tried, beginning at twice the places and doubling, without negative eigenvalues.
-// cov sets dst to the covariances at so many steps: dst[i] at from + i. It is an error if there is none.
+// Embed returns the smallest circulant without negative eigenvalues among the sizes it tries: twice the places, doubled
+// repeatedly. cov sets dst[i] to the covariance at from + i steps. Embed returns an error if there is none.
 func Embed(ctx context.Context, n int, cov func(dst []float64, from int)) (*Embedding, error) {
 	for size := nufft.Smooth(max(8, 2*(n-1))); size <= mostEmbedding*max(n, 8); size = nufft.Smooth(2 * size) {
 		parallel.Look(ctx)
@@ -59,7 +59,7 @@ func Embed(ctx context.Context, n int, cov func(dst []float64, from int)) (*Embe
 		if e.Clipped = negative / c[0]; e.Clipped <= clippable {
 			return e, nil
 		}
-		if math.Abs(c[size/2]) > 0.5*c[0] { // far from dying out
+		if math.Abs(c[size/2]) > 0.5*c[0] { // far from decayed
 			break
 		}
 	}

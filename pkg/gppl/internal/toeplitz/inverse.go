@@ -18,7 +18,8 @@ import (
 // Workspace is scratch memory for Factor. Reused from call to call, it saves allocations. One goroutine at a time may use it, for
 // any n. The zero value is ready.
 type Workspace struct {
-	// Ctx, unless nil, is looked at between stages and columns: once it has ended, what works here panics with a parallel.Stop.
+	// Ctx, unless nil, is checked between stages and columns: once it has ended, work on this workspace panics with a
+	// parallel.Stop.
 	Ctx context.Context
 
 	lattice lattice
@@ -30,17 +31,17 @@ type Workspace struct {
 	spread            [2][]float64 // of a short factor, as correlated
 	correlated        []float64
 
-	// The loops that run in parallel, made once so that calls need not allocate, and what they run on.
+	// Loops that run in parallel, made once so that calls do not allocate, and their operands.
 	columns, convolve, correlate func(int)
 	f                            *Factor
 	rhs                          []float64
 
-	solve, combine func(int) // the same of columns
+	solve, combine func(int) // loops over columns
 	solutions      *Solutions
 	root           blas64.General
 }
 
-// lane is what one of two processors transforms with.
+// lane is the working memory of one of two processors for transforms.
 type lane struct {
 	fft      *fourier.FFT
 	seq      []float64
@@ -49,7 +50,7 @@ type lane struct {
 	along    []float64
 }
 
-// lanes is the number of fixed shares that transforms are cut into.
+// lanes is the number of fixed shares of the transforms.
 const lanes = 2
 
 func (w *Workspace) reset(size int) {
@@ -80,8 +81,8 @@ func (l *lane) forward(dst []complex128, x []float64) {
 	l.fft.Coefficients(dst, l.seq)
 }
 
-// Solve sets dst to A⁻¹b, by 7 transforms of 2n numbers or, of few rows, 4n² flops, and 4nm flops for m missing
-// rows. Missing entries of b are not read, those of dst are zero. dst may be b.
+// Solve sets dst to A⁻¹b, by 7 transforms of 2n numbers, or by 4n² flops for few rows, and 4nm flops for m missing rows. It
+// does not read missing entries of b, and sets those of dst to zero. dst may be b.
 func (f *Factor) Solve(dst, b []float64, w *Workspace) {
 	f.check("dst", dst)
 	f.check("b", b)
@@ -107,7 +108,7 @@ func (f *Factor) Form(b []float64, w *Workspace) float64 {
 	return form
 }
 
-// formOver is Form of b, whose missing entries are zero, over all rows.
+// formOver is Form over all rows, for a b whose missing entries are zero.
 func (f *Factor) formOver(b []float64, w *Workspace) float64 {
 	if f.short() {
 		return f.formShort(b, w)
@@ -125,8 +126,8 @@ func (f *Factor) formOver(b []float64, w *Workspace) float64 {
 	return (norm(f.hat) - norm(f.tilde)) / (f.x[0] * float64(f.size) * float64(f.size))
 }
 
-// Refine adds A⁻¹(b − Ax) to x: one step of iterative refinement, 9 transforms. Solve errs by up to 6 times what rounding of A
-// does, Refine brings that down to 2 (TestDense).
+// Refine adds A⁻¹(b − Ax) to x: one step of iterative refinement, 9 transforms. The error of Solve is up to 6 times the effect
+// of rounding A; Refine reduces it to 2 times (TestDense).
 func (f *Factor) Refine(x, b []float64, w *Workspace) {
 	f.check("x", x)
 	f.check("b", b)
@@ -199,7 +200,7 @@ func (f *Factor) applyTransforms(dst, b []float64, w *Workspace) {
 	copy(dst, l.seq[:f.n])
 }
 
-// correct subtracts BBᵀb from dst, and sets missing entries to zero. It returns work, in which it works.
+// correct subtracts BBᵀb from dst, and sets missing entries to zero. It returns work, its working memory.
 func (f *Factor) correct(dst, b, work []float64) []float64 {
 	m := len(f.missing)
 	if m == 0 {
@@ -212,7 +213,7 @@ func (f *Factor) correct(dst, b, work []float64) []float64 {
 	return work
 }
 
-// convolveShare sets the spectrum of lane i to that of L(x)L(x)ᵀb for lane 0, of L(x̃)L(x̃)ᵀb for lane 1, times size.
+// convolveShare sets the spectrum of lane 0 to the transform of L(x)L(x)ᵀb, of lane 1 to that of L(x̃)L(x̃)ᵀb, times size.
 func (w *Workspace) convolveShare(i int) {
 	f, l := w.f, &w.lanes[i]
 	column := f.hat
@@ -226,7 +227,7 @@ func (w *Workspace) convolveShare(i int) {
 	l.twice(column, f.n)
 }
 
-// twice goes on from the spectrum of Lᵀb, still cyclic, to that of L·Lᵀb.
+// twice converts the spectrum of Lᵀb, still cyclic, to the spectrum of L·Lᵀb.
 func (l *lane) twice(column []complex128, n int) {
 	l.fft.Sequence(l.seq, l.hat)
 	clear(l.seq[n:])
@@ -243,7 +244,7 @@ func (w *Workspace) columnsShare(i int) {
 	for k := i; k < len(f.missing); k += lanes {
 		parallel.Look(w.Ctx)
 		at := f.missing[k]
-		// L(x)ᵀe = (x_at, …, x_0, 0, …), and x̃ likewise: 0 at its own place.
+		// L(x)ᵀe = (x_at, …, x_0, 0, …); for x̃ it is the same with 0 at place at.
 		clear(l.seq)
 		for j := range at + 1 {
 			l.seq[j] = f.x[at-j]
@@ -289,7 +290,8 @@ func (f *Factor) DiagonalSum(d int, alpha []float64) (sum, size float64) {
 	return sum, size
 }
 
-// diagonalSums is CombinedSums for α_k one after the other in alpha, less the sums whose transform is power, unless that is nil.
+// diagonalSums is CombinedSums for the α_k one after another in alpha, minus the sums whose transform is power, unless that is
+// nil.
 func (f *Factor) diagonalSums(dst, alpha, power []float64, w *Workspace) {
 	w.f, w.rhs = f, alpha
 	parallel.Within(w.Ctx, lanes, w.correlate)
@@ -322,7 +324,7 @@ func (w *Workspace) correlateShare(i int) {
 	} else {
 		clear(l.power)
 	}
-	for k := lanes - 1 - i; k*f.n < len(w.rhs); k += lanes { // the first in the other lane
+	for k := lanes - 1 - i; k*f.n < len(w.rhs); k += lanes { // the first one belongs to the other lane
 		l.subtractPower(w.rhs[k*f.n:][:f.n])
 	}
 	for k := i; k < len(f.missing); k += lanes {
@@ -331,7 +333,7 @@ func (w *Workspace) correlateShare(i int) {
 	}
 }
 
-// subtractPower takes |x̂|² from power.
+// subtractPower subtracts |x̂|² from power.
 func (l *lane) subtractPower(x []float64) {
 	l.forward(l.hat, x)
 	for j, v := range l.hat {

@@ -6,19 +6,20 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Lags are a sample of the lags of a grid, by which sums over all lags of a function are estimated. They do not change.
+// Lags is a sample of the lags of a grid, which estimates sums over all lags of a function. It is immutable.
 type Lags struct {
-	at, weight []float64 // and how many each of them stands for
+	at, weight []float64 // lags, and the number of lags that each represents
 }
 
-// The sample has the first nearLags lags, where covariances are steep, and about as many of the others, with a margin.
+// nearLags is the number of lags, where covariances are steep, that the sample has completely. It has about as many of the
+// others, with a margin.
 const nearLags = 128
 
-// besideLags are places within a step, relative to it, at which slopes are looked at beside those at the lags: at
-// the lags alone, a function whose period divides the step looks flat. No period divides these.
+// besideLags are offsets from a lag, in steps, at which slopes are sampled: at the lags alone, a function whose period divides
+// the step looks flat. No period divides these offsets.
 var besideLags = [...]float64{0, 0.3090169943749474, -0.1180339887498949, 0.0450849718747371}
 
-// SampleLags chooses among all lags, the far ones at uneven intervals, lest a period divides them.
+// SampleLags samples all lags, the far ones at uneven intervals, so that no period divides them.
 func SampleLags(all []float64) (s Lags) {
 	n := len(all)
 	near := min(nearLags, n)
@@ -39,10 +40,10 @@ func SampleLags(all []float64) (s Lags) {
 	return s
 }
 
-// lagRooms are working memory: there are at most 2·nearLags lags, and one.
+// lagRooms is working memory: there are at most 2·nearLags + 1 lags.
 var lagRooms parallel.Pool[[3][2*nearLags + 1]float64]
 
-// Size returns about Σ_d |k(d·step)|, f setting dst to k at r.
+// Size estimates Σ_d |k(d·step)|; f sets dst to k at r.
 func (s *Lags) Size(f func(dst, r []float64)) float64 {
 	room := lagRooms.Get()
 	defer lagRooms.Put(room)
@@ -51,7 +52,7 @@ func (s *Lags) Size(f func(dst, r []float64)) float64 {
 	return s.sum(w)
 }
 
-// Steepness returns about Σ_d |k′|, the largest near d·step, f setting dst to k′ at r.
+// Steepness estimates Σ_d |k′|, with the largest value near d·step; f sets dst to k′ at r.
 func (s *Lags) Steepness(f func(dst, r []float64), step float64) float64 {
 	room := lagRooms.Get()
 	defer lagRooms.Put(room)
@@ -59,7 +60,7 @@ func (s *Lags) Steepness(f func(dst, r []float64), step float64) float64 {
 	clear(most)
 	for _, part := range besideLags {
 		copy(r, s.at)
-		for i := 1; i < len(r); i++ { // two inputs are never nearer than a step
+		for i := 1; i < len(r); i++ { // two inputs are at least one step apart
 			r[i] += part * step
 		}
 		f(w, r)
@@ -70,7 +71,7 @@ func (s *Lags) Steepness(f func(dst, r []float64), step float64) float64 {
 	return s.sum(most)
 }
 
-// sum returns that of absolute values, each as often as its lag counts.
+// sum returns the sum of absolute values, each weighted by its lag.
 func (s *Lags) sum(values []float64) (total float64) {
 	for i, v := range values {
 		total += s.weight[i] * math.Abs(v)

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// depth is the number of stages that a piece goes through at a time.
+	// depth is the number of stages that a piece passes at a time.
 	depth = 64
 	// width is the number of entries of a piece. With depth more, a piece and the
 	// stage after it fit in the nearest cache: 4·(width + depth) numbers.
@@ -20,21 +20,22 @@ const (
 //
 //	a ← a − κ·zb,  b ← zb − κ·a   (z shifts by one place)
 //
-// of the package comment, for two inputs at once. It does depth stages at a time. Their κ follow from the first depth entries
-// alone. Then every piece of width entries, together with the depth entries before it, passes through all of these stages on its
-// own: pieces are independent, each stays in the cache of its processor, and no result depends on the number of processors.
+// of the package comment, for two inputs at once. It computes depth stages at a time. Their κ follow from the first depth
+// entries alone. Then every piece of width entries, together with the depth entries before it, passes through all of these
+// stages on its own: pieces are independent, each stays in the cache of its processor, and no result depends on the number of
+// processors.
 type lattice struct {
 	ctx  context.Context
 	n    int
-	u, v [2][]float64 // the column c, filtered: nonzero from the stage on
-	p, r [2][]float64 // the unit pulse, filtered: nonzero up to the stage
+	u, v [2][]float64 // filtered column c: nonzero from the stage on
+	p, r [2][]float64 // filtered unit pulse: nonzero up to the stage
 	now  int          // which of the two is current
-	done int          // stages
+	done int          // number of completed stages
 
-	kappa, variance []float64 // of the stages under way
+	kappa, variance []float64 // for the current stages
 	leadU, leadV    []float64
-	scratch         [][4][]float64 // of each piece
-	lower           int            // pieces of u and v; those of p and r follow
+	scratch         [][4][]float64 // one per piece
+	lower           int            // number of pieces of u and v; the pieces of p and r follow
 	run             func(int)
 }
 
@@ -54,7 +55,7 @@ func (l *lattice) reset(n int) {
 	if len(l.scratch) > 0 && len(l.scratch[0][0]) < size {
 		l.scratch = l.scratch[:0]
 	}
-	for len(l.scratch) < n/width+3 { // two remainders and what rounding adds
+	for len(l.scratch) < n/width+3 { // two remainders and a margin for rounding
 		var s [4][]float64
 		for i := range s {
 			s[i] = make([]float64, size)
@@ -98,7 +99,7 @@ func (l *lattice) factorise(x, c []float64) (float64, error) {
 
 func pieces(n int) int { return (n + width - 1) / width }
 
-// reflections sets kappa and variance to those of the next stages.
+// reflections sets kappa and variance for the next stages.
 func (l *lattice) reflections(stages int) error {
 	l.kappa, l.variance = l.kappa[:0], l.variance[:0]
 	m := l.done
@@ -131,7 +132,7 @@ func (l *lattice) piece(i int) {
 	l.filter(i, l.p[next], l.r[next], l.p[now], l.r[now], from, min(from+width, l.done+stages+1))
 }
 
-// filter sets entries [from, to) of a and b to those of a0 and b0 after the stages of kappa. What lies before entry 0 is zero.
+// filter sets entries [from, to) of a and b to the result of a0 and b0 after the stages of kappa. Entries before 0 are zero.
 func (l *lattice) filter(piece int, a, b, a0, b0 []float64, from, to int) {
 	s := &l.scratch[piece]
 	stages := len(l.kappa)

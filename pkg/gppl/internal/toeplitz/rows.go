@@ -8,24 +8,25 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// Rows reads rows of A⁻¹, for one goroutine: a row by a solution and its refinement, the rows after it from one another (see
-// Inverse), in 4n flops each and 2nm for m missing rows.
+// Rows reads rows of A⁻¹, for one goroutine: one row by a solution and its refinement, the following rows from one another
+// (see Inverse), in 4n flops each and 2nm for m missing rows.
 type Rows struct {
 	f       *Factor
 	w       *Workspace
 	back    []float64 // x_(n−1), …, x_0
-	full    []float64 // row at, over all rows of A
-	at, end int       // full is the row at, −1 for none; from it they follow up to end
-	off     float64   // the largest |e − A·row|/|row| that was seen among these, over A₀₀
+	full    []float64 // row number at, over all rows of A
+	at, end int       // full is row at, −1 for none; the rows up to end follow from it
+	off     float64   // the largest |e − A·row|/|row| found among these, over A₀₀
 }
 
-// mostOff is the off from which on rows do not follow: a millionth of the noise, where that is a ten-thousandth of the variance.
+// mostOff is the largest off for following rows from one another: a millionth of the noise, where the noise is a
+// ten-thousandth of the variance.
 const mostOff = 1e-10
 
-// run is how many rows follow from one another: in each step rounding adds up.
+// run is the number of rows that follow from one another: rounding adds up in each step.
 const run = 256
 
-// NewRows returns a reader, which works in w until it is done with.
+// NewRows returns a reader that uses w as working memory.
 func (f *Factor) NewRows(w *Workspace) *Rows {
 	r := &Rows{f: f, w: w, back: make([]float64, f.n), full: make([]float64, f.n), at: -1, end: -1}
 	for i, v := range f.x {
@@ -35,7 +36,7 @@ func (f *Factor) NewRows(w *Workspace) *Rows {
 }
 
 // Read sets dst to row i, which is not missing, with zeros in the missing ones. It returns an estimate of the change of A,
-// relative to A₀₀, for which the row is exact; 0 if it was solved for, as alone requires, and is as exact as the factor
+// relative to A₀₀, for which the row is exact; 0 if it solved for the row, as alone requires, with the accuracy of the factor
 // (Backward).
 func (r *Rows) Read(dst []float64, i int, alone bool) (off float64) {
 	r.f.check("dst", dst)
@@ -63,7 +64,8 @@ func (r *Rows) Read(dst []float64, i int, alone bool) (off float64) {
 	return r.off
 }
 
-// begin lets the rows after at follow, and sees how accurate some of them are: what the column x errs by cancels at others.
+// begin starts a run of rows at row at, and measures how accurate some of them are: the error of the column x cancels at
+// others.
 func (r *Rows) begin() {
 	const looks = 4
 	first, from, row := slices.Clone(r.full), r.at, make([]float64, r.f.n)
@@ -81,14 +83,14 @@ func (r *Rows) begin() {
 	r.at = from
 }
 
-// observed sets dst to the row at, without the missing ones.
+// observed sets dst to row at, without the missing entries.
 func (r *Rows) observed(dst []float64) {
 	copy(dst, r.full)
 	r.add(dst, -1, r.at)
 	r.f.mask(dst)
 }
 
-// step goes to the next row.
+// step advances to the next row.
 func (r *Rows) step() {
 	n, x := r.f.n, r.f.x
 	copy(r.full[1:], r.full[:n-1])

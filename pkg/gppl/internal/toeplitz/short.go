@@ -8,15 +8,15 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// short is the number of rows up to which convolutions are inner products, of n² flops each, which then take half the time of
+// short is the largest number of rows for which convolutions are inner products, of n² flops each, in half the time of
 // transforms (BenchmarkLikelihood).
 const short = 512
 
 func (f *Factor) short() bool { return f.n <= short }
 
-// direct has what the convolutions of a short factor need.
+// direct holds the operands of the convolutions of a short factor.
 type direct struct {
-	reversed []float64 // x, from its end
+	reversed []float64 // x in reverse order
 	both     []float64 // c_|d| for −n < d < n
 }
 
@@ -36,7 +36,7 @@ func (f *Factor) arrange(c []float64, w *Workspace) {
 
 // product sets dst to A·b, A over all rows. dst may be b.
 func (f *Factor) product(dst, b []float64, w *Workspace) {
-	w.correlated = dense.Correlate(dst, f.both, b, w.correlated) // from the last row on
+	w.correlated = dense.Correlate(dst, f.both, b, w.correlated) // in reverse order of the rows
 	slices.Reverse(dst)
 }
 
@@ -51,14 +51,14 @@ func (f *Factor) invert(dst, b []float64, w *Workspace) {
 	w.spread[0], w.spread[1] = dense.Resize(w.spread[0], f.n), dense.Resize(w.spread[1], f.n)
 	u, v := w.spread[0], w.spread[1]
 	f.spread(u, v, b, w)
-	w.correlated = dense.Correlate(u, f.reversed, u, w.correlated) // L(x)u and L(x̃)v, from the last entry on
+	w.correlated = dense.Correlate(u, f.reversed, u, w.correlated) // L(x)u and L(x̃)v, in reverse order
 	w.correlated = dense.Correlate(v, f.x[1:], v, w.correlated)
 	for i := range dst {
 		dst[f.n-1-i] = (u[i] - v[i]) / f.x[0]
 	}
 }
 
-// solveShort is SolveColumns.
+// solveShort is SolveColumns for a short factor.
 func (f *Factor) solveShort(s *Solutions, w *Workspace) {
 	for j := range s.columns.full {
 		b, alpha, rest := dense.Row(s.columns.rows, j).Data, dense.Row(s.Alpha, j).Data, dense.Row(s.Rest, j).Data
@@ -80,7 +80,7 @@ func (f *Factor) columnsShort(w *Workspace) {
 	}
 }
 
-// formShort is Form of b, whose missing entries are zero, over all rows.
+// formShort is Form over all rows, for a b whose missing entries are zero.
 func (f *Factor) formShort(b []float64, w *Workspace) float64 {
 	w.spread[0], w.spread[1] = dense.Resize(w.spread[0], f.n), dense.Resize(w.spread[1], f.n)
 	u, v := w.spread[0], w.spread[1]
@@ -88,7 +88,7 @@ func (f *Factor) formShort(b []float64, w *Workspace) float64 {
 	return (floats.Dot(u, u) - floats.Dot(v, v)) / f.x[0]
 }
 
-// sumsShort is CombinedSums for α_k one after the other in alpha.
+// sumsShort is CombinedSums for the α_k one after another in alpha.
 func (f *Factor) sumsShort(dst, alpha []float64, w *Workspace) {
 	n := f.n
 	w.rest, w.spread[0] = dense.Resize(w.rest, n), dense.Resize(w.spread[0], n)

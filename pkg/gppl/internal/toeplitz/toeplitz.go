@@ -40,7 +40,8 @@
 //	s_d = Σ_i (A⁻¹)_(i,i+d) = (1/x_0)·Σ_j (n−d−2j)·x_j·x_(j+d).
 //
 // With n−d−2j = (n/2−j) + (n/2−j−d) this is the correlation of x with (n/2−j)x_j, in both directions: the transform of s is
-// 2·Re(conj(x̂)·ŵ)/x_0, ŵ that of (n/2−j)x_j. Those of ααᵀ, Σ_i α_i·α_(i+d), have the transform |α̂|².
+// 2·Re(conj(x̂)·ŵ)/x_0, where ŵ is the transform of (n/2−j)x_j. The sums along the diagonals of ααᵀ, Σ_i α_i·α_(i+d), have the
+// transform |α̂|².
 //
 // # Missing rows
 //
@@ -56,16 +57,16 @@
 //
 //	A⁻¹ − BBᵀ = [A_oo⁻¹ 0; 0 0]
 //
-// is A_oo⁻¹ with zeros in the missing rows and columns. So sums over all entries are sums over the observed ones: the diagonal is
-// that of A⁻¹ minus Σ_k B_ik², and the sums along diagonals, over pairs of observed rows, are s_d − Σ_k Σ_i B_ik·B_(i+d,k), that
-// is m more autocorrelations. The columns A⁻¹E take O(m·n log n) time, B takes O(m²n) time and nm numbers of memory.
+// is A_oo⁻¹ with zeros in the missing rows and columns. So sums over all entries are sums over the observed ones: the diagonal
+// is A⁻¹'s minus Σ_k B_ik², and the sums along diagonals, over pairs of observed rows, are s_d − Σ_k Σ_i B_ik·B_(i+d,k), with
+// m more autocorrelations. The columns A⁻¹E take O(m·n log n) time, B takes O(m²n) time and nm numbers of memory.
 //
 // # Accuracy
 //
-// Rounding of A alone, a relative change ε = 2⁻⁵³ of it, moves log|A| by up to ε·‖A‖·tr A⁻¹, at most ε·n·‖A‖/σ² for A = K + σ²I.
-// The results err by a small multiple of what that does to them (TestDense, for ‖A‖·‖A⁻¹‖ up to 1e10). The computed x is nearly
-// that of another Toeplitz matrix A + ΔA, the one with the computed κ, and the computed log|A| belongs to the same matrix.
-// [Factor.Backward] measures it with one product: ‖Ax − e_1‖/‖x‖ = ‖ΔA·x‖/‖x‖.
+// Rounding of A alone, a relative change ε = 2⁻⁵³ of it, moves log|A| by up to ε·‖A‖·tr A⁻¹, at most ε·n·‖A‖/σ² for A = K +
+// σ²I. The errors of the results are a small multiple of this effect (TestDense, for ‖A‖·‖A⁻¹‖ up to 1e10). The computed x is
+// nearly the first column of the inverse of another Toeplitz matrix A + ΔA, the one with the computed κ, and the computed
+// log|A| belongs to the same matrix. [Factor.Backward] measures it with one product: ‖Ax − e_1‖/‖x‖ = ‖ΔA·x‖/‖x‖.
 package toeplitz
 
 import (
@@ -87,9 +88,9 @@ type Factor struct {
 	backward float64
 	diagonal float64 // A₀₀
 
-	direct                      // of a short factor, in place of the transforms
-	size           int          // of the transforms, at least 2n−1
-	eigen          []float64    // of a circulant that A is a corner of
+	direct                      // replaces the transforms of a short factor
+	size           int          // size of the transforms, at least 2n−1
+	eigen          []float64    // eigenvalues of a circulant with A as a corner
 	hat, tilde     []complex128 // transforms of x and x̃
 	missing        []int
 	b              blas64.General // m×n: Bᵀ
@@ -125,7 +126,7 @@ func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 	return f.remove(w)
 }
 
-// prepare sets what convolutions with x and the first column of A need, and backward.
+// prepare sets the operands of convolutions with x and the first column of A, and backward.
 func (f *Factor) prepare(c []float64, w *Workspace) {
 	if f.short() {
 		f.arrange(c, w)
@@ -171,12 +172,12 @@ func (f *Factor) measure(w *Workspace) {
 	f.backward = blas64.Nrm2(dense.Vec(l.seq[:f.n])) / blas64.Nrm2(dense.Vec(f.x))
 }
 
-// LogDet returns log|A|, of the observed rows and columns.
+// LogDet returns log|A| of the observed rows and columns.
 func (f *Factor) LogDet() float64 { return f.logDetObserved }
 
 // Backward returns ‖Ax − e_1‖/‖x‖, where x is the computed first column of A⁻¹: an estimate of the change of A for which the
-// results are exact. So log|A| errs by about Backward·tr A⁻¹, and bᵀA⁻¹b by Backward·‖A⁻¹b‖². It is below 8·2⁻⁵³·‖A‖ unless
-// something went wrong (TestBackward). It does not see what is done for missing rows.
+// results are exact. The error of log|A| is then about Backward·tr A⁻¹, and of bᵀA⁻¹b Backward·‖A⁻¹b‖². It is below 8·2⁻⁵³·‖A‖
+// unless something went wrong (TestBackward). It does not include the computations for missing rows.
 func (f *Factor) Backward() float64 { return f.backward }
 
 // remove sets r and b for the missing rows.

@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Measured times of a factor and the sums along diagonals: seconds per row squared and per row; and for every missing row,
-// seconds per row for its solve, and per row and missing row.
+// Measured times of a factor and the sums along diagonals: seconds per row squared and per row; for every missing row, seconds
+// per row for its solve, and per row and missing row.
 const (
 	stageSeconds   = 0.75e-9
 	rowSeconds     = 3e-7
@@ -18,24 +18,25 @@ const (
 	missingSeconds = 4e-9
 )
 
-// Seconds predicts the time of a factor of n rows, of which the given number are missing, with the sums along diagonals.
+// Seconds estimates the time of a factor of n rows, with the given number of missing ones, and of the sums along diagonals.
 func Seconds(n, missing int) float64 {
 	rows, m := float64(n), float64(missing)
 	return rows*rows*stageSeconds + rows*rowSeconds + m*rows*(solveSeconds+m*missingSeconds)
 }
 
-// vectors is the number of vectors of n numbers in a factor and a Workspace, transforms of twice the next power of two included.
+// vectors is the number of vectors of n numbers in a factor and a Workspace, including transforms of twice the next power of
+// two.
 const vectors = 56
 
-// Bytes is their memory.
+// Bytes estimates the memory of a factor and a Workspace.
 func Bytes(n, missing int) float64 { return 8 * float64(n) * (vectors + float64(missing)) }
 
-// trusted is the relative error that the checks allow, far above rounding. Backward and the Rest of Solutions report what is
-// below it.
+// trusted is the relative error that the checks allow, far above rounding. Backward and the Rest of Solutions report smaller
+// errors.
 const trusted = 1e-8
 
-// Verify compares A, whose first column is c, times the first column of A⁻¹ with 1, and A times the solutions with their columns,
-// of sparse ones with their sum, by the residuals that Factorise and SolveColumns kept.
+// Verify compares A, whose first column is c, times the first column of A⁻¹ with 1, and A times the solutions with their
+// columns (for sparse ones, their sum), by the residuals that Factorise and SolveColumns kept.
 func (f *Factor) Verify(s *Solutions, c []float64) error {
 	norm := -c[0]
 	for _, v := range c {
@@ -60,9 +61,9 @@ func (f *Factor) Verify(s *Solutions, c []float64) error {
 }
 
 // VerifySums compares the sums along two diagonals, the first and a given one, with their definition, without the transforms.
-// sums are those of A⁻¹ − uᵀu, where u is c×n.
+// sums belong to A⁻¹ − uᵀu, where u is c×n.
 func (f *Factor) VerifySums(sums []float64, u blas64.General, other int) error {
-	var size float64 // of the terms
+	var size float64 // size of the terms
 	for _, d := range [...]int{0, other} {
 		want, terms := f.DiagonalSum(d, u.Data)
 		size = max(size, terms)

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sealed"
 )
 
-// Name returns the name of the type of v, or of what it points to.
+// Name returns the name of the type of v, or of the type that v points to.
 func Name(v any) string {
 	t := reflect.TypeOf(v)
 	if t.Kind() == reflect.Pointer {
@@ -64,7 +64,7 @@ func (v *Float) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Converted returns x in another type of number; nil for nil.
+// Converted returns x converted to another numeric type; nil for nil.
 func Converted[To, From ~float64](x []From) []To {
 	if x == nil {
 		return nil
@@ -76,7 +76,7 @@ func Converted[To, From ~float64](x []From) []To {
 	return out
 }
 
-// A Registry knows values by the names of their types, for decoding. It is safe for concurrent use; its zero value is empty.
+// A Registry finds values by the names of their types, for decoding. It is safe for concurrent use; its zero value is empty.
 type Registry[T any] struct {
 	mu   sync.RWMutex
 	zero map[string]T
@@ -91,7 +91,7 @@ func NewRegistry[T any](zero ...T) *Registry[T] {
 	return r
 }
 
-// Register adds the type of zero. It panics, naming the function that asks for it, if the name is taken by another type.
+// Register adds the type of zero. It panics, naming function, if the name is taken by another type.
 func (r *Registry[T]) Register(function string, zero T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +102,7 @@ func (r *Registry[T]) Register(function string, zero T) {
 	r.zero[name] = zero
 }
 
-// Find returns the value of the named type that was registered.
+// Find returns the registered value of the named type.
 func (r *Registry[T]) Find(name string) (zero T, known bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

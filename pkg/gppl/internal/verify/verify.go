@@ -1,6 +1,6 @@
-// Package verify checks answers where they are made: before an engine returns a gradient, it compares a part of it with the same
-// number computed by another route, which does not share the step that may go wrong. The cost is a small share of the evaluation.
-// An answer that fails is an error of type Failed; a loss counts it, reports it and asks the next engine.
+// Package verify checks results where they are computed: before an engine returns a gradient, it compares a part of it with
+// the same number computed by another route, which does not share the step at risk. The cost is a small share of the
+// evaluation. A result that fails gives an error of type Failed; a loss counts it, reports it and asks the next engine.
 package verify
 
 import (
@@ -10,7 +10,7 @@ import (
 
 // Failed is the error of an answer that failed its check.
 type Failed struct {
-	what       string // what was compared
+	what       string // name of the compared quantity
 	off, limit float64
 }
 
@@ -30,11 +30,11 @@ func Near(what string, got, want, limit float64) error {
 // wrong. In all tests the engines stay below a tenth of it.
 const GradientTrust = 1e-6
 
-// Backward is the relative residual that a factorisation may leave, with a margin
-// over the rounding of some thousands of operations.
+// Backward is the largest relative residual of a factorisation, with a margin over the rounding of some thousands of
+// operations.
 const Backward = 1e-11
 
-// Pick returns an index below n that the parameters decide: another at every evaluation, and the same at the same one.
+// Pick returns an index below n that depends on the parameters: different between evaluations, equal for equal parameters.
 func Pick(n int, theta ...float64) int {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, t := range theta {
@@ -44,15 +44,15 @@ func Pick(n int, theta ...float64) int {
 	return int(h % uint64(n))
 }
 
-// Tamper, in tests, spoils an intermediate result before it is used and checked.
+// Tamper, in tests, changes an intermediate result before it is used and checked.
 var Tamper func(what string, x []float64)
 
-// Tampered has Tamper spoil x, in tests.
+// Tampered calls Tamper on x, in tests.
 func Tampered(what string, x []float64) {
 	if Tamper != nil {
 		Tamper(what, x)
 	}
 }
 
-// Direction returns the step of parameter i in the direction along which gradients are checked; it differs between parameters.
+// Direction returns the step of parameter i in the direction for checking gradients; it differs between parameters.
 func Direction(i int) float64 { return 1 / (1 + 0.3*float64(i)) }

@@ -2,7 +2,7 @@ package vexp
 
 import "math"
 
-// The coefficients of sin and cos up to π/4 (Cephes, as in package math).
+// Coefficients of sin and cos up to π/4 (Cephes, as in package math).
 const (
 	s0, s1, s2 = 1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136213857245213e-6
 	s3, s4, s5 = -1.98412698295895385996e-4, 8.33333333332211858878e-3, -1.66666666666666307295e-1
@@ -35,7 +35,7 @@ func SincosPi(sin, cos, x []float64) {
 		q = q5 + float64(z*q)
 		s := math.Float64bits(a + float64(float64(a*z)*p))
 		c := math.Float64bits(1 - float64(0.5*z) + float64(float64(z*z)*q))
-		swap := (s ^ c) & -(n & 1) // after an odd number of quarters, without a branch that nothing predicts
+		swap := (s ^ c) & -(n & 1) // after an odd number of quarters, without an unpredictable branch
 		sin[i] = math.Float64frombits(s ^ swap ^ n&2<<62)
 		cos[i] = math.Float64frombits(c ^ swap ^ (n+1)&2<<62)
 	}

@@ -6,11 +6,11 @@ import "math"
 
 const (
 	bits = 7
-	size = 1 << bits // entries of the table
+	size = 1 << bits // number of entries of the table
 	mask = size - 1
 
 	perUnit = size / math.Ln2
-	// Added to a float64 below 2^51, it leaves the nearest integer in the low bits of the sum.
+	// Added to a float64 below 2^51, shift leaves the nearest integer in the low bits of the sum.
 	shift = 3 << 51
 
 	lowest  = -708 // exp is subnormal or zero below
@@ -54,7 +54,7 @@ var table = [size]uint64{
 	0x3fefd0765b6e4540, 0x3fefdbfdad9cbe14, 0x3fefe7c1819e90d8, 0x3feff3c22b8f71f1,
 }
 
-// ln 2/size = c1 + c2, c1 with few enough digits that n·c1 is exact.
+// ln 2/size = c1 + c2, where c1 has so few digits that n·c1 is exact.
 var c1, c2 float64
 
 func init() {
@@ -63,8 +63,8 @@ func init() {
 	c1, c2 = ln2Hi/size, ln2Lo/size
 }
 
-// Exp sets dst[i] = exp(x[i]), 0 where that is subnormal: arithmetic with subnormal numbers takes a hundred times as long. dst
-// may be x. From −708 to 709 every processor gives the same bits, since no product is fused with what it is added to.
+// Exp sets dst[i] = exp(x[i]), or 0 where that is subnormal: arithmetic with subnormal numbers takes a hundred times as long.
+// dst may be x. From −708 to 709 every processor gives the same bits, since no product is fused with an addition.
 func Exp(dst, x []float64) {
 	dst = dst[:len(x)]
 	a, b := c1, c2

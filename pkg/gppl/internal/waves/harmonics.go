@@ -25,7 +25,7 @@ func LastHarmonic(l, eps float64) int {
 	return sort.Search(most, func(j int) bool { return tail(float64(j+1)) <= limit })
 }
 
-// besselStart is how far beyond the last harmonic the recurrence of ratios begins: its error falls by the square of a
+// besselStart is the harmonic beyond the last one at which the recurrence of ratios begins: its error falls by the square of a
 // ratio at each step.
 func besselStart(l float64, last int) int { return last + 24 + int(8/max(l, 1e-3)) }
 

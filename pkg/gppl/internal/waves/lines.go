@@ -2,8 +2,8 @@
 //
 //	k(r) = Σ_m c_m·cos(2πmr/P),  0 ≤ r ≤ span,  c_m ≥ 0,
 //
-// with coefficients and their derivatives in closed form: those of exp(−2 sin²(πr/p)/l²), whose lines are at the multiples of 1/p
-// (Harmonics); of such lines widened by a Gaussian (Lines); and of mixtures of Gaussians of many lengthscales (Scales).
+// with coefficients and their derivatives in closed form, for exp(−2 sin²(πr/p)/l²), whose lines are at the multiples of 1/p
+// (Harmonics); for such lines widened by a Gaussian (Lines); and for mixtures of Gaussians of many lengthscales (Scales).
 package waves
 
 import "math"
@@ -28,9 +28,9 @@ func Count[B BandLike](bands []B) (count int) {
 // Most bounds m: up to it, phases keep their digits (see internal/fourier).
 const Most = 1 << 46
 
-// Lines is the function v·exp(−r²/2l²)·Σ_j a_j·cos(2πjr/p): lines of the weights a_j, widened by a Gaussian. On a period
-// beyond which it has died out its coefficients are samples of its spectral density, which is where a_j is at j/p: with
-// S(f) = v·l·√(2π)·exp(−2π²l²f²),
+// Lines is the function v·exp(−r²/2l²)·Σ_j a_j·cos(2πjr/p): lines of the weights a_j at j/p, widened by a Gaussian. On a
+// period beyond which it has decayed its coefficients are samples of its spectral density: with S(f) =
+// v·l·√(2π)·exp(−2π²l²f²),
 //
 //	c_|m| = Σ_j (a_j/P)·S(m/P − j/p), both signs of m.
 type Lines struct {
@@ -38,11 +38,11 @@ type Lines struct {
 	Weights                       []float64 // a_j, which add to 1 or less
 }
 
-// BandsOf appends the ranges of frequencies outside which Σ c_m is at most eps·k(0), in multiples of one over the period, to dst;
-// none if they are too many to count. Half of eps is for the next image of the kernel, half for what lies outside the bands: for
-// line j, where a_j·exp(−2π²l²f²) is small.
+// BandsOf appends to dst the ranges of frequencies outside which Σ c_m is at most eps·k(0), in multiples of one over the
+// period; none if they are too many to count. Half of eps covers the next image of the kernel, half the frequencies outside
+// the bands: for line j, where a_j·exp(−2π²l²f²) is small.
 func BandsOf[B BandLike](k Lines, dst []B, span, eps float64) (float64, []B) {
-	eps *= min(1, span/k.Lengthscale) // derivatives in a period grow with the lengthscale over it, and not with the range
+	eps *= min(1, span/k.Lengthscale) // derivatives in a period grow with lengthscale over period, not with the range
 	period := span + k.Lengthscale*math.Sqrt(2*math.Log(4/eps))
 	least := 0.25 * eps / float64(len(k.Weights))
 	if !(float64(len(k.Weights))*period/k.Period+period/k.Lengthscale < Most) || span == 0 {
@@ -65,13 +65,13 @@ func BandsOf[B BandLike](k Lines, dst []B, span, eps float64) (float64, []B) {
 	return period, dst
 }
 
-// eachWave calls f for every line j and signed frequency m of it: with the index of |m| among the coefficients, the share
-// a_j/P·S(u) of c_|m| over a_j, and u·l.
+// eachWave calls f for every line j and every signed frequency m near it, with the index of |m| among the coefficients, the
+// share of c_|m| over a_j, S(u)/P, and u·l.
 func eachWave[B BandLike](k Lines, period float64, bands []B, f func(j, at int, share, ul float64)) {
 	scale := k.Variance * k.Lengthscale * math.Sqrt(2*math.Pi) / period
 	ratio := period / k.Period
 	rest := math.FMA(-ratio, k.Period, period) / k.Period
-	const digits = 60 // of exp: what is less does not count
+	const digits = 60 // digits of exp; smaller values do not count
 	half := math.Sqrt(digits/2) / (math.Pi * k.Lengthscale) * period
 	for j, a := range k.Weights {
 		if a == 0 {
@@ -103,7 +103,7 @@ func Coefficients[B BandLike](k Lines, dst []float64, period float64, bands []B)
 	eachWave(k, period, bands, func(j, at int, share, _ float64) { dst[at] += k.Weights[j] * share })
 }
 
-// Contract returns Σ w_m·∂c_m in log v, log l and log p, and sets lines to those in a_j.
+// Contract returns Σ w_m·∂c_m in log v, log l and log p, and sets lines to the derivatives in a_j.
 func Contract[B BandLike](k Lines, lines, w []float64, period float64, bands []B) (v, l, p float64) {
 	clear(lines)
 	ratio := k.Lengthscale / k.Period

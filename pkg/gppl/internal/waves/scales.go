@@ -9,38 +9,38 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
-// Scales is terms of the rational quadratic function. With s = eᵘ (Rasmussen and Williams 2006, eq. 4.20)
+// Scales holds terms of the rational quadratic function. With s = eᵘ (Rasmussen and Williams 2006, eq. 4.20)
 //
 //	v·(1 + r²/2αl²)^−α = v·∫ g(u)·exp(−s·r²/2l²) du,  g(u) = (αs)^α·e^−αs/Γ(α)
 //
-// and the trapezoidal rule of step h makes it a sum of SE kernels of lengthscales l/√s. At every r its relative error is that of
-// h·Σg at some shift of u, at most 2Σ_j |Γ(α + 2πij/h)|/Γ(α) by Poisson's formula.
+// and the trapezoidal rule of step h makes it a sum of SE kernels of lengthscales l/√s. At every r its relative error equals
+// the error of h·Σg at some shift of u, at most 2Σ_j |Γ(α + 2πij/h)|/Γ(α) by Poisson's formula.
 type Scales struct {
 	Variance, Lengthscale float64 // v and l
 	Terms                 []Scale // by falling lengthscale
 
-	octave int // s doubles after as many terms
+	octave int // number of terms in which s doubles
 }
 
 // Scale is the term Weight·exp(−r²/2l²), of the lengthscale l/√s; a constant if that is infinite.
 type Scale struct {
-	Weight, slope  float64 // of k(0); its derivative in log α, relative to it
+	Weight, slope  float64 // Weight is the term's part of k(0); slope is its derivative in log α, relative to it
 	s, Lengthscale float64
 }
 
 const (
-	// LeastAlpha and MostAlpha are bounds on α: below, what varies is so small a part of v that it loses digits; above, the function
-	// is a Gaussian.
+	// LeastAlpha and MostAlpha bound α: below, the varying part is such a small share of v that it loses digits; above, the
+	// function is a Gaussian.
 	LeastAlpha, MostAlpha = 1e-4, 200.
-	// ScaleRounding is that of weights: α·(log s − s) loses digits.
+	// ScaleRounding is the rounding of weights: α·(log s − s) loses digits.
 	ScaleRounding = 1e-13
-	ruleError     = 1e-15 // of the trapezoidal rule, relative
-	// leastOctave is log₂ of the least s of a term of its own: those below, of lengthscales above 2⁶⁰·l, are one constant, which has
-	// most of the weight where α is small.
+	ruleError     = 1e-15 // relative error of the trapezoidal rule
+	// leastOctave is log₂ of the least s with a term of its own. Smaller s, with lengthscales above 2⁶⁰·l, form one constant,
+	// which has most of the weight for small α.
 	leastOctave = -120
 )
 
-// octaveOf returns the steps to a factor of two in s that the rule needs, by Stirling's formula for Γ.
+// octaveOf returns the number of steps per factor of two in s that the rule needs, by Stirling's formula for Γ.
 func octaveOf(alpha float64) (steps int) {
 	var least float64
 	if alpha < 1 {
@@ -57,13 +57,13 @@ func octaveOf(alpha float64) (steps int) {
 	}
 }
 
-// NewScales returns all terms; false if α is out of its bounds, so that they are too many.
+// NewScales returns all terms. ok is false if α is out of its bounds, which would take too many.
 func NewScales(variance, lengthscale, alpha float64) (Scales, bool) {
 	if !(alpha >= LeastAlpha && alpha <= MostAlpha) {
 		return Scales{}, false
 	}
 	m := Scales{Variance: variance, Lengthscale: lengthscale, octave: octaveOf(alpha)}
-	// log g falls by this much from s = 1 on either side: α·(s − 1 − log s) = drop.
+	// log g falls by drop from s = 1 on either side: α·(s − 1 − log s) = drop.
 	drop := -math.Log(1e-18) / alpha
 	hi, lo := 1+drop, 0.
 	for range 60 {
@@ -73,8 +73,8 @@ func NewScales(variance, lengthscale, alpha float64) (Scales, bool) {
 	first, last := int(math.Ceil(step*math.Log2(lo))), int(math.Floor(step*math.Log2(hi)))
 	var sum, mean float64
 	if least := m.octave * leastOctave; lo == 0 || first < least {
-		// Below, exp(−αs) is 1: with L = log s of the first of them and q = exp(−αδ), δ between two, Σ_j q^j = 1/(1 − q), and of the
-		// logarithms Σ_j q^j·(L − jδ) = L/(1 − q) − δq/(1 − q)².
+		// For smaller s, exp(−αs) is 1: with L = log s of the first of them, δ the distance between two and q = exp(−αδ), Σ_j
+		// q^j = 1/(1 − q), and for the logarithms Σ_j q^j·(L − jδ) = L/(1 − q) − δq/(1 − q)².
 		between := math.Ln2 / step
 		log, rest := math.Ln2*float64(least-1)/step, -math.Expm1(-alpha*between) // 1 − q
 		s := math.Exp(log)
@@ -117,7 +117,7 @@ func (k Scales) Between(from, to float64, constant bool) Scales {
 	return k
 }
 
-// ConstantFrom returns the least span·2^j such that longer terms, if there are any, are constants up to the span, within eps.
+// ConstantFrom returns the least span·2^j such that longer terms, if there are any, are constant up to the span within eps.
 func (k Scales) ConstantFrom(span, eps float64) (from float64) {
 	from = 2 * k.Terms[0].Lengthscale
 	var curved float64 // Σ weight·½(span/l)²
@@ -138,14 +138,14 @@ func (k Scales) Weight() (sum float64) {
 	return sum
 }
 
-// chunk is how many distances are computed with at a time, in working memory from rooms.
+// chunk is the number of distances processed at a time, in working memory from rooms.
 const chunk = 512
 
 var rooms parallel.Pool[[2][chunk]float64]
 
-// each calls visit with weight·exp(−r²/2l²) of every term, at chunks of r, and r²/2l² of the function's own l.
+// each calls visit with weight·exp(−r²/2l²) of every term, at chunks of r, and with r²/2l² for the function's own l.
 func (k Scales) each(r []float64, visit func(from int, t *Scale, e, q []float64)) {
-	const squared = 3 // times, after which a power has lost the digits that it may
+	const squared = 3 // number of squarings after which a power has lost the digits that it may
 	c := 0.5 / (k.Lengthscale * k.Lengthscale)
 	buf := rooms.Get()
 	defer rooms.Put(buf)
@@ -220,19 +220,19 @@ func (k Scales) Slope(dst, r []float64) {
 	})
 }
 
-// vanishes is an exponent whose exponential, 1e-35, is nothing beside any tolerance.
+// vanishes is an exponent whose exponential, 1e-35, is negligible beside any tolerance.
 const vanishes = 80
 
-// Circle returns the period beyond whose next image there is less than half of eps, and the frequency beyond which there is less
-// than a quarter of eps on either side.
+// Circle returns the period whose next image contributes less than half of eps, and the frequency beyond which less than a
+// quarter of eps remains on either side.
 func (k Scales) Circle(span, eps float64) (period, frequency float64) {
 	total := k.Weight()
 	eps *= min(1, span/k.Terms[0].Lengthscale)
 	period = span + k.Terms[0].Lengthscale*math.Sqrt(2*math.Log(4/eps))
 	few := 0.25 * eps * total
-	resolves := func(f float64) bool { // whether all but few is below f
+	resolves := func(f float64) bool { // reports whether all but the allowed share is below f
 		var beyond float64
-		for _, t := range slices.Backward(k.Terms) { // the shortest lengthscale has the most
+		for _, t := range slices.Backward(k.Terms) { // the shortest lengthscale contributes most
 			square := 2 * math.Pi * math.Pi * f * f * t.Lengthscale * t.Lengthscale
 			if square > vanishes || beyond > few {
 				break
@@ -252,7 +252,7 @@ func (k Scales) Circle(span, eps float64) (period, frequency float64) {
 	return period, hi
 }
 
-// spectrum calls visit with the share of each term of c_m, in all c_m: 2·√(2π)·l/P·exp(−2π²l²m²/P²), half of that at 0.
+// spectrum calls visit with the part c of each term in each coefficient c_m: 2·√(2π)·l/P·exp(−2π²l²m²/P²), half of that at 0.
 func (k Scales) spectrum(dst []float64, period float64, visit func(m int, t *Scale, c, square float64)) {
 	for i := range k.Terms {
 		t := &k.Terms[i]
