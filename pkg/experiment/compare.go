@@ -44,7 +44,7 @@ func NotebookSeconds(e *Evidence, optimiser, loss string) []float64 {
 	return Values(Where(e.E1, NotebookE1(optimiser, loss)), func(o Outcome) float64 { return float64(o.Evaluations) * one })
 }
 
-// DenseCosts returns, for each n of E2, the ratio of the seconds of a dense evaluation of PL to those of VFE, with k = m =
+// DenseCosts returns, for each n of E2, PL's seconds for a dense evaluation divided by VFE's, with k = m =
 // 150.
 func DenseCosts(e *Evidence) (n, ratio []float64) {
 	seconds := func(loss string, size int) float64 {

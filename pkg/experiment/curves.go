@@ -61,7 +61,7 @@ func (c PublishedCurve) mean() float64 {
 	return area / (c.X[len(c.X)-1] - c.X[0])
 }
 
-// Figure2Published returns the mean variance of each curve of Figure 2 divided by that of ML. Keys are optimiser and method, such
+// Figure2Published returns the mean variance of each curve of Figure 2 divided by ML's. Keys are optimiser and method, such
 // as "AdamVFE".
 func Figure2Published() map[string]float64 {
 	curves, err := PublishedFigure(2)

@@ -14,8 +14,8 @@ import (
 )
 
 // Efficiency is the share of the information in the data about each parameter that a loss keeps: the variance of the best
-// unbiased estimate divided by that of the loss's minimiser, both to first order at the truth. It is 1 if nothing is lost; for PL
-// alone it is the squared ratio of the Cramér–Rao standard errors.
+// unbiased estimate divided by the variance of the loss's minimiser, both to first order at the truth. It is 1 if nothing is
+// lost; for PL alone it is the squared ratio of the Cramér–Rao standard errors.
 type Efficiency struct {
 	Design   string
 	Residual bool // whether the loss includes the residual energy

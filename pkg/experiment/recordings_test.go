@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// notebookFolder is that of the notebooks, from this package.
+// notebookFolder is the folder of the notebooks, relative to this package.
 const notebookFolder = "../../notebooks"
 
 // withRecordings returns the trials of the named experiment that need a recording.
@@ -36,7 +36,7 @@ func withRecordings(t *testing.T, name string, scale scales.Scale) (some []Trial
 	return some
 }
 
-// TestKnownRecordings: the fingerprints are those of the recordings, where these can be had, and every trial that needs one is stored
+// TestKnownRecordings: the fingerprints match the recordings, where these are available, and every trial that needs one is stored
 // under them at both scales: nothing that a notebook shows is lost with the recording.
 func TestKnownRecordings(t *testing.T) {
 	for source, want := range known {

@@ -16,7 +16,7 @@ import (
 // denseReadings is the number of readings for which CostFigure times the dense engine, in some tenths of a second.
 const denseReadings = 1000
 
-// CostFigure draws the times of YearCosts beside those of the dense likelihood, timed once and extrapolated by n³.
+// CostFigure draws the times of YearCosts beside the times of the dense likelihood, timed once and extrapolated by n³.
 func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 	var n, adding, sums, readings []float64
 	for _, row := range t.Rows {

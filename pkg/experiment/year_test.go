@@ -13,7 +13,7 @@ import (
 )
 
 // TestYear checks that three orders give the same bits, that the truth is within four standard errors, and that the costs are
-// those of the same likelihood.
+// the results of the same likelihood.
 func TestYear(t *testing.T) {
 	y := NewYear(60000, 1)
 	p, err := y.Plan()

@@ -50,10 +50,10 @@ func variance(k Kernel) float64 {
 }
 
 const (
-	UnitX  = "x"  // unit of a parameter: the inputs' unit
-	UnitY2 = "y²" // unit of a parameter: the observations' unit, squared
+	UnitX  = "x"  // unit of a parameter: that of the inputs
+	UnitY2 = "y²" // unit of a parameter: that of the observations, squared
 
-	NoiseName = "noise variance" // name of the noise variance, the last parameter of a model without channels
+	NoiseName = "noise variance" // names the noise variance, the last parameter of a model without channels
 )
 
 // want panics unless theta has n values.
@@ -110,7 +110,8 @@ func describe(name string, params []Param) string {
 	return b.String() + ")"
 }
 
-// Kernels that combine others process their slices in chunks, with scratch from a pool.
+// Kernels that combine others work through their slices in chunks, with
+// scratch from a pool.
 const chunk = 512
 
 type scratch [3][chunk]float64

@@ -109,7 +109,7 @@ func Calibration(all []experiment.Outcome) *viz.Table {
 	return t
 }
 
-// Speed compares the time to the answer with that of ML by the dense engine, in the same run.
+// Speed compares the time to the answer with ML's by the dense engine, in the same run.
 func Speed(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
 		Caption: "Time to the answer, set-up included",

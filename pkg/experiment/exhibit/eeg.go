@@ -16,7 +16,7 @@ type EEGSample struct {
 	Recording string // name
 
 	Train, Repeated int // training points; Repeated counts those that repeat an earlier one
-	Held, Leaked    int // held-out points; Leaked counts those that are also trained on
+	Held, Leaked    int // held-out points; Leaked counts the ones that are also trained on
 
 	X, Y                experiment.Numbers // observations of the first ten seconds
 	Mean, Latent, Noisy experiment.Numbers // posterior of exact ML with the Laplace kernel, on a grid over the same seconds

@@ -87,7 +87,7 @@ func directions(lengthscale float64, sizes ...int) string {
 	return s + "."
 }
 
-// smokeNote warns at smoke scale that the numbers are not those of the paper's experiments.
+// smokeNote warns at smoke scale that the numbers do not come from the paper's experiments.
 func smokeNote(notes []string) []string {
 	if scales.FromEnvironment() == scales.Smoke {
 		return append(notes, "Smoke scale: fewer and smaller trials, not comparable with the published figures.")

@@ -130,7 +130,7 @@ type Ratio struct {
 	Information, StdErrLog []float64 // one ratio per parameter
 }
 
-// SphereOverOneHot compares, for each k, the information of Sphere with that of One-hot, which is a random subset of the data.
+// SphereOverOneHot compares, for each k, the information in Sphere and in One-hot, which is a random subset of the data.
 func (c *Case) SphereOverOneHot() (all []Ratio) {
 	mean := func(v []float64) float64 { return stat.GeometricMean(v, nil) }
 	for _, m := range c.Designs {

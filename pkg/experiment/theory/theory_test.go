@@ -78,7 +78,7 @@ func TestLowRank(t *testing.T) {
 	}
 }
 
-// TestUnsorted checks that the bumps are those of Localised up to the order of the observations.
+// TestUnsorted checks that the bumps equal Localised's up to the order of the observations.
 func TestUnsorted(t *testing.T) {
 	const n, k = 60, 4
 	omega := mat.NewDense(n, k, nil)
@@ -191,7 +191,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// TestStoredStudy: the numbers that the ledger reads are those of the study that notebook 04 shows from the store.
+// TestStoredStudy: the numbers that the ledger reads come from the study that notebook 04 shows from the store.
 func TestStoredStudy(t *testing.T) {
 	study, err := Read[SpectrumResults]("../../../notebooks/results/spectrum.json")
 	if err != nil {
@@ -208,7 +208,7 @@ func TestStoredStudy(t *testing.T) {
 	}
 }
 
-// TestStoredTheory computes the numbers of the theorem, and those of Figure 1, again. Quick tests take five of the figure's draws, others
+// TestStoredTheory computes the numbers of the theorem and of Figure 1 again. Quick tests take five of the figure's draws, others
 // each day, whose means must lie near those of all twenty.
 func TestStoredTheory(t *testing.T) {
 	if testing.Short() {

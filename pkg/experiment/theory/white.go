@@ -85,7 +85,7 @@ func whiteNoise(n, draws int) (r WhiteNoise, err error) {
 	return r, nil
 }
 
-// offLosses compares values of the losses with those of the library.
+// offLosses compares values of the losses with the library's.
 func offLosses(m gppl.Model, d gppl.Data, p *gppl.Projection, nll, pl float64) (float64, error) {
 	exact, err := gppl.NewExact(context.Background(), m, d, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
