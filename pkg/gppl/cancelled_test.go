@@ -183,7 +183,7 @@ func TestMemoryJointly(t *testing.T) {
 			_, err := gppl.VFEPosterior(t, gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X)
 			return err
 		},
-		"Posterior.Sample": func() error { // of inducing inputs, jointly
+		"Posterior.Sample": func() error { // draws from inducing inputs, jointly
 			p, err := gppl.VFEPosterior(t, gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}, few, few.X)
 			if err != nil {
 				return err
@@ -301,7 +301,7 @@ func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 
 func TestCancelledHelpers(t *testing.T) { testkit.TestCancelled(t, helperCalls(t, 300)) }
 
-// TestCovarianceInParts: the covariances of many inputs, computed in parts, are those of one input after the other.
+// TestCovarianceInParts: the covariances of many inputs, computed in parts, equal the ones computed input by input.
 func TestCovarianceInParts(t *testing.T) {
 	a, b := uniform(700, 50, 1), uniform(300, 50, 2)
 	k := gppl.Matern52{Variance: 2, Lengthscale: 3}

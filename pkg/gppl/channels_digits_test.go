@@ -51,7 +51,7 @@ func TestChannelsInexact(t *testing.T) {
 	if r := report(gppl.Model{Kernel: k, Channels: two(1e-2, 0)}, far); !(r.LastBound > 1e6*plain.LastBound) {
 		t.Errorf("y a thousand times as far: a bound of %v, %v before", r.LastBound, plain.LastBound)
 	}
-	smooth := make([]float64, n) // what such a model may see
+	smooth := make([]float64, n) // data from such a model
 	for i, at := range x {
 		if smooth[i] = math.Sin(at / 3); channel[i] == 1 {
 			smooth[i] = 0.5*math.Sin(at/3) + math.Cos(at/3)/3

@@ -147,7 +147,7 @@ func randomChannels(rnd *rand.Rand, k gppl.Kernel) channelCase {
 
 // dense is the case by Cholesky factors: A, and the offsets' basis.
 type denseChannels struct {
-	root, info mat.Cholesky // of A and HᵀA⁻¹H
+	root, info mat.Cholesky // factors of A and HᵀA⁻¹H
 	h, solved  mat.Dense    // H, A⁻¹H
 	beta, rest mat.VecDense // the offsets, A⁻¹(y − Hβ)
 	value      float64
@@ -525,7 +525,7 @@ func TestChannelsTogether(t *testing.T) {
 	all.Wait()
 }
 
-// BenchmarkChannels is a value and gradient of two channels, one of which sees the derivative.
+// BenchmarkChannels is a value and gradient of two channels, one with the derivative.
 func BenchmarkChannels(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{3319, 100000} {

@@ -42,7 +42,7 @@ var walkLosses = []struct {
 type answer struct {
 	value float64
 	grad  []float64 // nil: not asked
-	bound float64   // that was promised
+	bound float64   // error bound reported
 	kept  bool
 	err   error
 }
@@ -157,7 +157,7 @@ func TestGoroutines(t *testing.T) {
 								for i := range thetas {
 									at := (i + g*count/2) % count
 									got := askLoss(l, thetas[at], true)
-									got.bound = want[at].bound // of the same engine, or one as good
+									got.bound = want[at].bound // from the same engine, or one as good
 									if _, err := agree(got, want[at], thetas[at], terms); err != nil {
 										failures[g] = fmt.Errorf("at %.4g: %w", thetas[at], err)
 									}
@@ -179,7 +179,7 @@ func TestGoroutines(t *testing.T) {
 }
 
 // TestWalk takes one loss through a random walk over θ, with values, gradients,
-// information and posteriors by turns, and compares each answer with that of an
+// information and posteriors by turns, and compares each answer with the answer of an
 // object made for it alone.
 func TestWalk(t *testing.T) {
 	t.Parallel()
@@ -289,7 +289,7 @@ func (w *walker) compare(gradient bool) error {
 	return err
 }
 
-// information compares that of a projected loss.
+// information compares the information of a projected loss.
 func (w *walker) information() error {
 	informed := func(l Loss) (*mat.SymDense, error) { return l.(*Projected).Information(context.Background(), w.theta) }
 	if _, ok := w.loss.(*Projected); !ok {
@@ -326,7 +326,7 @@ func (w *walker) posterior() error {
 		if err != nil {
 			return nil, nil, err
 		}
-		if strings.HasSuffix(fmt.Sprintf("%T", f), ".legacyFactor") { // its posterior would lock the loss
+		if strings.HasSuffix(fmt.Sprintf("%T", f), ".legacyFactor") { // a posterior would lock the loss
 			f.release()
 			return nil, nil, nil
 		}

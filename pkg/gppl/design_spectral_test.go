@@ -37,7 +37,7 @@ func orthonormality(p *gppl.Projection) float64 {
 	return worst
 }
 
-// condition returns that of k directions of length one.
+// condition returns the condition of k directions of length one.
 func condition(t *testing.T, d gppl.Design, x gppl.Inputs, k int) float64 {
 	w := testkit.Must(testkit.Must(gppl.NewProjection(t.Context(), gppl.Raw{Design: d}, x, k, 0))(t).Omega(t.Context()))(t)
 	for j := range k {
@@ -49,7 +49,7 @@ func condition(t *testing.T, d gppl.Design, x gppl.Inputs, k int) float64 {
 
 // TestSpectralProjection checks that the columns stay orthonormal and
 // independent where a Fourier basis of one period no longer is, that they are
-// nested, and that their span is that of the directions.
+// nested, and that their span equals the directions'.
 func TestSpectralProjection(t *testing.T) {
 	t.Parallel()
 	grid := make([]float64, 900)
@@ -96,7 +96,7 @@ func TestSpectralProjection(t *testing.T) {
 	}
 }
 
-// TestSpectralDependent checks that what cannot be told apart is left out.
+// TestSpectralDependent checks that indistinguishable directions are left out.
 func TestSpectralDependent(t *testing.T) {
 	var twice, clusters []float64
 	for i := range 40 {

@@ -99,7 +99,7 @@ func CheckDraws(t *testing.T, name string, draws [][]float64, mean []float64, co
 	}
 	beyond := func(what string, chi2 float64, dof int) {
 		p := distuv.ChiSquared{K: float64(dof)}.Survival(chi2)
-		// The second moments are normal for many draws only: their tails are those of products.
+		// The second moments are normal for many draws only: they have the tails of products.
 		if !(p > drawLevel) {
 			t.Errorf("%s: %s: χ² = %.1f with %d degrees of freedom, p = %.2g", name, what, chi2, dof, p)
 		}

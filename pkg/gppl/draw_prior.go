@@ -80,7 +80,7 @@ const (
 	drawnTolerance = 1e-14
 )
 
-// estimateStates is that of a walk of the state: nanoseconds for each number of it, measured by BenchmarkDraws.
+// estimateStates returns the estimate for a walk of the state: nanoseconds per number of the state, measured by BenchmarkDraws.
 func estimateStates(k Kernel, n int) choice.Estimate {
 	var s stateSpace
 	if !s.expand(k, drawnEps) {
@@ -113,7 +113,7 @@ func drawStates(ctx context.Context, k Kernel, l *drawnLine) (func([]float64, *r
 	}, drawRounding + s.lost/variance(k), nil
 }
 
-// estimateCirculant is that of a circulant matrix on the grid of the inputs.
+// estimateCirculant returns the estimate for a circulant matrix on the grid of the inputs.
 func estimateCirculant(k Kernel, l *drawnLine) choice.Estimate {
 	if !l.onAll {
 		return choice.Cannot("the inputs have no constant step")
@@ -168,7 +168,7 @@ type waveSet struct {
 	coef   []float64
 }
 
-// estimateWaveDraws is that of a sum of waves.
+// estimateWaveDraws returns the estimate for a sum of waves.
 func estimateWaveDraws(k Kernel, n int, span float64) choice.Estimate {
 	count, ok := countWaves(k, span)
 	if !ok || count > mostDrawnWaves {

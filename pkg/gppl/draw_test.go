@@ -87,7 +87,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// TestDrawsAlong: the covariances of a draw over many inputs, at lags from a step to the range, are those of the kernel. With
+// TestDrawsAlong: the covariances of a draw over many inputs, at lags from a step to the range, equal the kernel's. With
 // 3000 inputs there is more than one chunk of everything.
 func TestDrawsAlong(t *testing.T) {
 	n, count := 3000, testkit.Size(60, 300, 2000)

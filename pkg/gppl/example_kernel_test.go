@@ -9,7 +9,7 @@ import (
 )
 
 // Wave is v·cos(2πr/p), as gppl.Cosine: a kernel of one's own. With
-// gppltest.CheckKernel in a test it is as safe as those of the package.
+// gppltest.CheckKernel in a test it is as safe as the package's own.
 type Wave struct{ Variance, Period float64 }
 
 func init() { store.RegisterKernel(Wave{}) } // so that store.Load knows it

@@ -19,7 +19,7 @@ func SumsWaves(s *sums.Sums, l *Projected) (origin, period float64, frequency []
 	return s.Header().Origin, s.Header().Period, frequency, sine
 }
 
-// Helpers of the tests within, for those of package fisher.
+// Helpers of the internal tests, for the tests of package fisher.
 var (
 	Near, NearVector            = near, nearVector
 	EngineInputs, EngineKernels = engineInputs, engineKernels

@@ -16,7 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// integral is that of a smooth f, by 40 nodes.
+// integral returns the integral of a smooth f, by 40 nodes.
 func integral(f func(float64) float64, from, to float64) float64 {
 	if from == to {
 		return 0

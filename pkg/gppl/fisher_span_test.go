@@ -38,7 +38,7 @@ func orthonormal(omega *mat.Dense) *mat.Dense {
 	return q
 }
 
-// TestInformationOfSpan: the information of six columns that are nearly one is that of an orthonormal basis of their span.
+// TestInformationOfSpan: six columns that are nearly one have the information of an orthonormal basis of their span.
 func TestInformationOfSpan(t *testing.T) {
 	x := timeline.Steps(30)
 	info := testkit.Must(fisher.New(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)

@@ -564,13 +564,13 @@ func TestStdErrLog(t *testing.T) {
 			t.Errorf("%d null directions, want 2", r)
 		}
 	})
-	t.Run("OneObservation", func(t *testing.T) { // its variance is v + σ²: the lengthscale has no part in it
+	t.Run("OneObservation", func(t *testing.T) { // the variance v + σ² is independent of the lengthscale
 		p := projectionOf(t, gppl.OneHot{}, x, 1, 1)
 		unidentified(t, testkit.Must(i.Projected(t.Context(), p))(t), i.Params(), []string{"variance", "lengthscale", gppl.NoiseName})
 		fixed := information(t, m.Fix("variance"), x)
 		unidentified(t, testkit.Must(fixed.Projected(t.Context(), p))(t), fixed.Params(), []string{"lengthscale"})
 	})
-	t.Run("Product", func(t *testing.T) { // two variances of which only the product matters
+	t.Run("Product", func(t *testing.T) { // only the product of two variances matters
 		product := gppl.Model{Kernel: gppl.Mul(gppl.SE{Variance: 2, Lengthscale: 5},
 			gppl.Periodic{Variance: 3, Lengthscale: 1, Period: 9}), Noise: 0.1}
 		i := information(t, product, x)

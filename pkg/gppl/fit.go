@@ -147,7 +147,7 @@ const (
 	Doubtful Status = "doubtful"
 )
 
-// Fit minimises loss over those of its parameters that are not Fixed, in their raw values. It returns the best point that it
+// Fit minimises loss over its parameters that are not Fixed, in their raw values. It returns the best point that it
 // evaluated, with a full report of the training. start gives the initial values and the transforms: all parameters of the loss
 // in their order, as loss.Params() or, if the loss has no parameters of its own, a model's Params() return them. nil means
 // loss.Params(). Fit panics if their number is wrong, or if loss is nil.

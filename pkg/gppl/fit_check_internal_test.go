@@ -28,7 +28,7 @@ type spoiltFactor struct{ exactFactor }
 
 func (f spoiltFactor) gradient(grad []float64, r blas64.General) error {
 	err := f.exactFactor.gradient(grad, r)
-	grad[1] = -grad[1] // of the lengthscale: that of the variance is checked with every evaluation
+	grad[1] = -grad[1] // the lengthscale's: every evaluation checks the variance's
 	return err
 }
 

@@ -55,7 +55,7 @@ func TestFitGuide(t *testing.T) {
 			i == 0 && got.Evaluations >= alone.Evaluations {
 			t.Errorf("from %v to a gradient of 0.05: %v, alone %v", start, got, alone)
 		}
-		if rough.Guide = (sure{loss}); i == 1 { // which says that the optimum is far
+		if rough.Guide = (sure{loss}); i == 1 { // the guide says that the optimum is far
 			if got := testkit.Must(gppl.Fit(context.Background(), loss, params, rough))(t); got.Evaluations != alone.Evaluations ||
 				got.Value != alone.Value {
 				t.Errorf("from %v, with a guide that is not to be believed: %v, alone %v", start, got, alone)

@@ -162,7 +162,7 @@ func (l hole) ValueGrad(ctx context.Context, grad, theta []float64) (float64, er
 	return l.Loss.ValueGrad(context.Background(), grad, theta)
 }
 
-// stumble is a loss of which the third evaluation fails.
+// stumble is a loss whose third evaluation fails.
 type stumble struct {
 	gppl.Loss
 	calls int

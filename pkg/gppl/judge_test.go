@@ -51,7 +51,7 @@ type verdict string
 const (
 	kept     verdict = "kept"
 	exceeded verdict = "exceeded"
-	jittered verdict = "jittered" // it says that it is of another model
+	jittered verdict = "jittered" // it reports another model
 	refused  verdict = "refused"  // the engine does not take the kernel
 	failed   verdict = "failed"   // an error, which is no wrong answer
 	skipped  verdict = "skipped"  // it would take too long, by its own estimate
@@ -125,7 +125,7 @@ func judge(e evaluation, t *truth, terms int) (j judgement) {
 
 // evaluation is what a loss returned: value and gradient in logs.
 type evaluation struct {
-	verdict verdict // kept: it returned
+	verdict verdict // kept if it returned
 	value   float64
 	grad    []float64
 	report  gppl.LossReport

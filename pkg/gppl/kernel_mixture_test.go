@@ -35,7 +35,7 @@ func TestSpectralMixtureDensity(t *testing.T) {
 	}
 }
 
-// TestSpectralMixtureStart: the periods of a mixture of two start at those of the data,
+// TestSpectralMixtureStart: the periods of a mixture of two start at the periods of the data,
 // and training finds both components.
 func TestSpectralMixtureStart(t *testing.T) {
 	truth := gppl.Model{Kernel: gppl.Add(gppl.SpectralMixture{Variance: 2, Lengthscale: 25, Period: 7.3},

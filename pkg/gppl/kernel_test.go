@@ -46,7 +46,7 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-// TestRQBandwidth: beyond the bandwidth about eps of the spectrum is left, from a density of exponential tails to that of SE.
+// TestRQBandwidth: beyond the bandwidth about eps of the spectrum is left, from a density of exponential tails to SE's.
 func TestRQBandwidth(t *testing.T) {
 	const step, reach = 0.02, 4000. // in lengthscales
 	for _, alpha := range []float64{0.8, 1, 2, 10, 100, 1e4, 1e7} {
@@ -66,7 +66,7 @@ func TestRQBandwidth(t *testing.T) {
 	}
 }
 
-// TestDampedTrend: the kernel is that of its formula, with Laplace and Matern32 at its ends.
+// TestDampedTrend: the kernel equals its formula, with Laplace and Matern32 at its ends.
 func TestDampedTrend(t *testing.T) {
 	const v, l = 1.3, 2.1
 	r := []float64{0, 1e-3, 0.1, 0.7, 2, 9, 40}

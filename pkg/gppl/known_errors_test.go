@@ -14,7 +14,7 @@ import (
 )
 
 // TestKnownErrors: errors that are all equal are a noise variance; one that is huge
-// leaves its observation out; and gradients are those of differences.
+// leaves its observation out; and gradients equal differences.
 func TestKnownErrors(t *testing.T) {
 	takes := map[string][]string{
 		"SE": {gppl.EngineBanded, gppl.EngineSpectral}, "SE, regular": {gppl.EngineBanded, gppl.EngineSpectral},

@@ -32,13 +32,13 @@ import (
 // and variances[i] are NaN for an observation in no block. The parameters are not learned again. (Rasmussen and Williams 2006,
 // eq. 5.12; Dubrule 1983 with a mean.)
 //
-// One factorisation serves all: for blocks of one, the cost is that of a posterior and its prediction at the n inputs. A block of
+// One factorisation serves all: for blocks of one, it costs as much as a posterior and its prediction at the n inputs. A block of
 // b observations costs O(nb² + b³) more by most engines, and by the state space as much as filtering from its first to its last.
 //
-// LeaveOut returns an error if m or d is not valid, and those of NewPosterior; if an index is out of range or occurs twice; if
-// the observations outside a block do not determine a coefficient of the mean with a flat prior; or if rounding may shift a
-// prediction by a hundredth of its standard deviation, or its variance by a hundredth. That can happen where the noise is
-// below some 1e-10 of the variance: no engine then, or not the one that WithEngine names, has sufficient digits.
+// LeaveOut returns an error if m or d is not valid, and the errors of NewPosterior; if an index is out of range or occurs
+// twice; if the observations outside a block do not determine a coefficient of the mean with a flat prior; or if rounding may
+// shift a prediction by a hundredth of its standard deviation, or its variance by a hundredth. That can happen where the noise
+// is below some 1e-10 of the variance: no engine then, or not the one that WithEngine names, has sufficient digits.
 func LeaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
 	if blocks == nil {
 		blocks = slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1))

@@ -97,7 +97,7 @@ func TestLeaveOutWhite(t *testing.T) {
 			for i := range y {
 				want, variance := 0., 2.
 				if mean != nil {
-					want, variance = (3.5-y[i])/3, 2+2./3 // of Σy = 3.5
+					want, variance = (3.5-y[i])/3, 2+2./3 // since Σy = 3.5
 				}
 				if math.Abs(got[i]-want) > 1e-14 || math.Abs(variances[i]-variance) > 1e-14 {
 					t.Errorf("%s, mean %v, %d: %v, %v, want %v, %v", engine, mean, i, got[i], variances[i], want, variance)

@@ -51,7 +51,7 @@ func valueAt(tb testing.TB, l gppl.Loss) (value float64, grad []float64) {
 func relative(a, b float64) float64 { return math.Abs(a-b) / (1 + math.Abs(b)) }
 
 // TestLosses sends every kernel through every loss, at sizes below, at and
-// above that of a tile, in one dimension and in three.
+// above a tile's, in one dimension and in three.
 func TestLosses(t *testing.T) {
 	t.Parallel()
 	for i, k := range kernels() {

@@ -20,7 +20,7 @@ type meanCase struct {
 	name    string
 	model   gppl.Model
 	data    gppl.Data
-	engines []string // that must take it, beside the dense one
+	engines []string // engines that must support it, beside the dense one
 }
 
 func meanCases(n int) []meanCase {

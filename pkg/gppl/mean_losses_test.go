@@ -68,7 +68,7 @@ func TestMeanOnAllProjections(t *testing.T) {
 		losses := []meanLoss{{"VFE/dense", vfeOn(c.data.X, gppl.WithEngine(gppl.EngineDense))}}
 		engines := []string{gppl.EngineDense, ""}
 		for _, e := range c.engines {
-			if e != gppl.EngineToeplitz && e != gppl.EngineGridded { // of the exact likelihood alone
+			if e != gppl.EngineToeplitz && e != gppl.EngineGridded { // the exact likelihood alone has them
 				engines = append(engines, e)
 			}
 		}
@@ -88,7 +88,7 @@ func TestMeanOnAllProjections(t *testing.T) {
 					t.Errorf("%.12g, exact %.12g: off by %.2g", got, want, off)
 				}
 				if strings.HasPrefix(l.name, "VFE") {
-					return // its derivatives in Z are those of the trace too
+					return // the trace contributes to its derivatives in Z
 				}
 				for i := range slopes {
 					if off := math.Abs(grad[i] - slopes[i]); !(off <= 1e-6*(1+math.Abs(slopes[i]))) {
@@ -160,7 +160,7 @@ func checkDifferences(t *testing.T, loss gppl.Loss, tolerance float64) {
 	}
 }
 
-// TestMeanHugePrior: flat coefficients are those of a huge prior variance b, but for its
+// TestMeanHugePrior: flat coefficients equal those with a huge prior variance b, but for its
 // density h/2·log 2πb and for ½log|HᵀH| of the basis that the loss sees.
 func TestMeanHugePrior(t *testing.T) {
 	const b = 1e12
@@ -259,7 +259,7 @@ func sameCoefficients(t *testing.T, got, want []gppl.Coefficient, tol float64) {
 	}
 }
 
-// TestCoefficients: those of a result are the generalised least-squares estimates by dense
+// TestCoefficients: the coefficients of a result are the generalised least-squares estimates by dense
 // formulas, whatever the loss is wrapped in, and are printed and saved with it.
 func TestCoefficients(t *testing.T) {
 	for _, c := range meanCases(60) {
@@ -354,7 +354,7 @@ func denseCoefficients(t *testing.T, c meanCase) (all []gppl.Coefficient) {
 	return all
 }
 
-// TestMeanInformation: that of n projections is ½tr(PȦPȦ) with the P of the restricted
+// TestMeanInformation: the information of n projections is ½tr(PȦPȦ) with the P of the restricted
 // likelihood, A⁻¹ − A⁻¹H(HᵀA⁻¹H + B⁻¹)⁻¹HᵀA⁻¹, by dense formulas.
 func TestMeanInformation(t *testing.T) {
 	const n = 40
@@ -450,7 +450,7 @@ func TestMeanInformation(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if k < n { // of fewer, no more than of all
+				if k < n { // fewer have no more than all
 					if info.At(0, 0) <= 0 {
 						t.Errorf("%s: information %v of %d projections", c.name, info.At(0, 0), k)
 					}

@@ -126,7 +126,7 @@ func newMeanRandom(number, largest int) *meanRandom {
 	fill(y, func(i int) float64 {
 		return math.Sin((x[i]-origin)/l+phase) + math.Sqrt(c.model.Noise)*d.NormFloat64()
 	})
-	if d.chance(0.6) { // with what the mean explains
+	if d.chance(0.6) { // plus a part that the mean explains
 		for _, column := range columns {
 			size := d.log10(-1, 4) * d.NormFloat64() / math.Sqrt(mat.Norm(mat.NewVecDense(n, column), 2))
 			size /= math.Sqrt(mat.Norm(mat.NewVecDense(n, column), 2) / float64(n))
@@ -260,7 +260,7 @@ func bigMean(terms int, logDet *big.Float, g, hh [][]*big.Float, columns []gppl.
 
 const log2PiHi, log2PiLo = 1.8378770664093456e+00, -7.756588316134483e-17
 
-// bigLosses returns the values of the losses at theta, those of the model.
+// bigLosses returns the values of the losses at theta, the model's parameters.
 func (c *meanRandom) bigLosses(theta []*big.Float, only string) bigParts {
 	n := c.data.Len()
 	hMat, err := c.model.Mean.Basis(c.data.X)

@@ -123,7 +123,7 @@ func meanCase(t *testing.T, mean Mean) (Model, Data) {
 	return Model{Kernel: Add(SE{0.8, 1.1}, Matern32{0.3, 4}, White{0.05}), Noise: 0.1, Mean: mean}, d
 }
 
-// TestMeanReferenceGradient: the gradient by the weights of the regression is that of the
+// TestMeanReferenceGradient: the gradient by the weights of the regression equals the gradient of the
 // value, for flat, Gaussian and mixed priors, of data and of projections.
 func TestMeanReferenceGradient(t *testing.T) {
 	for _, mean := range []Mean{

@@ -226,7 +226,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestMeanStart: start values and default priors are those of what the mean leaves of y.
+// TestMeanStart: start values and default priors come from the residuals of the mean.
 func TestMeanStart(t *testing.T) {
 	d := randomData(t, 120, 1, 4)
 	lo, hi := d.X.Range(0)

@@ -19,7 +19,7 @@ type memoryCase struct {
 	name, engine string
 	kernel       Kernel
 	n, k         int    // observations, and projections; 0 for the exact likelihood
-	inputs       string // as of engineInputs
+	inputs       string // a name in engineInputs
 }
 
 var memoryCases = []memoryCase{

@@ -15,7 +15,7 @@ import (
 // basedPosterior predicts with a base of other terms: given the weights w ~ N(h, T⁻¹) of the waves, the rest is the posterior
 // of the base for Y − Ew. With m_Y and m_E the predictions of the base from the columns Y and E, and e the waves at x,
 //
-//	q = e − m_E,  mean = m_Y + qᵀh,  covariance = that of the base + qᵀT⁻¹q′.
+//	q = e − m_E,  mean = m_Y + qᵀh,  covariance = base's + qᵀT⁻¹q′.
 //
 // The waves represent the covariances with the data within a range of the data on either side. Beyond it, like mixedPosterior,
 // it uses the covariances k of x with the data:

@@ -166,7 +166,7 @@ func alike(t *testing.T, what string, got, want []float64) {
 }
 
 // TestNoNoiseChannels: a channel all of whose observations have known errors takes a noise variance of 0, whatever others have, with
-// exposures and without: values, gradients and predictions are those of a noise that is far below the errors.
+// exposures and without: values, gradients and predictions equal those with a noise far below the errors.
 func TestNoNoiseChannels(t *testing.T) {
 	d := knownData(t, 30)
 	channel, exposure := make([]int, 30), make([]float64, 30)

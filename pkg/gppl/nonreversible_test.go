@@ -118,7 +118,7 @@ func TestNonReversibleChannels(t *testing.T) {
 		shared := v * b / (a + b)
 		stationary := mat.NewDense(2, 2, []float64{shared, shared, shared, v})
 		flow := mat.NewDense(2, 2, []float64{-b, b, 0, -a})
-		between := func(earlier, later int, gap float64) float64 { // of channels: 0 is the response, 1 the driver
+		between := func(earlier, later int, gap float64) float64 { // covariance of channels: 0 is the response, 1 the driver
 			var phi mat.Dense
 			phi.Scale(gap, flow)
 			phi.Exp(&phi)

@@ -13,7 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// covariance is that of two observations, by the definition: White is v for one
+// covariance returns the covariance of two observations, by the definition: White is v for one
 // with itself, and sums and products are what they say.
 func covariance(k gppl.Kernel, r float64, self bool) float64 {
 	switch k := k.(type) {

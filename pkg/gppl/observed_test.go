@@ -25,7 +25,7 @@ func (o onCircle) LogWeights() float64             { return float64(len(o.T)) * 
 // it, and refuse kernels that it does not resolve.
 func TestFixedCircle(t *testing.T) {
 	d := benchData(t, 200)
-	for _, room := range []float64{0.5, 1.2} { // without and with room for a window
+	for _, room := range []float64{0.5, 1.2} { // too short for a window, and long
 		l := lineOf(d.X.at, d.Y)
 		period := l.Span * (1 + room)
 		o := onCircle{l, observed.Circle{Origin: l.Lo - 0.5*room*l.Span, Period: period, Highest: 400, Most: sums.MaxProjections,

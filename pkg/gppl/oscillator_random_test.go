@@ -49,7 +49,7 @@ func (d dice) oscillating(span float64) gppl.Kernel {
 func newOscillatorCase(number int) *randomCase {
 	d := dice{rand.New(rand.NewPCG(uint64(number), 13))}
 	n := 2 + d.IntN(24)
-	c := &randomCase{number: 3*number + 1} // of which none has inducing inputs
+	c := &randomCase{number: 3*number + 1} // these numbers have no inducing inputs
 	x := c.drawInputs(d, n)
 	for gppl.Scalars(x).Check() != nil {
 		x = c.drawInputs(d, n)

@@ -30,7 +30,7 @@ func panelLosses(t *testing.T, m gppl.Model, sizes ...int) (all []gppl.Loss) {
 
 var panelModel = gppl.Model{Kernel: gppl.Laplace{Variance: 1.2, Lengthscale: 3}, Noise: 0.3, Mean: gppl.Intercept{}}
 
-// TestPanel: the panel is a loss, the sum of those of its series, whatever the number of processors.
+// TestPanel: the panel is a loss, the sum of its series' losses, whatever the number of processors.
 func TestPanel(t *testing.T) {
 	losses := panelLosses(t, panelModel, 12, 25, 7, 40)
 	p := testkit.Must(gppl.NewPanel(losses...))(t)

@@ -88,7 +88,7 @@ func TestPeriodogram(t *testing.T) {
 				expected += real(u[i]*cmplx.Conj(u[k])) * mam.At(i, k) / squares
 			}
 		}
-		// x is even, but its mean spacing is not that of the grid: rounding to a part of it shifts phases.
+		// x is even, but its mean spacing differs from the grid's: rounding to a part of it shifts phases.
 		if got, want := p.Data[j], real(sum*cmplx.Conj(sum))/squares; math.Abs(got-want) > 0.02*(want+1) {
 			t.Errorf("I(%v) = %v, want %v", xi, got, want)
 		}

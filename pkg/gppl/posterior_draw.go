@@ -188,7 +188,7 @@ func (c *correction) draw(ctx context.Context, count int, seed uint64) ([]Draw, 
 	if err != nil {
 		return nil, err
 	}
-	var others *priorDraws // of the terms that are not drawn
+	var others *priorDraws // draws of the other terms
 	if p.part != nil && p.part.rest != nil {
 		rest := p.part.rest
 		if others, err = newPriorDraws(ctx, rest, 0, c.data.x, newDrawnLine(rest, c.data.x), limits); err != nil {
@@ -252,7 +252,7 @@ func (c *correction) draw(ctx context.Context, count int, seed uint64) ([]Draw, 
 	return draws, nil
 }
 
-// restSeed makes the draws of the other terms independent of those of the terms that are drawn.
+// restSeed makes the draws of the other terms independent of the draws of the terms in the correction.
 const restSeed = 0x9e3779b97f4a7c15
 
 // meanAndSpread returns the mean at x and S, such that the covariance grows by SᵀS for the uncertainty of the coefficients,

@@ -139,7 +139,7 @@ func TestSolver(t *testing.T) {
 	})
 }
 
-// TestCovarianceProduct: k(x, t)·α by the state space and by waves is that of the covariances.
+// TestCovarianceProduct: k(x, t)·α by the state space and by waves equals the product with the covariances.
 func TestCovarianceProduct(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 8))
 	x, at := make([]float64, 50), make([]float64, 70)

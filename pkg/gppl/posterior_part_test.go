@@ -94,7 +94,7 @@ func (c *partCase) basis(t *testing.T, x Inputs, has func(column int) bool) *mat
 	return h
 }
 
-// covariance is that of the given terms and columns at a with those at b.
+// covariance returns the covariance of the given terms and columns between a and b.
 func (c *partCase) covariance(t *testing.T, a, b Inputs, terms []int, columns func(int) bool) *mat.Dense {
 	sum := mat.NewDense(a.Len(), b.Len(), nil)
 	for _, j := range terms {
@@ -331,7 +331,7 @@ func TestPrior(t *testing.T) {
 	CheckDraws(t, "prior", values, mean, cov)
 	g, v := testkit.Must2(p.Gradient(t.Context(), x))(t)
 	for i := range g {
-		if slope := 2 * 0.1 * x.At(i)[0]; g[i] != 0 || math.Abs(v[i]-slope) > 1e-8*(1+slope) { // of 0.1·x²
+		if slope := 2 * 0.1 * x.At(i)[0]; g[i] != 0 || math.Abs(v[i]-slope) > 1e-8*(1+slope) { // derivative of 0.1·x²
 			t.Errorf("gradients at %v: %v and %v, want 0 and %v", x.At(i), g[i], v[i], slope)
 		}
 	}

@@ -54,7 +54,7 @@ func updateCase(number int) (m Model, d Data) {
 // data, jointly too; the one before stays what it was.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
-	const within = 1e-8 // of the standard deviation of y
+	const within = 1e-8 // standard deviations of y
 	for number := range testkit.Size(110, 1100, 20000) {
 		m, d := updateCase(number)
 		n := d.Len()
@@ -190,7 +190,7 @@ func TestUpdateRefuses(t *testing.T) {
 }
 
 // TestUpdateAnyNumber: a posterior takes further observations whatever their number was and whichever engine conditioned on them,
-// and the answer is that of all of them together.
+// and the answer equals that for all of them together.
 func TestUpdateAnyNumber(t *testing.T) {
 	t.Parallel()
 	engines := map[string]int{}

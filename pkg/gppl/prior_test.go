@@ -185,7 +185,7 @@ func TestMAPOfNoise(t *testing.T) {
 	}
 }
 
-// TestMAPStandardErrors: those of the posterior's curvature, by differences of the value.
+// TestMAPStandardErrors: they follow from the posterior's curvature, by differences of the value.
 func TestMAPStandardErrors(t *testing.T) {
 	data := randomData(t, 60, 1, 7)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}

@@ -109,7 +109,7 @@ func TestWavesAgainstOmega(t *testing.T) {
 			for _, engine := range []string{EngineSpectral, EngineDense} {
 				other, want, wantGrad, wantInfo, err := at(withOmega(p), WithEngine(engine))
 				if err != nil && engine == EngineSpectral {
-					continue // its series has another period
+					continue // the series has another period
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -298,7 +298,7 @@ func TestWavesExtend(t *testing.T) {
 		}
 	}
 
-	// Other inputs than those of the waves have Ω alone.
+	// Inputs other than the waves' have Ω alone.
 	d, err := NewData(waveInputs("grid", 700, rnd), y)
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ func TestRandomCases(t *testing.T) {
 type summary struct {
 	cases  int
 	all    []judged
-	beyond []error // of cases that the reference does not tell
+	beyond []error // cases that the reference cannot decide
 	errors []error
 }
 

@@ -207,13 +207,13 @@ type exactChannels struct {
 	x, y     []float64
 	channel  []int
 	exposure []float64 // nil: none
-	digits   int       // of the steps of differences, in powers of two
+	digits   int       // exponents of two of the steps of differences
 }
 
-// stencil is that of a difference of the fourth order.
+// stencil is the stencil of a difference of the fourth order.
 var stencil = [4]float64{-2, -1, 1, 2}
 
-// covariances are those of what is seen, by closed forms.
+// covariances returns the covariances of the observations, by closed forms.
 type covariances struct{ k, first, second []expo }
 
 func newCovariances(k gppl.Kernel, sloped bool) (c covariances) {
@@ -406,7 +406,7 @@ func (c *exactChannels) check(at []float64) (miss misses, report gppl.LossReport
 				return miss, report, err
 			}
 		}
-		per := func(of func(i int) wide) (v float64) { // in log θ
+		per := func(of func(i int) wide) (v float64) { // derivative in log θ
 			sum := of(2).Sub(of(1)).Times(8).Sub(of(3).Sub(of(0)))
 			return sum.Div(doubled.Of(12*step)).Hi * theta[p]
 		}

@@ -43,7 +43,7 @@ type wideGram struct {
 	k     wideLower
 	deriv []wideLower
 	prior wide      // k of an observation with itself
-	self  []wide    // its derivatives
+	self  []wide    // derivatives of the value
 	slope []float64 // see truth, without the noise's
 }
 

@@ -121,7 +121,7 @@ func TestRelativeErrors(t *testing.T) {
 	}
 }
 
-// TestRelativeErrorsAreWeights: the likelihood with errors known up to their scale is that of
+// TestRelativeErrorsAreWeights: the likelihood with errors known up to their scale equals the likelihood of
 // sums with the weights 1/e².
 func TestRelativeErrorsAreWeights(t *testing.T) {
 	const n = 300
@@ -171,7 +171,7 @@ func TestRelativeErrorsAreWeights(t *testing.T) {
 
 // TestRelativeErrorsLosses: PL on n projections and VFE with an inducing input at every
 // observation are the exact likelihood with the same errors; equal ones are a noise
-// variance; and gradients are those of differences, with known errors on top too.
+// variance; and gradients equal differences, with known errors in addition too.
 func TestRelativeErrorsLosses(t *testing.T) {
 	const n = 60
 	for _, c := range meanCases(n) {

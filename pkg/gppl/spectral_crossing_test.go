@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestSpectralNearNyquist: the derivatives of a windowed series are those of the dense engine where frequencies of
-// the kernel are near the end of the grid, or fall between those of the series so that coefficients cross zero.
+// TestSpectralNearNyquist: the derivatives of a windowed series equal the dense engine's where frequencies of
+// the kernel are near the end of the grid, or fall between the series' so that coefficients cross zero.
 func TestSpectralNearNyquist(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(8, 1))
@@ -59,7 +59,7 @@ func TestSpectralNearNyquist(t *testing.T) {
 			if grads[1] == nil {
 				continue
 			}
-			slope := 2 * math.Pi * n // of the period: of the order of the phase
+			slope := 2 * math.Pi * n // derivative in the period, of the order of the phase
 			for p := range grads[0] {
 				off := math.Abs(grads[0][p] - grads[1][p])
 				limit := gradientFactor*slope*bound + 1e-12*math.Abs(grads[0][p])

@@ -21,7 +21,7 @@ func evenNoise(n int, noise float64, seed uint64, f func(x float64) float64) gpp
 	return gppl.Data{X: gppl.Scalars(x), Y: y}
 }
 
-// TestSpectralCost compares the cost that is predicted without a loss with that of the loss.
+// TestSpectralCost compares the estimate without a loss with the loss's own.
 func TestSpectralCost(t *testing.T) {
 	d := evenNoise(2000, 0.3, 1, func(x float64) float64 { return math.Sin(x / 20) })
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
@@ -70,7 +70,7 @@ func TestSpectralColumnsOfSums(t *testing.T) {
 	}
 }
 
-// TestOneValue tells sums that one value dominates from those of noise and of a signal.
+// TestOneValue distinguishes sums dominated by one value from sums of noise and of a signal.
 func TestOneValue(t *testing.T) {
 	for what, c := range map[string]struct {
 		f    func(x float64) float64

@@ -21,7 +21,7 @@ type sumsCase struct {
 	model    gppl.Model
 	data     gppl.Data
 	plan     sums.Range
-	variance float64 // of the signal, at least
+	variance float64 // least variance of the signal
 }
 
 // newSumsCase makes case number: signal to noise from 1 to 1e3, or to 100 where the
@@ -50,7 +50,7 @@ func newSumsCase(number int) sumsCase {
 	v := d.log10(-2, 2)
 	kind := d.pick(0.4, 0.12, 0.12, 0.12, 0.12, 0.12)
 	noise := v * d.log10(-3, 0)
-	if kind >= 1 && kind <= 4 { // by a window: weights of both signs cancel
+	if kind >= 1 && kind <= 4 { // a window has weights of both signs, which cancel
 		noise = v * d.log10(-2, 0)
 	}
 	l := span * d.log10(-2, -1)
@@ -201,7 +201,7 @@ func TestSumsExact(t *testing.T) {
 		refused, engines, kernels, worst[0], worst[1], worst[2], worst[3])
 }
 
-// TestSumsWeights compares a weighted loss with that of data in which an observation of
+// TestSumsWeights compares a weighted loss with the loss of data in which an observation of
 // weight w stands w times with w times the noise variance: the same likelihood of the
 // means, up to constants. With all weights 2 and twice the noise it is the plain one.
 func TestSumsWeights(t *testing.T) {

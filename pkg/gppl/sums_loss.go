@@ -104,7 +104,7 @@ func knownOf(d Data) (*observed.Known, error) {
 	return r, nil
 }
 
-// takeIntercept puts the sums of an Intercept, a column of 1/√n, beside those of y, unless the mean is nil.
+// takeIntercept puts the sums of an Intercept, a column of 1/√n, beside y's, unless the mean is nil.
 func takeIntercept(r *observed.Known, m Mean) (*regress.Regression, error) {
 	if m == nil {
 		return nil, nil

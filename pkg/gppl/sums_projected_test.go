@@ -59,7 +59,7 @@ func sumsProjected(m gppl.Model, s *sums.Sums, d gppl.Data, centre float64, k in
 }
 
 // TestSumsProjected compares PL with the residual energy, with and without an
-// intercept, and their information with those of the observations themselves, projected
+// intercept, and their information with results from the observations themselves, projected
 // by an orthonormalised matrix of the same waves.
 func TestSumsProjected(t *testing.T) {
 	t.Parallel()
@@ -297,7 +297,7 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 	for name, c := range map[string]struct {
 		at    func(i int) float64
 		y     func(i int) float64
-		waves int // at most
+		waves int // largest number
 	}{
 		"one time":          {func(int) float64 { return 50 }, func(i int) float64 { return 3 + float64(i%3) }, 3},
 		"two times":         {func(i int) float64 { return 20 + 40*float64(i%2) }, func(i int) float64 { return float64(i % 5) }, 2},

@@ -77,7 +77,7 @@ func TestWaves(t *testing.T) {
 					}
 				}
 				v, steep := variance(k), 1+steepness(k, span)
-				fastest := 1 + 2*math.Pi*span*float64(bands[len(bands)-1].To)/period // a wave's slope, of which eps is left out
+				fastest := 1 + 2*math.Pi*span*float64(bands[len(bands)-1].To)/period // a wave's slope; eps of it is left out
 				got, want := make([]float64, len(k.Params())), make([]float64, len(k.Params()))
 				k.ContractCoefficients(got, w, period, bands)
 				if p := k.PeriodParam(); p >= 0 {
@@ -86,7 +86,7 @@ func TestWaves(t *testing.T) {
 				k.Contract(want, []float64{1}, r)
 				cov := make([]float64, 1)
 				k.Cov(cov, r)
-				rounding := 1e-15 * steep * math.Sqrt(1+period/span) // of the phase
+				rounding := 1e-15 * steep * math.Sqrt(1+period/span) // rounding of the phase
 				if limit := v * (eps + 2e-14 + rounding); !(math.Abs(sum-cov[0]) <= limit) {
 					t.Errorf("%v, eps %g, r = %v: %v by %d waves, want %v within %.1g", k, eps, r[0], sum, len(c), cov[0], limit)
 				}
@@ -157,7 +157,7 @@ func TestMixedRank(t *testing.T) {
 	}
 }
 
-// TestMixedAgainstDense: value and gradient by the mixed engine are those of the dense one within what both promise, for short
+// TestMixedAgainstDense: value and gradient by the mixed engine equal the dense one's within both error bounds, for short
 // and long periods, uneven noise and means; and the automatic choice takes it where it is the fastest.
 func TestMixedAgainstDense(t *testing.T) {
 	const n = 150
@@ -204,7 +204,7 @@ func TestMixedAgainstDense(t *testing.T) {
 	t.Logf("at most %.2g of the promise", worst)
 }
 
-// TestPackets: value and gradient with packets of waves are those of the dense engine, at random lengthscales from a sixtieth of
+// TestPackets: value and gradient with packets of waves equal the dense engine's, at random lengthscales from a sixtieth of
 // the range to many times it, and clusters of times where the waves are the hardest to tell apart. A packet whose waves span too
 // little, or a derivative that leaves the packet, fails it.
 func TestPackets(t *testing.T) {
@@ -328,7 +328,7 @@ func TestMixedSums(t *testing.T) {
 		if limit := 1e-12 * float64(n) * steep; !(math.Abs(det-want) <= limit) {
 			t.Errorf("%v: log-determinant %v, from the data %v, allowed %.2g", k, det, want, limit)
 		}
-		promise = choice.Completed(promise, h.Data[0], float64(n)) // y is white, and its form larger than that of a draw
+		promise = choice.Completed(promise, h.Data[0], float64(n)) // y is white, and its form larger than a draw's
 		if off := 0.5 * math.Abs(det+g.Data[0]-want-h.Data[0]); !(off <= promise) {
 			t.Errorf("%v, noise %v: the values differ by %.2g, and %.2g is promised", k, m.noise, off, promise)
 		}
@@ -377,7 +377,7 @@ func TestMixedFaults(t *testing.T) {
 		for _, stage := range c.stages {
 			for _, fault := range []string{"wrong sign", "factor 1.001", "dropped"} {
 				if stage == "mixed packets" && fault == "wrong sign" {
-					continue // of all waves of a packet: their covariance is the same
+					continue // all waves of a packet have the same covariance
 				}
 				l, err := NewExact(t.Context(), Model{Kernel: k, Noise: 0.1}, d, WithEngine(EngineMixed))
 				if err != nil {

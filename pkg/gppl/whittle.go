@@ -26,7 +26,7 @@ var (
 )
 
 // Whittle is the debiased Whittle likelihood of a series with a constant step Δ (Sykulski, Olhede, Guillaumin, Lilly and Early
-// 2019; with missing values Guillaumin, Sykulski, Olhede and Simons 2022). On N places, n of which have an observation, it
+// 2019; with missing values Guillaumin, Sykulski, Olhede and Simons 2022). On N places, n of them with an observation, it
 // compares the periodogram with its expectation under the model,
 //
 //	W    = (n/N)·½Σ_j [log S̄_j + I_j/S̄_j + log 2π],  I_j = |Σ_t h_t·y_t·exp(−2πi·jt/N)|²,

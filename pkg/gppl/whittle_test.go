@@ -273,7 +273,7 @@ func TestWhittleErrors(t *testing.T) {
 	}
 }
 
-// TestWhittleMean: the coefficients that a result has are those of the exact likelihood at the same parameters, whatever they
+// TestWhittleMean: the coefficients of a result equal the exact likelihood's at the same parameters, whatever they
 // are, and the loss does not depend on them.
 func TestWhittleMean(t *testing.T) {
 	d := regularSeries(t, 200, 0.5, 0.1, 2)

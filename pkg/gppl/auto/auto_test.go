@@ -215,7 +215,7 @@ func TestFitAutoSurvives(t *testing.T) {
 	for i, c := range []struct {
 		name  string
 		data  gppl.Data
-		doubt string // what must be warned of; "" for a success
+		doubt string // the required warning; "" for a success
 	}{
 		{"white noise", of(x, func(int, float64) float64 { return rnd.NormFloat64() }), "any"},
 		{"trend", of(x, func(_ int, x float64) float64 { return x - 50 + 0.1*rnd.NormFloat64() }), "any"},
@@ -354,7 +354,7 @@ func TestStartFrom(t *testing.T) {
 }
 
 // TestFitAutoPriors: with priors the search finds the maximum of the posterior, at the place where a strong prior wants it, and
-// what it reports is that of NewMAP.
+// its report equals NewMAP's.
 func TestFitAutoPriors(t *testing.T) {
 	t.Parallel()
 	model := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 40, Period: 7, PeriodicLengthscale: 1}, Noise: 0.1}
@@ -365,7 +365,7 @@ func TestFitAutoPriors(t *testing.T) {
 	d := testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
 	for i, c := range []struct {
 		prior  gppl.ParamPrior
-		lo, hi float64 // of the parameter that is learnt
+		lo, hi float64 // bounds on the learnt parameter
 	}{
 		{gppl.ParamPrior{Name: "period", Prior: prior.LogNormal{Mu: math.Log(14), Sigma: 0.001}}, 13.9, 14.1},
 		{gppl.ParamPrior{Name: "period", Prior: prior.Uniform{Lo: 2, Hi: 5}}, 2, 5},

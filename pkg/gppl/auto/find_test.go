@@ -146,7 +146,7 @@ func TestTrainScarce(t *testing.T) {
 				t.Fatal(err)
 			}
 			most := limit
-			if further == nil { // and some of the part
+			if further == nil { // plus some of the part
 				most += 250
 			}
 			if r.Evaluations > most || r.Value > whole.Value+3 {

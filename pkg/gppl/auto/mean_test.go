@@ -57,7 +57,7 @@ func TestFitAutoMean(t *testing.T) {
 				first = r
 				continue
 			}
-			for i, p := range r.Params { // as far as trained
+			for i, p := range r.Params { // the trained ones
 				if math.Abs(math.Log(p.Value/first.Params[i].Value)) > 1e-3 {
 					t.Errorf("n = %d: %s = %.8g, with another line in y %.8g", n, p.Name, p.Value, first.Params[i].Value)
 				}

@@ -137,7 +137,7 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 		return stdErr, nil
 	}
 	for i, best := range a.stdErrors(all) {
-		share := 1.0 // for fixed or undetermined parameters, of which nothing is lost
+		share := 1.0 // nothing is lost on fixed or undetermined parameters
 		if stdErr[i] > 0 && !math.IsInf(best, 1) {
 			share = min(1, best*best/(stdErr[i]*stdErr[i]))
 		}

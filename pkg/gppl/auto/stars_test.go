@@ -40,7 +40,7 @@ func newStar(t testing.TB, i, longest int) star {
 		for range n {
 			x = append(x, 300*rnd.Float64())
 		}
-	case "seasons": // of five months, at random times
+	case "seasons": // five months each, at random times
 		for range n {
 			x = append(x, 365*float64(rnd.IntN(3))+150*rnd.Float64())
 		}

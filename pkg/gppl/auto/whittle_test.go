@@ -16,7 +16,7 @@ import (
 )
 
 // TestWhittle compares the gradient with differences, the profile with the value at the variances that it names, and
-// differences of W with those of the exact likelihood.
+// differences of W with differences of the exact likelihood.
 func TestWhittle(t *testing.T) {
 	d := searchData(600)
 	at := func(l gppl.Loss, theta, grad []float64) float64 {

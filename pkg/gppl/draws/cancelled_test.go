@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
-// mixtureCalls are those of a mixture of so many components at n inputs.
+// mixtureCalls are the methods of a mixture with the given number of components at n inputs.
 func mixtureCalls(n, components int) []testkit.Call {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	m := &draws.Mixture{Weights: slices.Repeat([]float64{1 / float64(components)}, components)}

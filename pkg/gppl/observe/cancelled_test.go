@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// countCalls are those of counts at n inputs.
+// countCalls are the methods of counts at n inputs.
 func countCalls(n int) []testkit.Call {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	mean, variances, sizes := make([]float64, n), make([]float64, n), make([]float64, n)

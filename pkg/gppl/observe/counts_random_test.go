@@ -61,7 +61,7 @@ func (s betaShape) slope(g float64) (slope, curvature float64) {
 // countCase is a count y at g ~ N(mean, sd²).
 type countCase struct {
 	l                 Likelihood
-	shape             float64 // of NegBinomial
+	shape             float64 // NegBinomial's
 	size, mean, sd, y float64
 }
 

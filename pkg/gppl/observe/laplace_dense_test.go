@@ -149,7 +149,7 @@ func randomCase(t *testing.T, seed uint64) (m gppl.Model, d gppl.Data, l Likelih
 // longest is how many seconds an evaluation of a Gaussian model may take: rough kernels take a spectrum of many waves.
 const longest = 0.002
 
-// exactEngines are those of the exact likelihood.
+// exactEngines are the engines of the exact likelihood.
 var exactEngines = []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded,
 	gppl.EngineToeplitz, gppl.EngineMixed}
 

@@ -35,7 +35,7 @@ func TestLaplaceMarginals(t *testing.T) {
 		var lower mat.TriDense
 		root.LTo(&lower)
 		g, slope := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
-		density := func(grad, w []float64) (log float64) { // of g = Lw
+		density := func(grad, w []float64) (log float64) { // the density of g = Lw
 			g.MulVec(&lower, mat.NewVecDense(n, w))
 			for i := range n {
 				at := c.likelihood.LogDensity(d.Y[i], sizes[i], g.AtVec(i))

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
 
-// whiteKernels returns kernels of the variance v, of which a share is white noise: terms, factors, sums of both and one without
+// whiteKernels returns kernels of the variance v, a share of it white noise: terms, factors, sums of both and one without
 // any.
 func whiteKernels(v, share, length float64) []gppl.Kernel {
 	white, rest := gppl.White{Variance: v * share}, v*(1-share)

@@ -14,7 +14,7 @@ import (
 
 // Range states which observations Sums must accept and which lengthscales they must resolve.
 type Range struct {
-	Lo, Hi float64 // bounds on all inputs, including those of posteriors
+	Lo, Hi float64 // bounds on all inputs, of data and of posteriors
 	// Shortest is the shortest lengthscale of SE for which the exact likelihood is computed; 0 means a thousandth of the
 	// range. Other kernels need as many frequencies as their spectrum has.
 	Shortest float64

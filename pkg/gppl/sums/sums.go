@@ -212,7 +212,7 @@ func (s *Sums) add(name string, t, y, w []float64) error {
 	return nil
 }
 
-// Merge adds the observations of o to those of s. If the headers differ, it returns an
+// Merge adds the observations of o to s. If the headers differ, it returns an
 // error that says in what, and leaves s unchanged.
 func (s *Sums) Merge(o *Sums) error {
 	if d := s.header.Difference(o.header); d != "" {
@@ -226,7 +226,7 @@ func (s *Sums) Merge(o *Sums) error {
 	return nil
 }
 
-// Subtract removes the observations of o from those of s. It returns an error, and leaves s unchanged, if the headers differ,
+// Subtract removes the observations of o from s. It returns an error, and leaves s unchanged, if the headers differ,
 // or if the sums show that o holds observations that s does not. They do not always show it.
 func (s *Sums) Subtract(o *Sums) error {
 	if d := s.header.Difference(o.header); d != "" {

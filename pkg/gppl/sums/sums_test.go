@@ -406,7 +406,8 @@ func TestNewPlan(t *testing.T) {
 	}
 }
 
-// TestSumsDates keeps in a file that inputs are dates, which are written as such, and merges no sums of which only some are.
+// TestSumsDates keeps in a file that inputs are dates, which are written as such, and refuses to merge sums if only some have
+// dates.
 func TestSumsDates(t *testing.T) {
 	h := testsums.Header(t, sums.Range{Lo: 1577836800, Hi: 1577836800 + 864000, Largest: 8, Dates: true})
 	s := testkit.Must(sums.New(h))(t)

@@ -209,7 +209,7 @@ func compare(t rapid.TB, a, inverse *Matrix, first []int, halves bool, seed uint
 	lo, hi := rnd.IntN(n), 0
 	hi = lo + 1 + rnd.IntN(n-lo)
 	part := clone(b)
-	dense.Zero(rowRange(part, 0, n)) // and what is within [lo, hi) stays
+	dense.Zero(rowRange(part, 0, n)) // rows within [lo, hi) stay
 	copy(rowRange(part, lo, hi).Data, rowRange(b, lo, hi).Data)
 	if err := chol.SolveTo(&want, asDense(part)); err != nil {
 		t.Fatal(err)
@@ -422,7 +422,7 @@ func BenchmarkGemm(b *testing.B) {
 	})
 }
 
-// Flops are those of a band factorised entry by entry: what blocks waste counts
+// Flops count a band factorised entry by entry: the waste of blocks counts
 // as time.
 func BenchmarkBanded(b *testing.B) {
 	for _, c := range []struct{ n, width int }{{3319, 150}, {100000, 150}, {3319, 1000}} {

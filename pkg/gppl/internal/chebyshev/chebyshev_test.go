@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPanel: a matrix function, its contraction and its derivative within an interval are those of the function, between nodes
+// TestPanel: a matrix function, its contraction and its derivative within an interval equal the function's, between nodes
 // and at the ends.
 func TestPanel(t *testing.T) {
 	const k, centre, half = 3, 0.4, 0.6

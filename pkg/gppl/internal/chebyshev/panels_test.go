@@ -41,7 +41,7 @@ func TestPanels(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if built != Nodes+1 { // and the centre, to verify
+	if built != Nodes+1 { // one more at the centre, to verify
 		t.Errorf("%d values for one panel", built)
 	}
 	for _, at := range []struct {

@@ -93,9 +93,9 @@ func TestEvaluate(t *testing.T) {
 		{"", "", "f", 1, 0, true},
 		{"fast", "", "fs", 0, 1, true},
 		{"fast slow", "", "fsr", 2, 2, false},
-		{"", "fast", "fs", 0, 1, true},              // its error was larger than promised, and another is exact
+		{"", "fast", "fs", 0, 1, true},              // the error exceeds its bound, and another engine is exact
 		{"slow rough", "fast", "fsrf", 1, 3, false}, // nobody else can: back to it
-		{"", "fast slow", "fsr", 2, 2, false},       // what is rough is better than both
+		{"", "fast slow", "fsr", 2, 2, false},       // the rough engine is better than both
 	} {
 		s := new(choice.Selection)
 		ch := chooser(choice.Limits{})

@@ -24,7 +24,7 @@ import (
 //	96  32  Σ w·v²
 //	128 16  Σ log w
 //	144  8  CRC-64 (ECMA) of all that precedes
-//	152     the grid of E, then that of F
+//	152     the grid of E, then the grid of F
 //	end  8  CRC-64 of all that precedes but for the other CRC: a CRC of what ends with its
 //	        own CRC is a constant, and would not tell one header from another
 //

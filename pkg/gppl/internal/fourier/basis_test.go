@@ -24,7 +24,7 @@ func ladder(k, parts int) []Feature {
 	return features[:k]
 }
 
-const parts = 16 // of a cycle per range
+const parts = 16 // parts of a cycle per range
 
 // basisPoints returns points in [0, 1] of a circle of 16.
 func basisPoints(n int) *Points {
@@ -58,7 +58,7 @@ func TestBasis(t *testing.T) {
 		t.Run(fmt.Sprintf("n=%d/k=%d", n, k), func(t *testing.T) {
 			features := ladder(k, parts)
 			p := basisPoints(n)
-			far := parts * k // beyond what the design resolves
+			far := parts * k // exceeds the resolution of the design
 			m := p.Moments(max(2*highest(features), far+highest(features)), 1e-15)
 			b := m.Basis(t.Context(), features, 1e4)
 			if len(b.Features()) != k {
@@ -185,7 +185,7 @@ func BenchmarkBasis(b *testing.B) {
 			features := ladder(k, parts)
 			var rows []Feature
 			for m := range waves {
-				rows = append(rows, Cos(8*m), Sin(8*m)) // of the period of twice the range
+				rows = append(rows, Cos(8*m), Sin(8*m)) // waves of a period of twice the range
 			}
 			b.ReportAllocs()
 			for b.Loop() {

@@ -53,7 +53,7 @@ func benchSums(b *testing.B, n, k, m int, sums func(p *Points, dst, w blas64.Gen
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpoints/s")
 }
 
-// BenchmarkDirect reports its GF/s beside those of Gemm in the same run.
+// BenchmarkDirect reports its GF/s beside Gemm's in the same run.
 func BenchmarkDirect(b *testing.B) {
 	for _, c := range [][3]int{{10000, 1, 500}, {10000, 4, 500}, {10000, 10, 500}, {10000, 16, 500}, {10000, 100, 500},
 		{10000, 100, 5}} {

@@ -60,7 +60,7 @@ func TestCosine(t *testing.T) {
 // near rounding, at any size of the grid.
 func TestCosineAccuracy(t *testing.T) {
 	for _, size := range []int{200, 1000, 2048, 4096, 65536} {
-		const l = 0.03 // of the period
+		const l = 0.03 // share of the period
 		plan := NewCosine(size)
 		g := fill(plan.Len(), func(j int) float64 {
 			d := float64(j) / float64(size) / l
@@ -95,7 +95,7 @@ func TestCosineAllocates(t *testing.T) {
 	}
 }
 
-// TestAlong compares the products with a run of features with those of the Gram matrix.
+// TestAlong compares the products with a run of features with the Gram matrix.
 func TestAlong(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	moments := NewPoints(fill(200, func(int) float64 { return 1000 * rnd.Float64() }), 3, 1080).Moments(2*60, 1e-13)

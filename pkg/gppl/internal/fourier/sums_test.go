@@ -306,7 +306,7 @@ func TestRoundedOff(t *testing.T) {
 	}
 }
 
-// TestLongColumn compares the transform in parts with that of the whole column.
+// TestLongColumn compares the transform in parts with the transform of the whole column.
 func TestLongColumn(t *testing.T) {
 	const size = longColumn + 240*16
 	var parts transformed

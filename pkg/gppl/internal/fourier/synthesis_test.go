@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSynthesise: the waves at points, by the fine grid, are those of their formula within the tolerance.
+// TestSynthesise: the waves at points, by the fine grid, equal their formula within the tolerance.
 func TestSynthesise(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
 	for _, c := range []struct{ n, m int }{{1, 1}, {5, 1}, {300, 7}, {40, 900}, {700, 333}} {

@@ -79,7 +79,7 @@
 // # Accuracy
 //
 // What is left out of s, r and H is below tol of the largest entry. The effect on log|A| grows like tol·n·k(0)/σ², and so does
-// that of rounding: see [Bound]. The c_m must be accurate to their own last digits, not to those of the largest, since their
+// rounding: see [Bound]. The c_m must be accurate to their own last digits, not only to the largest one's, since their
 // roots enter: they must come from a formula, not from an FFT of k.
 //
 // How short r is depends on where √c, as a function of frequency, stops being analytic. The root of a Gaussian is a Gaussian. The

@@ -100,7 +100,7 @@ type result struct {
 	along                   []float64
 }
 
-// grid evaluates by the package; directions are those of the coefficients.
+// grid evaluates by the package; directions are directions in the coefficients.
 func (q *problem) grid(tol float64, directions [][]float64, f *Factor, w *Workspace) (result, error) {
 	c := q.coefficients()
 	if err := f.Factorise(c, q.points, q.noise, tol, w); err != nil {
@@ -668,7 +668,7 @@ func TestColumns(t *testing.T) {
 	f.Project(beta, sums, &w)
 	copy(h.Data, beta.Data)
 	f.Solve(h)
-	one := func(j int) (s, b, x []float64) { // of column j; zeros if there is none
+	one := func(j int) (s, b, x []float64) { // column j; zeros if there is none
 		s, b, x = make([]float64, sums.Rows), make([]float64, f.Size()), make([]float64, f.Size())
 		if j < c {
 			blas64.Copy(dense.Column(sums, j), dense.Vec(s))

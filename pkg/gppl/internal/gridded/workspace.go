@@ -183,7 +183,7 @@ func (w *Workspace) addProducts(f *Factor, h blas64.Vector) {
 	}
 }
 
-// read sets the entries of bands in a tile of G: G's own on the diagonal, twice those of G + σ⁻⁴hhᵀ beside it, for the first
+// read sets the entries of bands in a tile of G: G's own on the diagonal, twice G + σ⁻⁴hhᵀ beside it, for the first
 // column of h.
 func (w *Workspace) read(row, col int, t blas64.General) {
 	f := w.f

@@ -153,7 +153,7 @@ func lineWeight(k int, off, sin, cos, scale float64) (a, slope float64) {
 	if k&1 != 0 {
 		sin, cos = -sin, -cos
 	}
-	sin = -sin // of πd
+	sin = -sin // becomes the sine of πd
 	var sinc, rate float64
 	if q := math.Pi * d; math.Abs(d) < 0.1 {
 		q2 := q * q

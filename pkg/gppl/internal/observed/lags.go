@@ -20,7 +20,7 @@ type Lags struct {
 	line           *Line     // series with these times
 	step           float64   // u; 0 if the times lie on no grid
 	rounded        bool      // some e are not 0
-	values, slopes []float64 // of the kernel at R
+	values, slopes []float64 // the kernel at R
 	lanes          [parallel.Lanes]weights
 	shifted        []float64 // distances shifted from R
 }

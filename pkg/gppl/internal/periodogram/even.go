@@ -42,7 +42,7 @@ type column struct {
 }
 
 // NewEven returns the periodogram of y at the given places 0 ≤ p < n, each at most once, under a taper of n entries. The columns
-// of q are orthonormal and already subtracted from y; those of p are orthogonal to them.
+// of q are orthonormal and already subtracted from y; the columns of p are orthogonal to them.
 func NewEven(n int, places []int, y []float64, q, p [][]float64, taper []float64) *Even {
 	if len(taper) != n || len(y) != len(places) {
 		panic(fmt.Sprintf("periodogram: NewEven: len(taper) = %d, want n = %d; len(y) = %d, want %d places", len(taper), n, len(y),

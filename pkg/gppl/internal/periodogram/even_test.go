@@ -41,7 +41,7 @@ func TestTransform(t *testing.T) {
 	}
 }
 
-// TestSlepian compares entries with those of SciPy's dpss(n, 4), and wants the most energy within the band.
+// TestSlepian compares entries with SciPy's dpss(n, 4), and wants the most energy within the band.
 func TestSlepian(t *testing.T) {
 	for _, c := range []struct {
 		n, at int

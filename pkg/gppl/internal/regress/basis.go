@@ -172,7 +172,7 @@ func (b *Basis) normal(ctx context.Context, h *mat.Dense, variance []float64, fl
 func jacobi(ctx context.Context, r, v [][]doubled.Float) {
 	const (
 		sweeps     = 40    // it converges quadratically, after some six
-		orthogonal = 1e-18 // beyond what Q has in float64
+		orthogonal = 1e-18 // exceeds the digits of Q in float64
 	)
 	for range sweeps {
 		done := true

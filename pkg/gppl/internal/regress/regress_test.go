@@ -330,7 +330,7 @@ func TestPredict(t *testing.T) {
 	near(t, "mean", mean, mat.Dot(full, &sy), 1e-9)
 	near(t, "variance", variances, prior-mat.Dot(full, &sk), 1e-8)
 
-	// The residuals' weights are those of the contrast.
+	// The residuals' weights equal the contrast's.
 	var r, alpha, want mat.VecDense
 	r.MulVec(p.joined(b), mat.NewVecDense(4, f.Contrast()))
 	want.MulVec(p.h, mat.NewVecDense(3, f.Beta()))

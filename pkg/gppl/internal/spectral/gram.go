@@ -45,7 +45,7 @@ func NewGram(k int) *Gram {
 	return g
 }
 
-// Keep sets s to the sum over those of the first m frequencies whose weight is above the threshold; a periodic function has
+// Keep sets s to the sum over the frequencies below m whose weight is above the threshold; a periodic function has
 // few.
 func (g *Gram) Keep(s []float64, m int, threshold float64) {
 	g.probed = min(g.Features.Rows/2, m+m/64+2)

@@ -194,7 +194,7 @@ func TestRegress(t *testing.T) {
 	near(t, "a mean on the features", blas64.Dot(dense.Column(h, 0), dense.Column(p.H, 1))/noise, want.At(0, 1), 1e-11)
 }
 
-// TestPart splits the derivative in the noise between two parts, the first of which has the weights v.
+// TestPart splits the derivative in the noise between two parts; the first has the weights v.
 func TestPart(t *testing.T) {
 	p := newProblem(t, true)
 	_, inverse := p.dense(t)

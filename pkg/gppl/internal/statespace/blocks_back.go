@@ -11,7 +11,7 @@ import (
 //
 //	in Φ:  Z = M·ΦP′ − Σ_j r_j(m_j + k·e_j)ᵀ         in Q:  ½M
 //
-// into the input, of which each block sums up its own squares on the diagonal, and in h at the input before it
+// into the input, where each block sums up its own squares on the diagonal, and in h at the input before it
 //
 //	k(1 + s·kᵀNk) − P·Nk − Σ_j α_j(m_j + Pr_j).
 func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {

@@ -28,7 +28,7 @@ func withParams(first, second float64) *Oscillator {
 	return oscillatorOf(2*math.Pi*first*math.Sqrt(ratio), math.Sqrt(ratio)/(1+ratio))
 }
 
-// processes are those of the tests, with the logs of their parameters.
+// processes returns the processes of the tests, with the logs of their parameters.
 func process(kind string, theta []float64) (Process, int) {
 	at := func(i int) float64 { return math.Exp(theta[i]) }
 	switch kind {
@@ -180,7 +180,7 @@ type blockCase struct {
 	name   string
 	kinds  []string
 	first  []int
-	counts []int // of weights, 0 for none
+	counts []int // numbers of weights, 0 for none
 	theta  []float64
 }
 

@@ -179,7 +179,7 @@ func TestManyColumns(t *testing.T) {
 		got, want := make([]float64, f.Derivatives()), make([]float64, f.Derivatives())
 		gotKnown, wantKnown := f.Gradient(got, r), g.Gradient(want, one)
 		differ("gradient", append(got, gotKnown), append(want, wantKnown))
-		clear(r.Data[few:]) // of the first column alone, and none of the last of CR
+		clear(r.Data[few:]) // rows of the first column alone, and none of the last of CR
 		r.Data[few-1] = 0
 		copy(one.Data, r.Data[:few])
 		clear(one.Data[few:])

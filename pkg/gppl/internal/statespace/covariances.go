@@ -33,7 +33,7 @@ func Covariances(ctx context.Context, dst blas64.General, at, t []float64, block
 	return nil
 }
 
-// covariances adds the contribution of the inputs t up to those of at, or, in the direction −1, of the inputs after them.
+// covariances adds the contribution of the inputs t at or before each of at, or, in the direction −1, of the inputs after them.
 func (b *Block) covariances(ctx context.Context, dst blas64.General, at, t []float64, alpha blas64.General, direction int) {
 	d, c := b.Process.Dim(), dst.Cols
 	waves, scale := b.amplitudes()
@@ -51,7 +51,7 @@ func (b *Block) covariances(ctx context.Context, dst blas64.General, at, t []flo
 			angles[j] = [2]float64{cos, sin}
 		}
 	}
-	weight := func(j int) float64 { // of the wave of process j at the last turn: cosines before sines
+	weight := func(j int) float64 { // the wave of process j at the last turn: cosines before sines
 		if waves[j] >= 0 && j > 0 && waves[j-1] == waves[j] {
 			return scale[j] * angles[j][1]
 		}

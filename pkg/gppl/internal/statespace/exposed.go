@@ -317,7 +317,7 @@ func (e *Exposed) walk(ws *windows, st *stride, p int) (s moves, ds []moves) {
 	for i := range d {
 		s.phi[i*d+i] = 1
 	}
-	share := func(j, k int) float64 { // of slot j in span k
+	share := func(j, k int) float64 { // share of slot j in span k
 		if st.slots[j].from <= k {
 			return st.slots[j].share
 		}

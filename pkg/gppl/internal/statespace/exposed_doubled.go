@@ -8,7 +8,7 @@ import (
 
 // After a gap, and over the prior at the first exposure, an average over a short exposure and f at its end are nearly the
 // same: separate rounding of their covariances to float64 loses the covariance of their difference. A doubled factorisation
-// therefore composes the covariances of a stride from those of its spans in double-double. Within a span nothing is lost.
+// therefore composes the covariances of a stride from its spans' in double-double. Within a span nothing is lost.
 
 // square is an n×n matrix by rows.
 type square struct {

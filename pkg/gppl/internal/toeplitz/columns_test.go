@@ -33,7 +33,7 @@ func indicators(n, sparse int, missing []int) blas64.General {
 	return c
 }
 
-// TestSparseColumns: solutions, products and sums of sparse columns are those of full ones, to what a rounding of A changes.
+// TestSparseColumns: solutions, products and sums of sparse columns equal those for full ones, up to the effect of rounding A.
 func TestSparseColumns(t *testing.T) {
 	var w Workspace
 	for _, n := range []int{7, 40, 301, testkit.Size(560, 700, 1500)} {
@@ -107,7 +107,7 @@ func TestSparseVerify(t *testing.T) {
 	}
 	f.x[300] += 1e-4 * f.x[0]
 	f.SolveColumns(&s, NewSparseColumns(indicators(600, 6, nil), 2), &w)
-	s.Rest = dense.New(0, 600) // those of the full columns are seen too
+	s.Rest = dense.New(0, 600) // the full columns are checked too
 	if err := f.Verify(&s, a); err == nil {
 		t.Error("rows of A⁻¹ are wrong, and nobody noticed")
 	}

@@ -28,7 +28,7 @@ type Workspace struct {
 
 	rest, step, along []float64
 	slid, reversed    []float64    // rows of A⁻¹ for sparse columns, and x from its end
-	spread            [2][]float64 // of a short factor, as correlated
+	spread            [2][]float64 // working memory for a short factor, like correlated
 	correlated        []float64
 
 	// Loops that run in parallel, made once so that calls do not allocate, and their operands.
@@ -82,7 +82,7 @@ func (l *lane) forward(dst []complex128, x []float64) {
 }
 
 // Solve sets dst to A⁻¹b, by 7 transforms of 2n numbers, or by 4n² flops for few rows, and 4nm flops for m missing rows. It
-// does not read missing entries of b, and sets those of dst to zero. dst may be b.
+// does not read missing entries of b, and sets dst's to zero. dst may be b.
 func (f *Factor) Solve(dst, b []float64, w *Workspace) {
 	f.check("dst", dst)
 	f.check("b", b)
@@ -213,7 +213,8 @@ func (f *Factor) correct(dst, b, work []float64) []float64 {
 	return work
 }
 
-// convolveShare sets the spectrum of lane 0 to the transform of L(x)L(x)ᵀb, of lane 1 to that of L(x̃)L(x̃)ᵀb, times size.
+// convolveShare sets the spectrum of lane 0 to the transform of L(x)L(x)ᵀb, of lane 1 to the transform of L(x̃)L(x̃)ᵀb, times
+// size.
 func (w *Workspace) convolveShare(i int) {
 	f, l := w.f, &w.lanes[i]
 	column := f.hat
