@@ -31,7 +31,7 @@ func verifyScale(grad []float64, s *scaling, k Kernel, terms, form, promise floa
 // checkAnswer returns an error unless the value of a loss at theta, and its gradient unless grad is nil, are finite.
 func checkAnswer(params []Param, value float64, grad, theta []float64) error {
 	if !numeric.IsFinite(value) {
-		return fmt.Errorf("gppl: the loss is %v at %s: an intermediate number overflows float64", value, describe("", at(params, theta)))
+		return fmt.Errorf("gppl: the loss is %v at %s: a number on the way overflows", value, describe("", at(params, theta)))
 	}
 	if i := numeric.FirstNotFinite(grad); i >= 0 {
 		return fmt.Errorf("gppl: the derivative in %s is %v at %s: check Contract of the kernel, or change the unit of x or y",

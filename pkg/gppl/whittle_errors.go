@@ -165,7 +165,7 @@ func (p *Panel) scoreCovariance(ctx context.Context, theta []float64) (sum *mat.
 		case err != nil:
 			return nil, fmt.Errorf("gppl: series %d of the panel: %w", s, err)
 		case s > 0 && (j == nil) != (sum == nil):
-			return nil, fmt.Errorf("gppl: series %d of the panel cannot join those before it: some losses are likelihoods and some are not", s)
+			return nil, fmt.Errorf("gppl: series %d of the panel cannot join the others: some losses are likelihoods, some are not", s)
 		case sum == nil:
 			sum = j
 		default:

@@ -31,7 +31,7 @@ type Fit struct {
 const log2Pi = 1.8378770664093454835606594728112352797
 
 // errIndefinite is the error where rounding has made QᵀA⁻¹Q indefinite.
-var errIndefinite = errors.New("the columns of the basis are indistinguishable under this covariance: HᵀA⁻¹H is singular to working precision")
+var errIndefinite = errors.New("the covariance does not distinguish the columns of the basis: HᵀA⁻¹H is singular in float64")
 
 // NewFit solves the regression from G = CᵀA⁻¹C, (1+h)×(1+h), C = [y − Qγ₀, Q]. It takes O(h³). γ₀ (Shift) is nil for an
 // unshifted y; otherwise the results are for y − Qγ₀, whose coefficients have the prior N(−γ₀, 1) if any. The units of y and
