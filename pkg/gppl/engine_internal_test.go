@@ -77,7 +77,7 @@ func engineKernels(v, l float64) []Kernel {
 	}
 }
 
-var inputKinds = []string{"irregular", "clustered", "duplicated", "unsorted", "regular", "unix"}
+var inputKinds = []string{"irregular", "clustered", "duplicated", "unsorted", "regular", "open", "unix"}
 
 // engineInputs returns n times that span about 100.
 func engineInputs(kind string, n int, rnd *rand.Rand) Inputs {
@@ -101,6 +101,10 @@ func engineInputs(kind string, n int, rnd *rand.Rand) Inputs {
 	case "regular":
 		for i := range x {
 			x[i] = 100 * float64(i) / float64(n)
+		}
+	case "open": // five places of seven, without the last of some
+		for i := range x {
+			x[i] = 70 * float64((i+i/29)/5*7+(i+i/29)%5) / float64(n)
 		}
 	case "unix":
 		for i := range x {

@@ -19,6 +19,8 @@ import (
 var (
 	_ exactEngine = (*toeplitzExact)(nil)
 	_ exactFactor = (*toeplitzFactor)(nil)
+	_ exactEngine = (*cyclesExact)(nil)
+	_ exactFactor = (*cyclesFactor)(nil)
 )
 
 // toeplitzExact takes any stationary kernel on a series with a constant step; a few values may be missing. A_ij = k(|i−j|·step) +
@@ -29,37 +31,93 @@ var (
 // so that n covariances and n derivatives suffice instead of the n² of a dense matrix. About 4n² flops for the factor, in memory
 // for O(n) numbers; the derivation is in internal/toeplitz.
 type toeplitzExact struct {
-	line      *observed.Line
-	grid      timeline.Regular
-	ok        bool
-	limit     float64        // bytes, of the options
-	tolerance float64        // nats per observation, of the options
-	idle      bool           // too large, or another engine is forced: columns are not transformed
-	columns   blas64.General // Cᵀ, c×n, at the places, 0 where missing
-	rhs       *toeplitz.Columns
-	mix       blas64.General // c×c: C = C₀·mix, rhs having C₀; none if C₀ = C
-	lag       []float64      // d·step
-	sampled   toeplitz.Lags  // those that an estimate looks at
-	factors   parallel.Pool[toeplitzFactor]
+	steps
+	line    *observed.Line
+	grid    timeline.Regular
+	ok      bool
+	limit   float64        // bytes, of the options
+	idle    bool           // too large, or another engine is forced: columns are not transformed
+	columns blas64.General // Cᵀ, c×n, at the places, 0 where missing
+	rhs     *toeplitz.Columns
+	mix     blas64.General // c×c: C = C₀·mix, rhs having C₀; none if C₀ = C
+	factors parallel.Pool[toeplitzFactor]
+}
+
+// newToeplitz returns the engine of a series on a constant step: of one that is observed at the same places of every cycle, or of
+// any other.
+func newToeplitz(l *observed.Line, o options) exactEngine {
+	e := newToeplitzExact(l, o)
+	if !e.ok && l.Noise.Even() && (o.Engine == "" || o.Engine == EngineToeplitz) {
+		if of, ok := timeline.CyclesOf(l.T); ok {
+			return newCyclesExact(l, &of, o)
+		}
+	}
+	return e
 }
 
 // newToeplitzExact makes the transforms of the columns, unless the options leave no use for them.
 func newToeplitzExact(l *observed.Line, o options) *toeplitzExact {
-	e := &toeplitzExact{line: l, limit: o.Memory, tolerance: o.tolerance}
+	e := &toeplitzExact{line: l, limit: o.Memory}
 	if e.grid, e.ok = timeline.RegularOf(l.T); !e.ok {
 		return e
 	}
 	if e.idle = o.Engine != "" && o.Engine != EngineToeplitz || !l.Noise.Even() || e.bytes() > o.Memory; e.idle {
 		return e
 	}
-	n := e.grid.N
-	e.columns, e.lag = e.atPlaces(l.Columns), make([]float64, n)
-	for d := range e.lag {
-		e.lag[d] = float64(d) * e.grid.Step
-	}
+	e.columns, e.steps = e.atPlaces(l.Columns), stepsOf(e.grid, e.grid.N, o.tolerance)
 	e.setColumns()
-	e.sampled = toeplitz.SampleLags(e.lag)
 	return e
+}
+
+// steps are the lags of a series on a constant step.
+type steps struct {
+	step, off float64       // of timeline.Regular
+	tolerance float64       // nats per observation, of the options
+	lag       []float64     // d·step
+	sampled   toeplitz.Lags // those that an estimate looks at
+}
+
+// stepsOf returns the lags of so many places of a grid.
+func stepsOf(grid timeline.Regular, places int, tolerance float64) steps {
+	s := steps{step: grid.Step, off: grid.Off, tolerance: tolerance, lag: make([]float64, places)}
+	for d := range s.lag {
+		s.lag[d] = float64(d) * grid.Step
+	}
+	s.sampled = toeplitz.SampleLags(s.lag)
+	return s
+}
+
+// errs predicts the error of a value of n places, by rounding and by inputs that are off their places, and the latter alone.
+func (s *steps) errs(c *compiled, places int) (all, moved float64) {
+	n := float64(places)
+	norm := c.noise + 2*s.sampled.Size(c.kernel.Cov) // ‖A‖, by its rows
+	moved = s.moved(c)
+	if moved > 0.1*s.tolerance { // the other bound takes hundreds of slopes of the kernel
+		moved = min(moved, 4*s.off*s.slopes(c.kernel)/c.noise)
+	}
+	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
+	// at most n/σ² and |α|², where the model is right, about as large.
+	return n/c.noise*0x1p-52*norm + n*moved, n * moved
+}
+
+// covariances sets c to the covariances of a model at the lags, noise included, by way of work.
+func (s *steps) covariances(c, work []float64, m *compiled) {
+	clear(c)
+	for _, term := range m.split.signal {
+		term.Cov(work, s.lag)
+		dense.Add(c, work)
+	}
+	c[0] += m.noise
+}
+
+// contract sets grad to the gradient, given the sums of A⁻¹ − UUᵀ at the lags; it halves the first of them.
+func (s *steps) contract(grad, sums []float64, m *compiled) {
+	clear(grad)
+	grad[len(grad)-1] = 0.5 * m.noise * sums[0]
+	sums[0] *= 0.5
+	for i, term := range m.split.signal {
+		term.Contract(m.split.own(grad, i), sums, s.lag)
+	}
 }
 
 // atPlaces returns the rows of a, in the order of the series, as columns at the places, 0 where missing.
@@ -112,16 +170,8 @@ func (e *toeplitzExact) estimate(c *compiled) choice.Estimate {
 		}
 		return choice.Cannot("another engine is forced")
 	}
-	n := float64(e.grid.N)
-	norm := c.noise + 2*e.sampled.Size(c.kernel.Cov) // ‖A‖, by its rows
-	moved := e.moved(c)
-	if moved > 0.1*e.tolerance { // the other bound takes hundreds of slopes of the kernel
-		moved = min(moved, 4*e.grid.Off*e.slopes(c.kernel)/c.noise)
-	}
-	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
-	// at most n/σ² and |α|², where the model is right, about as large.
-	f := choice.Estimate{Bytes: e.bytes(), Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing)), Moved: n * moved}
-	f.Err = n/c.noise*0x1p-52*norm + f.Moved
+	f := choice.Estimate{Bytes: e.bytes(), Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing))}
+	f.Err, f.Moved = e.errs(c, e.grid.N)
 	return f
 }
 
@@ -129,8 +179,8 @@ func (e *toeplitzExact) estimate(c *compiled) choice.Estimate {
 // k(δ)) is the variance of f(x_i + δ) − f(x_i). A prediction wᵀy of this difference has wᵀAw ≤ s², so that |w_i| ≤ s/σ; w_i is
 // what δ changes in ½log|A|, apart from s²/2σ² of the variance of y_i, which stays. If the model holds, ½yᵀA⁻¹y changes by no
 // more. Unlike the norm of the change of A, this does not grow with n.
-func (e *toeplitzExact) moved(c *compiled) float64 {
-	if e.grid.Off == 0 {
+func (s *steps) moved(c *compiled) float64 {
+	if s.off == 0 {
 		return 0
 	}
 	const halves = 24 // δ, δ/2, δ/4, …: a kernel may fall in much less than δ
@@ -138,23 +188,23 @@ func (e *toeplitzExact) moved(c *compiled) float64 {
 	defer scratchPool.Put(buf)
 	r, slopes := buf[0][:halves], buf[1][:halves]
 	for i := range r {
-		r[i] = math.Ldexp(e.grid.Off, -i)
+		r[i] = math.Ldexp(s.off, -i)
 	}
 	c.kernel.Slope(slopes, r)
 	var most float64
-	for _, s := range slopes {
-		most = max(most, math.Abs(s))
+	for _, slope := range slopes {
+		most = max(most, math.Abs(slope))
 	}
-	q := math.Sqrt(2*e.grid.Off*most) / math.Sqrt(c.noise) // s/σ or more
+	q := math.Sqrt(2*s.off*most) / math.Sqrt(c.noise) // s/σ or more
 	return 4 * (q + q*q)
 }
 
 // slopes returns about Σ_d |k′|, the largest near d·step, if some input is off its place.
-func (e *toeplitzExact) slopes(k Kernel) float64 {
-	if e.grid.Off == 0 {
+func (s *steps) slopes(k Kernel) float64 {
+	if s.off == 0 {
 		return 0
 	}
-	return e.sampled.Steepness(k.Slope, e.grid.Step)
+	return s.sampled.Steepness(k.Slope, s.step)
 }
 
 // toeplitzFactor is A of the places, factorised. Vectors of n entries are rows here.
@@ -178,12 +228,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 	f.work.Ctx = m.ctx
 	n := e.grid.N
 	f.c, f.sums = dense.Resize(f.c, n), dense.Resize(f.sums, n)
-	clear(f.c)
-	for _, term := range m.split.signal {
-		term.Cov(f.sums, e.lag)
-		dense.Add(f.c, f.sums)
-	}
-	f.c[0] += f.noise
+	e.covariances(f.c, f.sums, m)
 	if err := f.factor.Factorise(f.c, e.grid.Missing, &f.work); err != nil {
 		f.release()
 		return nil, notFactorised(m.kernel, m.noise, err, "gppl: toeplitz engine: %v", err)
@@ -238,12 +283,7 @@ func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
 	if err := f.factor.VerifySums(f.sums, f.Combined, verify.Pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())); err != nil {
 		return err
 	}
-	clear(grad)
-	grad[len(grad)-1] = 0.5 * f.noise * f.sums[0]
-	f.sums[0] *= 0.5
-	for i, term := range f.model.split.signal {
-		term.Contract(f.model.split.own(grad, i), f.sums, f.engine.lag)
-	}
+	f.engine.contract(grad, f.sums, f.model)
 	return nil
 }
 

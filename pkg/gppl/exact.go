@@ -153,7 +153,7 @@ var seriesEngines = []struct {
 	{EngineStateSpace, func(l *observed.Line, o options) exactEngine { return newStateSpaceExact(l).within(o) }},
 	{EngineSpectral, func(l *observed.Line, o options) exactEngine { return newSpectralExact(l, o) }},
 	{EngineGridded, func(l *observed.Line, _ options) exactEngine { return newGriddedExact(l) }},
-	{EngineToeplitz, func(l *observed.Line, o options) exactEngine { return newToeplitzExact(l, o) }},
+	{EngineToeplitz, func(l *observed.Line, o options) exactEngine { return newToeplitz(l, o) }},
 	{EngineBanded, func(l *observed.Line, _ options) exactEngine { return newBandedExact(l) }},
 	{EngineMixed, func(l *observed.Line, o options) exactEngine { return newMixedExact(l, o) }},
 }

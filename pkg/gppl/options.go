@@ -25,7 +25,8 @@ const (
 	// EngineGridded, for the exact likelihood, takes SE and its like on the line,
 	// in a time that grows with the range over the lengthscale, not with n.
 	EngineGridded = "gridded"
-	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a constant step; a few values may be missing.
+	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a constant step; a few values may be missing,
+	// and many at the same places of every cycle, as nights and weekends are.
 	EngineToeplitz = "toeplitz"
 	// EngineMixed, for the exact likelihood, takes sums on the line with kernels that few waves represent, such as periodic and
 	// quasi-periodic ones, however high their frequencies: as many columns, beside what a state space or a band takes.

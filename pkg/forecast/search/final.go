@@ -275,7 +275,7 @@ func (p *policy) allAffordable(kept []*trial, n int) (bool, error) {
 func (p *policy) affordable(m gppl.Model, v YScale) bool { return p.seconds(m, v) <= p.allowed() }
 
 // allowed is the time that the plan allows for an evaluation, that of dense algebra.
-func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, false) }
+func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, math.Inf(1)) }
 
 // seconds predicts the time of an evaluation of m.
 func (p *policy) seconds(m gppl.Model, v YScale) float64 {

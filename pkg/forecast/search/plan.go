@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -117,7 +118,7 @@ func (p *Planner) With(e Effort) Plan {
 	}
 	// The search tries four kernels (five in a series that may wander) with and without a season, then rounds of three kernels and
 	// the seasons. A candidate has about six parameters, a finalist nine; the evidence takes a gradient for each.
-	even := s.Errors == nil && s.Counting == nil && series.Regular(s.X[len(s.X)-plan.Trained:])
+	toeplitz := toeplitzPairs(s, plan.Trained)
 	const grown = 3
 	bases := 4
 	if len(s.X) > brief {
@@ -140,7 +141,7 @@ func (p *Planner) With(e Effort) Plan {
 	// A Toeplitz factor is solved for each regressor, holiday and change of level, too.
 	const column = 0.2 // of an evaluation without them
 	evaluation := func(n int) float64 {
-		return min(evaluationSeconds(n, false), (1+column*float64(s.EffectCount()))*evaluationSeconds(n, even))
+		return min(evaluationSeconds(n, math.Inf(1)), (1+column*float64(s.EffectCount()))*evaluationSeconds(n, toeplitz))
 	}
 	plan.Seconds += float64(first+later) * (typical + evidenceEvaluations) * evaluation(plan.Searched)
 	training, finalists := (typical+18)*evaluation(plan.Trained), 0
@@ -178,7 +179,7 @@ func (p *Planner) searchedOn(e Effort) (most, every int) {
 		periods = append(periods, c.period)
 	}
 	periods = append(periods, p.uneven...)
-	if s.NeedsDense() {
+	if s.NeedsDense() && !cyclic(s) {
 		return most, thinnedTo(s, most, periods)
 	}
 	for _, period := range periods {
@@ -206,6 +207,11 @@ func (p *Planner) searchedOn(e Effort) (most, every int) {
 		}
 	}
 	return min(most, len(s.X)), every
+}
+
+// cyclic reports whether the latest observations have the same closed places in every cycle: some of them would have none.
+func cyclic(s *series.Series) bool {
+	return s.Errors == nil && s.Counting == nil && series.OpenPlaces(s.X[max(0, len(s.X)-series.DecisiveRows):]) > 0
 }
 
 // mostEvery is the most in which one observation of a long uneven series is compared.

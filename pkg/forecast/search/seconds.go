@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -13,20 +14,33 @@ const (
 	toeplitzPair = 1.5e-9 // seconds per pair of observations for a Toeplitz factor and its gradient
 )
 
-// evaluationSeconds predicts the time of a likelihood and its gradient, by a Toeplitz factor or by dense algebra. The constants
-// were measured on sums of three terms.
-func evaluationSeconds(n int, regular bool) float64 {
+// evaluationSeconds predicts the time of a likelihood and its gradient, by dense algebra or by a Toeplitz factor that takes the
+// given seconds for a pair of observations (toeplitzPairs). The constants were measured on sums of three terms.
+func evaluationSeconds(n int, toeplitz float64) float64 {
 	const (
 		overhead = 4e-5
 		place    = 1e-6
 		pair     = 60e-9 // covariances and derivatives of two observations
 	)
 	size := float64(n)
-	dense := 0.5 * (size*size*size*2/coreFlops + size*size*pair)
-	if regular {
-		dense = math.Min(dense, size*size*toeplitzPair+size*place)
+	return overhead + min(0.5*(size*size*size*2/coreFlops+size*size*pair), size*size*toeplitz+size*place)
+}
+
+// toeplitzPairs returns the seconds that a Toeplitz factor of the latest n observations takes for each pair of them, more if some
+// places of every cycle are closed (series.OpenPlaces); +Inf if it does not take them.
+func toeplitzPairs(s *series.Series, n int) float64 {
+	const one, open = 2, 0.25 // times toeplitzPair, with closed places, and more for each open one
+	x := s.X[len(s.X)-n:]
+	if s.Errors != nil || s.Counting != nil {
+		return math.Inf(1)
 	}
-	return overhead + dense
+	if series.Regular(x) {
+		return toeplitzPair
+	}
+	if b := series.OpenPlaces(x); b > 0 {
+		return toeplitzPair * (one + open*float64(b))
+	}
+	return math.Inf(1)
 }
 
 // searchSeconds predicts the time of the search for the starts of a kernel (auto.FindStarts): its likelihoods of n observations
@@ -48,9 +62,9 @@ func searchSeconds(k gppl.Kernel, n int) float64 {
 		}
 	}
 	if n > whole {
-		return seconds + count*3*evaluationSeconds(part, false)
+		return seconds + count*3*evaluationSeconds(part, math.Inf(1))
 	}
-	return count * evaluationSeconds(n, false)
+	return count * evaluationSeconds(n, math.Inf(1))
 }
 
 // newtonEvaluations is about the number of Gaussian evaluations that one by Laplace's method takes.

@@ -269,9 +269,9 @@ func (p *policy) beliefs(of candidate, m gppl.Model, v YScale) beliefs {
 // settings returns the settings of a training on n observations. With a budget, an evaluation that takes much longer than planned
 // counts as several: by dense algebra, for example, if the noise has vanished.
 func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
-	if x := p.series.X; p.options.Budget > 0 {
+	if p.options.Budget > 0 {
 		const longer = 8 // times
-		s.EvaluationSeconds = longer * evaluationSeconds(n, p.series.Errors == nil && series.Regular(x[len(x)-n:]))
+		s.EvaluationSeconds = longer * evaluationSeconds(n, toeplitzPairs(p.series, n))
 	}
 	return p.progress.settings(t.Name(), "training", s)
 }

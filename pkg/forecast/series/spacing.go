@@ -18,6 +18,16 @@ func Regular(x []float64) bool {
 	return ok && float64(g.N) <= (1+missing)*float64(len(x)) && g.Off <= off*g.Step
 }
 
+// OpenPlaces returns the number of observations in a cycle of ascending x that have a constant step and the same closed places
+// in every cycle, as nights and weekends are; 0 for others. The Toeplitz engine then takes any kernel, in O(b·n²) for b of them.
+func OpenPlaces(x []float64) int {
+	const off = 1e-4
+	if c, ok := timeline.CyclesOf(x); ok && c.Off <= off*c.Step {
+		return len(c.Open)
+	}
+	return 0
+}
+
 // NeedsDense reports whether most kernels take n³: the series is long, and its latest x are not regular or its observations have
 // errors of their own or are counts.
 func (s *Series) NeedsDense() bool {

@@ -31,3 +31,26 @@ func grid(n int) []float64 {
 	x := timeline.Steps(n)
 	return x
 }
+
+func TestOpenPlaces(t *testing.T) {
+	var days []float64
+	for i := range 100 {
+		days = append(days, float64(i/5*7+i%5))
+	}
+	late := slices.Clone(days)
+	late[50] += 0.01
+	for name, c := range map[string]struct {
+		x    []float64
+		want int
+	}{
+		"working days":       {days, 5},
+		"without a holiday":  {slices.Delete(slices.Clone(days), 40, 41), 5},
+		"an hour late":       {late, 0},
+		"every day":          {grid(100), 0},
+		"fewer than a month": {days[:15], 0},
+	} {
+		if got := OpenPlaces(c.x); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}
