@@ -43,6 +43,12 @@ func (p *policy) final() error {
 		kept = bestOfEach(p.trials)
 	}
 	p.upTo(firstShare+growthShare+finalShare, len(kept))
+	if !spent {
+		var err error
+		if kept, err = p.widen(kept); err != nil {
+			return err
+		}
+	}
 	n, err := p.learnable(kept)
 	for {
 		if err == nil {
