@@ -68,9 +68,6 @@ func (stationary) seasonal(s season) gppl.Kernel {
 		PeriodicLengthscale: cmp.Or(s.smoothness, smoothSeason)}
 }
 
-// smoothSeason is the periodic lengthscale at which the training of a season begins, and the median of its prior: a wave has 1.
-const smoothSeason = 0.8
-
 // turning is a season of two harmonics, whose cost is linear in n for any x.
 func (stationary) turning(s season) gppl.Kernel {
 	return gppl.Rotation{Variance: 0.3, Period: s.period, Quality: seasonQuality, Difference: 0.5, Mix: 0.5}
