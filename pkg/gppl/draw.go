@@ -51,7 +51,7 @@ func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option
 	if m.Noise == 0 { // y is f
 		checked.Noise = 1
 	}
-	if err := cmp.Or(checked.Check(), x.check("x")); err != nil {
+	if err := cmp.Or(checked.Check(), x.check("x"), m.CheckAxes(x)); err != nil {
 		return d, err
 	}
 	if len(m.Channels) > 0 {

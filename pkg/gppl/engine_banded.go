@@ -68,12 +68,12 @@ func (b *band) fill(k Kernel, diagonal float64) {
 		b.lags.Evaluate(k)
 	}
 	b.gram.EachTile(func(row, col int, tile blas64.General) {
-		b.distances(tile, row, col)
 		if table {
+			b.distances(tile, row, col)
 			b.lags.Look(tile.Data, tile.Data)
 			return
 		}
-		covariances(tile.Data, k, b.points(row, tile.Rows), b.points(col, tile.Cols), tile.Data)
+		covariances(tile.Data, k, b.points(row, tile.Rows), b.points(col, tile.Cols))
 	})
 	b.gram.AddDiagonal(diagonal)
 }
@@ -110,8 +110,8 @@ func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col
 				l, w, r := &b.lanes[c], tile, tile
 				w.Data, r.Data = l.W[:tile.Rows*tile.Cols], l.R[:tile.Rows*tile.Cols]
 				weigh(l, row, col, tile, w)
-				b.distances(r, row, col)
 				if table {
+					b.distances(r, row, col)
 					b.lags.Add(c, w.Data, r.Data)
 					return
 				}
@@ -366,8 +366,7 @@ func (p *bandedPosterior) batch(means blas64.General, squares, x []float64, prio
 	k := len(x)
 	near, at := p.of.x.Slice(lo, hi), Scalars(x)
 	cross := blas64.General{Rows: hi - lo, Cols: k, Stride: k, Data: space[lo*k : hi*k]}
-	distances(cross.Data, near, at)
-	covariances(cross.Data, p.kernel, near, at, cross.Data)
+	covariances(cross.Data, p.kernel, near, at)
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, cross, dense.Rows(p.of.alpha, lo, hi-lo), 0, means)
 	all := blas64.General{Rows: p.of.x.Len(), Cols: k, Stride: k, Data: space[:p.of.x.Len()*k]}
 	p.band.gram.Squares(squares, all, lo, hi, p.least, negligible*prior)

@@ -125,7 +125,6 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 				w[p] *= 0.5
 			}
 		}
-		tileDistances(r, f.engine.x, j, i)
 		contractions(l.Grad[:last], f.kernel, w, f.engine.x.block(j), f.engine.x.block(i), r)
 	})
 	clear(grad)
@@ -168,16 +167,10 @@ func (x Inputs) block(b int) Inputs {
 	return x.Slice(from, from+dense.Width(x.Len(), b))
 }
 
-// tileDistances sets the row-major tile r to the distances between blocks i and j of x.
-func tileDistances(r []float64, x Inputs, i, j int) {
-	distances(r, x.block(i), x.block(j))
-}
-
 // fillGram sets l to the lower triangle of K + noise·I.
 func fillGram(l *dense.Lower, x Inputs, k Kernel, noise float64) {
 	l.EachTile(func(i, j int, t blas64.General) {
-		tileDistances(t.Data, x, i, j)
-		covariances(t.Data, k, x.block(i), x.block(j), t.Data)
+		covariances(t.Data, k, x.block(i), x.block(j))
 	})
 	l.AddDiagonal(noise)
 }
@@ -218,8 +211,7 @@ func (c conditioner) joint(ctx context.Context, means blas64.General, cov *dense
 // crossCovariance returns k(a, b), len(a) by len(b).
 func crossCovariance(a, b Inputs, k Kernel) blas64.General {
 	c := dense.New(a.Len(), b.Len())
-	distances(c.Data, a, b)
-	covariances(c.Data, k, a, b, c.Data)
+	covariances(c.Data, k, a, b)
 	return c
 }
 

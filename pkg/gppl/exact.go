@@ -80,9 +80,6 @@ func NewExact(ctx context.Context, m Model, d Data, opts ...Option) (*Exact, err
 	if len(m.Channels) > 0 || d.isViewed() {
 		return newViewedExact(ctx, m, d, o)
 	}
-	if d.X.Dim() != 1 && isPlaced(m.Kernel) {
-		return nil, fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d", m.Kernel, d.X.Dim())
-	}
 	var series *observed.Line
 	if d.X.Dim() == 1 {
 		series = observed.Sorted(d.X.at)
@@ -327,8 +324,9 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 func (l *Exact) estimate(c *exactCall) {
 	l.chooser.Begin(&c.Selection)
 	blur := float64(l.n) * phases(c.kernel, l.span, l.rows.Least(c.noise), 1)
+	placed := isPlaced(c.kernel)
 	for i, e := range l.engines {
-		if _, ok := e.(takesPlaced); c.plain != nil && !ok {
+		if _, ok := e.(takesPlaced); placed && !ok {
 			c.Candidates[i] = choice.Cannot(notPlaced)
 			continue
 		}

@@ -138,7 +138,8 @@ func (o *objective) valueGrad(grad []float64) (float64, error) {
 // Informed is a loss that knows its Fisher information, or its expected curvature: PL, PL with the residual, and Whittle.
 type Informed interface {
 	Loss
-	// Information returns the Fisher information in the logs of all parameters at the natural values theta.
+	// Information returns the Fisher information in the logs of all parameters, of RoleLocation in themselves, at the natural
+	// values theta.
 	Information(ctx context.Context, theta []float64) (*mat.SymDense, error)
 }
 
@@ -169,7 +170,10 @@ func (o *objective) information(h *mat.SymDense, u []float64, of Informed) {
 	for j, i := range o.trained {
 		t := o.through[i]
 		at[i] = t.Natural(u[j])
-		slope[j] = t.Slope(u[j]) / at[i] // ∂log θ/∂u
+		slope[j] = t.Slope(u[j])
+		if o.params[i].Role != RoleLocation { // whose information is in itself
+			slope[j] /= at[i] // ∂log θ/∂u
+		}
 	}
 	info, err := of.Information(o.ctx, at)
 	if err != nil {

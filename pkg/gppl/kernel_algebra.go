@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 var (
@@ -50,12 +49,12 @@ func compose(parts []Kernel, what string) composite {
 func (c composite) Params() []Param {
 	count := map[string]int{}
 	for _, p := range c.parts {
-		count[typed.Name(p)]++
+		count[nameOf(p)]++
 	}
 	seen := map[string]int{}
 	var params []Param
 	for _, part := range c.parts {
-		name := typed.Name(part)
+		name := nameOf(part)
 		if count[name] > 1 {
 			seen[name]++
 			name = fmt.Sprint(name, seen[name])
@@ -137,6 +136,14 @@ func redundant(k Kernel, offset int) (at []int) {
 	case Sum:
 		for i, p := range k.parts {
 			at = append(at, redundant(p, offset+k.offset[i])...)
+		}
+	case Axes:
+		return redundant(k.kernel, offset)
+	case Anisotropic:
+		for _, i := range redundant(k.kernel, 0) {
+			if own, is := k.param(i); is {
+				at = append(at, offset+own)
+			}
 		}
 	case Product:
 		scaled := false

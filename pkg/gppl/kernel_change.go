@@ -1,17 +1,12 @@
 package gppl
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"slices"
-	"sync"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/transform"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
-
-	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 var (
@@ -81,240 +76,74 @@ func (k ChangePoint) after(x float64) (s, rest float64) {
 	return 1 / (1 + math.Exp(-u)), 1 / (1 + math.Exp(u))
 }
 
-func (k ChangePoint) CovAt(dst, a, b, r []float64) {
-	covAt(dst, k.Before, a, b, r)
-	work := borrow(len(r))
-	defer giveBack(work)
-	second := work[:len(r)]
-	covAt(second, k.After, a, b, r)
-	for i := range dst {
-		sa, ra := k.after(a[i])
-		sb, rb := k.after(b[i])
-		dst[i] = ra*rb*dst[i] + sa*sb*second[i]
-	}
+func (k ChangePoint) At(x, y []float64) float64 { return atPair(k, x, y) }
+func (k ChangePoint) ContractAt(grad []float64, w float64, x, y []float64) {
+	contractPair(grad, k, w, x, y)
 }
-
-func (k ChangePoint) ContractAt(grad, w, a, b, r []float64) {
-	n, own := len(r), len(grad)-2
-	work := borrow(3 * n)
-	defer giveBack(work)
-	first, second, part := work[:n], work[n:2*n], work[2*n:3*n]
-	covAt(first, k.Before, a, b, r)
-	covAt(second, k.After, a, b, r)
-	var gc, gw float64
-	for i := range part {
-		sa, ra := k.after(a[i])
-		sb, rb := k.after(b[i])
-		// ∂s = s(1 − s)·∂u, u = (x − c)/w: ∂u/∂c = −1/w, ∂u/∂log w = −u.
-		da, db := sa*ra*(sb*second[i]-rb*first[i]), sb*rb*(sa*second[i]-ra*first[i])
-		gc -= w[i] * (da + db)
-		gw -= w[i] * (da*(a[i]-k.Location) + db*(b[i]-k.Location))
-		part[i] = w[i] * ra * rb
-		second[i] = w[i] * sa * sb
-	}
-	split := len(k.Before.Params())
-	contractAt(grad[:split], k.Before, part, a, b, r)
-	contractAt(grad[split:own], k.After, second, a, b, r)
-	grad[own] += gc / k.Width
-	grad[own+1] += gw / k.Width
-}
-
-// isPlaced is IsPlaced of a kernel.
-func isPlaced(k Kernel) bool {
-	_, ok := k.(capability.Placed)
-	return ok || slices.ContainsFunc(parts(k), isPlaced)
-}
-
-// Parts returns the terms, which must not be changed.
-func (k Sum) Parts() []Kernel { return k.parts }
-
-// Parts returns the factors, which must not be changed.
-func (k Product) Parts() []Kernel { return k.parts }
+func (k ChangePoint) SlopeAt(dst, x, y []float64) { slopePair(dst, k, x, y) }
 
 // Parts returns the kernels before and after the change.
 func (k ChangePoint) Parts() []Kernel { return []Kernel{k.Before, k.After} }
 
-// parts returns the kernels that k is made of: nil if it is no Sum, Product or ChangePoint.
-func parts(k Kernel) []Kernel {
-	if k, ok := k.(interface{ Parts() []Kernel }); ok {
-		return k.Parts()
-	}
-	return nil
-}
-
-// covAt sets dst[i] = k(a[i], b[i]), where r[i] is their distance. dst must not be one of the others.
-func covAt(dst []float64, k Kernel, a, b, r []float64) {
-	if !isPlaced(k) {
-		k.Cov(dst, r)
-		return
-	}
-	switch k := k.(type) {
-	case capability.Placed:
-		k.CovAt(dst, a, b, r)
-	case Sum:
-		eachPart(dst, k.parts, a, b, r, func(acc, v float64) float64 { return acc + v })
-	case Product:
-		eachPart(dst, k.parts, a, b, r, func(acc, v float64) float64 { return acc * v })
-	}
-}
-
-// eachPart sets dst to the covariances of the parts, combined by op.
-func eachPart(dst []float64, parts []Kernel, a, b, r []float64, op func(acc, v float64) float64) {
-	work := borrow(len(r))
+func (k ChangePoint) covBlock(dst []float64, a, b Inputs) {
+	work := borrow(len(dst))
 	defer giveBack(work)
-	v := work[:len(r)]
-	covAt(dst, parts[0], a, b, r)
-	for _, p := range parts[1:] {
-		covAt(v, p, a, b, r)
-		for i := range dst {
-			dst[i] = op(dst[i], v[i])
+	second := *work
+	covariances(dst, k.Before, a, b)
+	covariances(second, k.After, a, b)
+	m := b.Len()
+	for i, ai := range a.at {
+		sa, ra := k.after(ai)
+		for j, bj := range b.at {
+			sb, rb := k.after(bj)
+			dst[i*m+j] = ra*rb*dst[i*m+j] + sa*sb*second[i*m+j]
 		}
 	}
 }
 
-// contractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p (see Placed).
-func contractAt(grad []float64, k Kernel, w, a, b, r []float64) {
-	if !isPlaced(k) {
-		k.Contract(grad, w, r)
-		return
-	}
-	switch k := k.(type) {
-	case capability.Placed:
-		k.ContractAt(grad, w, a, b, r)
-	case Sum:
-		for i, p := range k.parts {
-			contractAt(grad[k.offset[i]:k.offset[i+1]], p, w, a, b, r)
-		}
-	case Product:
-		work := borrow(2 * len(r))
-		defer giveBack(work)
-		rest, v := work[:len(r)], work[len(r):2*len(r)]
-		for i, p := range k.parts {
-			copy(rest, w)
-			for j, other := range k.parts {
-				if j == i {
-					continue
-				}
-				covAt(v, other, a, b, r)
-				for l := range rest {
-					rest[l] *= v[l]
-				}
-			}
-			contractAt(grad[k.offset[i]:k.offset[i+1]], p, rest, a, b, r)
+func (k ChangePoint) contractBlock(grad, w []float64, a, b Inputs) {
+	n, own, m := len(w), len(grad)-2, b.Len()
+	work := borrow(4 * n)
+	defer giveBack(work)
+	first, second, part, room := (*work)[:n], (*work)[n:2*n], (*work)[2*n:3*n], (*work)[3*n:]
+	covariances(first, k.Before, a, b)
+	covariances(second, k.After, a, b)
+	var gc, gw float64
+	for i, ai := range a.at {
+		sa, ra := k.after(ai)
+		for j, bj := range b.at {
+			at := i*m + j
+			sb, rb := k.after(bj)
+			// ∂s = s(1 − s)·∂u, u = (x − c)/w: ∂u/∂c = −1/w, ∂u/∂log w = −u.
+			da, db := sa*ra*(sb*second[at]-rb*first[at]), sb*rb*(sa*second[at]-ra*first[at])
+			gc -= w[at] * (da + db)
+			gw -= w[at] * (da*(ai-k.Location) + db*(bj-k.Location))
+			part[at] = w[at] * ra * rb
+			second[at] = w[at] * sa * sb
 		}
 	}
+	split := len(k.Before.Params())
+	contractions(grad[:split], k.Before, part, a, b, room)
+	contractions(grad[split:own], k.After, second, a, b, room)
+	grad[own] += gc / k.Width
+	grad[own+1] += gw / k.Width
 }
 
-// workPool keeps working memory for covAt and contractAt.
-var workPool = sync.Pool{New: func() any { return new([]float64) }}
-
-func borrow(n int) []float64 {
-	w := workPool.Get().(*[]float64)
-	return dense.Resize(*w, n)
-}
-
-func giveBack(w []float64) { workPool.Put(&w) }
-
-// Covariance sets dst, len(a)×len(b) and row-major, to k(a_i, b_j), without the nugget. It also serves kernels that depend on
-// position, for which Kernel.Cov is only a bound. It panics if a length is wrong.
-func Covariance(ctx context.Context, dst []float64, k Kernel, a, b Inputs) error {
-	n, m := a.Len(), b.Len()
-	if len(dst) != n*m {
-		panic(fmt.Sprintf("gppl: Covariance: len(dst) = %d for %d×%d inputs", len(dst), n, m))
-	}
-	if m == 0 {
-		return ctx.Err()
-	}
-	rows := max(1, (1<<16)/m)
-	for from := 0; from < n; from += rows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		to := min(n, from+rows)
-		some, at := dst[from*m:to*m], a.Slice(from, to)
-		distances(some, at, b)
-		covariances(some, k, at, b, some)
-	}
-	return ctx.Err()
-}
-
-// covariances sets c, row-major of the rows a and the columns b, to k(a, b), given their distances in r, which may be c.
-func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
-	if !isPlaced(k) {
-		k.Cov(c, r)
-		return
-	}
-	n := len(c)
+func (k ChangePoint) slopeBlock(dst []float64, a, b Inputs) {
+	n, m := len(dst), b.Len()
 	work := borrow(3 * n)
 	defer giveBack(work)
-	rows, cols := pairedInputs(work, a, b)
-	copy(work[2*n:3*n], r)
-	covAt(c, k, rows, cols, work[2*n:3*n])
-}
-
-// contractions is Contract for the pairs of the rows a and the columns b.
-func contractions(grad []float64, k Kernel, w []float64, a, b Inputs, r []float64) {
-	if !isPlaced(k) {
-		k.Contract(grad, w, r)
-		return
-	}
-	work := borrow(2 * len(r))
-	defer giveBack(work)
-	rows, cols := pairedInputs(work, a, b)
-	contractAt(grad, k, w, rows, cols, r)
-}
-
-// pairedInputs returns the row's and the column's input of each pair, in the memory of work.
-func pairedInputs(work []float64, a, b Inputs) (rows, cols []float64) {
-	n := a.Len() * b.Len()
-	rows, cols = work[:n], work[n:2*n]
-	for i, v := range a.at {
-		copy(cols[i*b.Len():], b.at)
-		for j := range b.Len() {
-			rows[i*b.Len()+j] = v
+	first, second, later := (*work)[:n], (*work)[n:2*n], (*work)[2*n:]
+	covariances(first, k.Before, a, b)
+	covariances(second, k.After, a, b)
+	slopes(dst, k.Before, a, b)
+	slopes(later, k.After, a, b)
+	for i, ai := range a.at {
+		sa, ra := k.after(ai)
+		for j, bj := range b.at {
+			at := i*m + j
+			sb, rb := k.after(bj)
+			dst[at] = ra*rb*dst[at] + sa*sb*later[at] + sb*rb/k.Width*(sa*second[at]-ra*first[at])
 		}
 	}
-	return rows, cols
-}
-
-// variancesAt sets dst to k(x, x) without the nugget.
-func variancesAt(dst []float64, k Kernel, x Inputs) {
-	if isPlaced(k) {
-		covAt(dst, k, x.at, x.at, make([]float64, len(dst)))
-		return
-	}
-	v := variance(k)
-	for i := range dst {
-		dst[i] = v
-	}
-}
-
-// notPlaced is the reason of engines, and of losses, that know distances alone.
-const notPlaced = "the covariance depends on where the inputs are, not on their distance alone"
-
-// needsDistances returns an error if k is Placed. Code that works on distances alone calls it; what names this code.
-func needsDistances(what string, k Kernel) error {
-	if isPlaced(k) {
-		return fmt.Errorf("gppl: %s does not take %v: %s; the exact likelihood does", what, k, notPlaced)
-	}
-	return nil
-}
-
-// checkPlaced is an error if a change point in k has parts that it does not take.
-func checkPlaced(k Kernel) error {
-	if k, ok := k.(ChangePoint); ok {
-		if k.Before == nil || k.After == nil {
-			return fmt.Errorf("gppl: a change point needs a kernel before and one after it")
-		}
-		if capability.Nugget(k.Before) > 0 || capability.Nugget(k.After) > 0 {
-			return fmt.Errorf("gppl: %v has white noise on a side of its change point: the noise is one for all, or"+
-				" Data.WithRelativeErrors", k)
-		}
-	}
-	for _, p := range parts(k) {
-		if err := checkPlaced(p); err != nil {
-			return err
-		}
-	}
-	return nil
 }

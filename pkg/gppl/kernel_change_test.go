@@ -18,7 +18,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
-	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -203,20 +202,9 @@ func TestChangePointRefused(t *testing.T) {
 	d := changeData(40)
 	change := changeCases()["change"]
 	m := gppl.Model{Kernel: gppl.Add(change, gppl.SE{Variance: 0.3, Lengthscale: 1.1}), Noise: 0.2}
-	p, err := gppl.NewProjection(t.Context(), gppl.Sphere{}, d.X, 10, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
 	refuses := map[string]func() error{
-		"PL":          func() error { _, err := gppl.NewProjected(t.Context(), m, d, p); return err },
-		"VFE":         func() error { _, err := gppl.NewVFE(t.Context(), m, d, d.X.Slice(0, 5), gppl.VFEOptions{}); return err },
-		"Whittle":     func() error { _, err := gppl.NewWhittle(t.Context(), m, d, gppl.WhittleOptions{}); return err },
-		"Information": func() error { _, err := fisher.New(t.Context(), m, d.X); return err },
-		"auto.Fit":    func() error { _, err := auto.Fit(t.Context(), m, d, auto.Settings{}); return err },
-		"Eigen": func() error {
-			_, err := gppl.NewProjection(t.Context(), gppl.Eigen{Kernel: m.Kernel}, d.X, 5, 1)
-			return err
-		},
+		"Whittle":  func() error { _, err := gppl.NewWhittle(t.Context(), m, d, gppl.WhittleOptions{}); return err },
+		"auto.Fit": func() error { _, err := auto.Fit(t.Context(), m, d, auto.Settings{}); return err },
 	}
 	for _, e := range []string{gppl.EngineSpectral, gppl.EngineToeplitz, gppl.EngineStateSpace, gppl.EngineGridded} {
 		refuses[e] = func() error {

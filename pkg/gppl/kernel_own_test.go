@@ -171,23 +171,23 @@ func (k Swell) String() string {
 	return fmt.Sprintf("Swell(variance=%.4g, lengthscale=%.4g, period=%.4g)", k.Variance, k.Lengthscale, k.Period)
 }
 
-func (k Swell) CovAt(dst, a, b, r []float64) {
-	k.Cov(dst, r)
-	for i := range dst {
-		dst[i] *= math.Cos(2*math.Pi*a[i]/k.Period) * math.Cos(2*math.Pi*b[i]/k.Period)
-	}
+func (k Swell) At(x, y []float64) float64 {
+	v := []float64{math.Abs(x[0] - y[0])}
+	k.Cov(v, v)
+	return v[0] * math.Cos(2*math.Pi*x[0]/k.Period) * math.Cos(2*math.Pi*y[0]/k.Period)
 }
 
-func (k Swell) ContractAt(grad, w, a, b, r []float64) {
-	cov, modulated := make([]float64, len(r)), make([]float64, len(r))
-	k.Cov(cov, r)
-	for i, c := range cov {
-		sa, ca := math.Sincos(2 * math.Pi * a[i] / k.Period)
-		sb, cb := math.Sincos(2 * math.Pi * b[i] / k.Period)
-		grad[2] += w[i] * c * 2 * math.Pi / k.Period * (a[i]*sa*cb + b[i]*sb*ca)
-		modulated[i] = w[i] * ca * cb
-	}
-	k.bound().Contract(grad[:2], modulated, r)
+func (k Swell) ContractAt(grad []float64, w float64, x, y []float64) {
+	v := k.At(x, y)
+	f := 2 * math.Pi / k.Period
+	grad[0] += w * v
+	grad[1] += w * v * (x[0] - y[0]) * (x[0] - y[0]) / (k.Lengthscale * k.Lengthscale)
+	grad[2] += w * v * f * (x[0]*math.Tan(f*x[0]) + y[0]*math.Tan(f*y[0]))
+}
+
+func (k Swell) SlopeAt(dst, x, y []float64) {
+	f := 2 * math.Pi / k.Period
+	dst[0] = k.At(x, y) * ((x[0]-y[0])/(k.Lengthscale*k.Lengthscale) - f*math.Tan(f*y[0]))
 }
 
 func TestOwnKernels(t *testing.T) {

@@ -177,7 +177,7 @@ func notNil(where, what string, argument any) {
 // with them or the model.
 func checked(m Model, d Data, opts []Option) (Data, options, error) {
 	d = d.clone()
-	if err := cmp.Or(m.covers(d), m.checkWith(d), d.Check()); err != nil {
+	if err := cmp.Or(m.covers(d), m.checkWith(d), d.Check(), m.CheckAxes(d.X)); err != nil {
 		return d, options{}, err
 	}
 	o, err := optionsOf(opts)

@@ -122,9 +122,35 @@ func (m Model) Amplitudes() []int {
 // own.
 func (m Model) NoiseTerms() []int { return noiseTerms(m.Kernel) }
 
-// IsPlaced reports whether the covariance of the kernel, or of a part of it, depends on where the inputs are, not on their
-// distance alone. Code that calls Kernel.Cov on distances must refuse such a kernel.
+// IsPlaced reports whether the covariance of the kernel, or of a part of it, depends on the inputs themselves, not on their
+// distance alone (capability.Placed): one of some axes, or with a lengthscale for each. Code that calls Kernel.Cov on distances
+// must refuse such a kernel.
 func (m Model) IsPlaced() bool { return isPlaced(m.Kernel) }
+
+// CheckAxes returns an error if the kernel, or a part of it, is on an axis that x does not have, or has more or fewer
+// lengthscales than x has axes. Losses, draws and posteriors check it.
+func (m Model) CheckAxes(x Inputs) error { return checkAxes(m.Kernel, x.Dim()) }
+
+// PairGrad returns k(x, y), without the nugget, and sets grad to its derivatives: in the log of each parameter of the kernel, and
+// in a parameter of RoleLocation itself. It panics if len(grad) is not the number of these parameters.
+func (m Model) PairGrad(grad, x, y []float64) float64 {
+	if n := len(m.Kernel.Params()); len(grad) != n {
+		panic(fmt.Sprintf("gppl: PairGrad: len(grad) = %d, want %d", len(grad), n))
+	}
+	clear(grad)
+	contractPair(grad, m.Kernel, 1, x, y)
+	return atPair(m.Kernel, x, y)
+}
+
+// AxesOf returns, for each parameter of the kernel, the axes of inputs of dimension d that it is of: all, for a kernel of
+// distances.
+func (m Model) AxesOf(d int) [][]int {
+	all := make([]int, d)
+	for i := range all {
+		all[i] = i
+	}
+	return axesOf(m.Kernel, all)
+}
 
 // trained returns the parameters as a loss trains them: a noise variance of 0, which checkWith takes, is kept.
 func (m Model) trained() []Param {

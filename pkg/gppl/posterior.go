@@ -312,6 +312,11 @@ func (p *Posterior) checkDim(x Inputs) {
 	if x.Dim() != p.dim && p.dim != 0 {
 		panic(fmt.Sprintf("gppl: Posterior: x has dimension %d, the data have %d", x.Dim(), p.dim))
 	}
+	if p.dim == 0 && x.Len() > 0 { // a prior
+		if err := p.model.CheckAxes(x); err != nil {
+			panic("gppl: Posterior: " + err.Error())
+		}
+	}
 }
 
 // checkPlain returns an error if p is of channels or exposures.

@@ -218,11 +218,11 @@ func (p *Posterior) Joint(ctx context.Context, x Inputs) (mean []float64, cov *m
 // Gradient returns the derivatives, along each axis of x, of the mean and of the variance that Latent returns: entry i·d + a is
 // that along axis a at x[i], in the unit of y and of y² per unit of x. With κ = k(x, X) they are
 //
-//	∂mean = ∂κᵀA⁻¹(y − Hβ̂) + ∂hᵀβ̂,  ∂variance = −2κᵀA⁻¹∂κ + 2rᵀM⁻¹∂r,  r = h − HᵀA⁻¹κ.
+//	∂mean = ∂κᵀA⁻¹(y − Hβ̂) + ∂hᵀβ̂,  ∂variance = ∂k(x, x) − 2κᵀA⁻¹∂κ + 2rᵀM⁻¹∂r,  r = h − HᵀA⁻¹κ.
 //
 // Where f has no derivative, as that of a Laplace at an observation, they are the means of those on either side. Derivatives of
 // the basis of the mean are differences, to some 1e-9 of themselves. It takes as much as a joint prediction of 1 + d values for
-// each input. Errors are those of Joint; it is an error too if the kernel depends on where the inputs are (capability.Placed).
+// each input. Errors are those of Joint.
 func (p *Posterior) Gradient(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	if err := p.checkPlain("Posterior.Gradient"); err != nil {
 		return nil, nil, err
@@ -234,10 +234,6 @@ func (p *Posterior) Gradient(ctx context.Context, x Inputs) (mean, variances []f
 	}
 	if _, _, err := p.horizon.divide(x); err != nil {
 		return nil, nil, err
-	}
-	if isPlaced(p.model.Kernel) {
-		return nil, nil, fmt.Errorf("gppl: Posterior.Gradient: %v depends on where the inputs are, and its derivatives in them are"+
-			" not known", p.model.Kernel)
 	}
 	n, d := x.Len(), x.Dim()
 	mean, variances = make([]float64, n*d), make([]float64, n*d)
@@ -262,11 +258,16 @@ func (p *Posterior) gradientOf(ctx context.Context, mean, variances []float64, x
 			return err
 		}
 	}
+	prior := make([]float64, d) // covariances of f(x) and its slopes
+	stationary := isStationary(p.model.Kernel)
 	for i := range n {
+		if !stationary {
+			slopePair(prior, p.model.Kernel, x.At(i), x.At(i))
+		}
 		for a := range d {
 			at := i*(1+d) + 1 + a
 			mean[i*d+a] = means.Data[at*means.Stride]
-			variances[i*d+a] = 2 * cov.Entry(at, i*(1+d)) // the prior covariance of a value and a slope is 0
+			variances[i*d+a] = 2 * (prior[a] + cov.Entry(at, i*(1+d)))
 		}
 	}
 	if p.model.Mean == nil {
@@ -300,23 +301,18 @@ func slopesOf(k Kernel, x Inputs) functionals {
 	d := x.Dim()
 	return func(of Inputs, from, to int) blas64.General {
 		all := dense.New(of.Len(), to-from)
-		r := make([]float64, of.Len())
-		value, slope := make([]float64, of.Len()), make([]float64, of.Len())
+		value, slope := make([]float64, of.Len()), make([]float64, of.Len()*d)
 		known := -1
 		for j := from; j < to; j++ {
 			i, a := j/(1+d), j%(1+d)-1
 			if i != known {
-				distances(r, of, x.Slice(i, i+1))
-				k.Cov(value, r)
-				k.Slope(slope, r)
+				covariances(value, k, of, x.Slice(i, i+1))
+				slopes(slope, k, of, x.Slice(i, i+1))
 				known = i
 			}
-			for row := range r {
-				v := value[row]
+			for row, v := range value {
 				if a >= 0 {
-					if v = 0; r[row] > 0 {
-						v = slope[row] * ((x.At(i)[a] - of.At(row)[a]) / r[row])
-					}
+					v = slope[row*d+a]
 				}
 				all.Data[row*all.Stride+j-from] = v
 			}

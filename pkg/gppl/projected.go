@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -76,7 +75,7 @@ func NewProjected(ctx context.Context, m Model, d Data, p *Projection, opts ...O
 	notNil("NewProjected", "the projection p", p)
 	d, o, err := checked(m, d, opts)
 	if err == nil {
-		err = cmp.Or(m.CheckPlain("PL", d), needsDistances("PL", m.Kernel))
+		err = m.CheckPlain("PL", d)
 	}
 	if err != nil {
 		return nil, err
@@ -138,7 +137,7 @@ func (l *Projected) plan(x Inputs, o options) {
 	d := l.data.Directions
 	all := &denseProjected{x: x, directions: d}
 	var parts split
-	if x.Dim() != 1 || !parts.set(l.model.Kernel) {
+	if x.Dim() != 1 || isPlaced(l.model.Kernel) || !parts.set(l.model.Kernel) {
 		l.terms = []*projectedTerm{newProjectedTerm(l.model.Kernel, x, d, o, all)}
 		return
 	}
@@ -429,7 +428,7 @@ func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
 	}
 	var prior float64
 	for _, t := range c.use {
-		prior += r.N * t.variance
+		prior += totalVariance(t.kernel, l.conditioned.X, r.N)
 	}
 	return c.Remainder(prior)
 }
@@ -443,7 +442,7 @@ func (l *Projected) gradient(c *projectedCall, grad []float64) (*termCall, error
 	last := len(grad) - 1
 	for _, t := range c.use {
 		if prior != 0 {
-			contractVariance(t.own(grad), t.kernel, prior)
+			contractVariances(t.own(grad), t.kernel, l.conditioned.X, prior, func(int) float64 { return prior / l.data.Residual.N })
 		}
 	}
 	for _, t := range c.use {

@@ -102,11 +102,11 @@ func (g *denseGram) sandwichLane(c int) {
 			parallel.Look(g.term.ctx)
 			tile := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.R}
 			r := l.R[:tile.Rows*tile.Cols]
-			tileDistances(r, g.engine.x, i, j)
+			rows, cols := g.engine.x.block(i), g.engine.x.block(j)
 			if g.param < 0 {
-				g.term.kernel.Cov(r, r)
+				covariances(r, g.term.kernel, rows, cols)
 			} else {
-				derivativeAt(r, r, g.term.kernel, g.param, l.Grad)
+				derivatives(r, g.term.kernel, g.param, rows, cols, l.Grad)
 			}
 			alpha, beta := 1.0, 1.0
 			if j == i {
@@ -143,8 +143,7 @@ func (g *denseGram) weightedLane(c int) {
 				twice = 1
 			}
 			dense.Gemm(blas.NoTrans, blas.Trans, twice, strip, dense.RowBlock(g.omega, j), 0, weight)
-			tileDistances(l.R[:size], g.engine.x, i, j)
-			g.term.kernel.Contract(l.Grad, l.W[:size], l.R[:size])
+			contractions(l.Grad, g.term.kernel, l.W[:size], g.engine.x.block(i), g.engine.x.block(j), l.R[:size])
 		}
 	}
 }
@@ -157,6 +156,23 @@ func derivativeAt(dst, r []float64, k Kernel, p int, grad []float64) {
 		clear(grad)
 		k.Contract(grad, one[:], r[i:i+1])
 		dst[i] = grad[p]
+	}
+}
+
+// derivatives sets the block dst to ∂k(a_i, b_j)/∂log θ_p. grad has an entry per parameter.
+func derivatives(dst []float64, k Kernel, p int, a, b Inputs, grad []float64) {
+	if !isPlaced(k) {
+		distances(dst, a, b)
+		derivativeAt(dst, dst, k, p, grad)
+		return
+	}
+	m := b.Len()
+	for i := range a.Len() {
+		for j := range m {
+			clear(grad)
+			contractPair(grad, k, 1, a.At(i), b.At(j))
+			dst[i*m+j] = grad[p]
+		}
 	}
 }
 

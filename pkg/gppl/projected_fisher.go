@@ -86,7 +86,7 @@ func (l *Projected) derivative(s blas64.General, c *projectedCall, p int) (slope
 	var prior float64
 	if r := l.data.Residual; r != nil && p < last {
 		grad := make([]float64, last)
-		contractVariance(grad, c.kernel, r.N)
+		contractVariances(grad, c.kernel, l.conditioned.X, r.N, func(int) float64 { return 1 })
 		prior = grad[p]
 	}
 	return c.RemainderSlope(s, noise, prior)

@@ -345,7 +345,7 @@ func (d Eigen) Directions(ctx context.Context, omega *mat.Dense, x Inputs, _ *ra
 	if d.Kernel == nil {
 		return errors.New("gppl: Eigen projection needs a kernel")
 	}
-	if err := needsDistances("Eigen projection", d.Kernel); err != nil {
+	if err := checkAxes(d.Kernel, x.Dim()); err != nil {
 		return err
 	}
 	n, k := omega.Dims()

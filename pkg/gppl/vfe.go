@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -65,14 +64,16 @@ type vfeWork struct {
 	compiled
 	choice.Selection
 	inducing.Bound
-	z     Inputs
+	x, z  Inputs
 	rows  inducing.Rows // what the noise of each observation does
 	least float64       // a noise variance that no observation is below
 	added float64       // jitter
 	value float64
 
+	variances []float64 // k(x, x) of each observation; nil: it is the same for all
+
 	r     []float64 // distances within Z
-	dist  []float64 // for addSlopes
+	slope []float64 // for addSlopes
 	steep float64   // what rounding of a distance does to a covariance, at least 1
 	worst float64   // 1/λ, the smallest eigenvalue of K_uu
 }
@@ -108,7 +109,7 @@ func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts
 	start := time.Now()
 	d, o, err := checked(m, d, opts)
 	if err == nil {
-		err = cmp.Or(m.CheckPlain("VFE", d), needsDistances("VFE", m.Kernel))
+		err = m.CheckPlain("VFE", d)
 	}
 	if err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts
 	dense.Square(l.cc, l.columns, 0)
 	l.rows = d.rowNoise()
 	l.tally, l.works = new(tally), new(parallel.Pool[vfeWork])
-	if d.X.Dim() == 1 && l.rows.Known == nil { // features know nothing of single observations
+	if d.X.Dim() == 1 && l.rows.Known == nil && !isPlaced(m.Kernel) { // features know nothing of single observations
 		series := observed.Sorted(d.X.at)
 		series.SetNoise(l.rows)
 		series.SetColumns(l.columns)
@@ -213,7 +214,11 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 	w.least = l.rows.Least(w.noise)
 	w.Init(l.z.Len(), l.columns.Cols)
 	w.Luu.Ctx, w.Lb.Ctx = w.ctx, w.ctx
-	w.z = Vectors(theta[l.hyper:], l.z.d)
+	w.x, w.z = l.data.X, Vectors(theta[l.hyper:], l.z.d)
+	if !isStationary(w.kernel) {
+		w.variances = dense.Resize(w.variances, w.x.Len())
+		variancesAt(w.variances, w.kernel, w.x)
+	}
 	l.chooser.Begin(&w.Selection)
 	err := l.factorise(w)
 	if err == nil {
@@ -235,6 +240,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 // attempt evaluates by one engine. expected is the error bound of its estimate.
 func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []float64) (o choice.Outcome, err error) {
 	w.rows.Set(&l.rows, l.columns, l.cc, w.noise)
+	w.rows.Variance, w.rows.Variances = w.variance, w.variances
 	w.Unit = w.rows.Unit
 	p, err := engine.project(w)
 	if err != nil {
@@ -253,7 +259,7 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 			w.C.Rows, err)
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
-	slack := w.rows.Precision*w.variance - dense.Trace(w.PhiPhi) // tr(K − Q)/σ²
+	slack := w.rows.Prior() - dense.Trace(w.PhiPhi) // tr(K − Q)/σ²
 	added, err := l.mean.Complete(w.R, w.G)
 	if err != nil {
 		return o, notFactorised(w.kernel, w.noise, err, "gppl: %v", err)
@@ -334,14 +340,13 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	}
 	g := w.Inner()
 	w.r = dense.Resize(w.r, len(g.Data))
-	distances(w.r, w.z, w.z)
-	w.kernel.Contract(grad, g.Data, w.r)
+	contractions(grad, w.kernel, g.Data, w.z, w.z, w.r)
 	for i := range g.Data {
 		g.Data[i] *= 2 // a point moves in its row and in its column
 	}
-	w.dist = addSlopes(gradZ, g.Data, w.r, w.dist, w.z, w.z, w.kernel)
+	w.slope = addSlopes(gradZ, g.Data, w.slope, w.z, w.z, w.kernel)
 
-	contractVariance(grad, w.kernel, 0.5*w.rows.Precision)
+	contractVariances(grad, w.kernel, w.x, 0.5*w.rows.Precision, func(i int) float64 { return 0.5 * w.rows.PrecisionOf(i) })
 	return trBInv, beta2, nil
 }
 

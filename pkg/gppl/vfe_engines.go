@@ -41,7 +41,7 @@ type vfeLane struct {
 	noise  float64        // twice the derivative in σ², if there are known errors
 	back   blas64.General // ΦB⁻¹ of one block of rows, for that
 	w, r   []float64      // weights and distances, Tile×m
-	dist   []float64      // for addSlopes
+	each   []float64      // for addSlopes
 }
 
 func (e *denseVFE) name() string { return EngineDense }
@@ -92,8 +92,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 	p.eachBlock(w.ctx, func(own *vfeLane, b int) {
 		phi := dense.RowBlock(p.phi, b)
 		block := phi.Data[:phi.Rows*m]
-		distances(block, e.x.block(b), w.z)
-		w.kernel.Cov(block, block)
+		covariances(block, w.kernel, e.x.block(b), w.z)
 		w.Luu.SolveLTRight(phi)
 		w.rows.Divide(phi, b*dense.Tile, w.noise)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
@@ -135,12 +134,11 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		all := dense.Vec(beta.Data[:beta.Rows*beta.Cols])
 		own.beta2 += blas64.Dot(all, all)
 		var slope float64
-		slope, own.back = w.rows.NoiseSlope(own.back, phi, beta, w.BInv, w.variance, b*dense.Tile)
+		slope, own.back = w.rows.NoiseSlope(own.back, phi, beta, w.BInv, b*dense.Tile)
 		own.noise += slope
 		w.rows.Back(weight, b*dense.Tile)
-		distances(r, x, w.z)
-		w.kernel.Contract(own.grad, weight.Data, r)
-		own.dist = addSlopes(own.slope, weight.Data, r, own.dist, x, w.z, w.kernel)
+		contractions(own.grad, w.kernel, weight.Data, x, w.z, r)
+		own.each = addSlopes(own.slope, weight.Data, own.each, x, w.z, w.kernel)
 	}, func(own *vfeLane) {
 		if own.grad == nil {
 			own.grad = make([]float64, len(grad))
@@ -161,38 +159,34 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 	return beta2, nil
 }
 
-// addSlopes adds Σ_i w_ij ∂k(|x_i − z_j|)/∂z_j to slope (row-major m×d). It
-// overwrites r, the distances, and returns dist, memory that it may have used.
-func addSlopes(slope, w, r, dist []float64, x, z Inputs, k Kernel) []float64 {
+// addSlopes adds Σ_i w_ij ∂k(x_i, z_j)/∂z_j to slope (row-major m×d). It returns room, in which it works.
+func addSlopes(slope, w, room []float64, x, z Inputs, k Kernel) []float64 {
 	m, d := z.Len(), z.d
-	if d == 1 {
-		k.Slope(r, r)
+	room = dense.Resize(room, x.Len()*m*d)
+	if d == 1 && !isPlaced(k) {
+		distances(room, x, z)
+		k.Slope(room, room)
 		for i, xi := range x.at {
 			for j, zj := range z.at {
-				s := w[i*m+j] * r[i*m+j]
+				s := w[i*m+j] * room[i*m+j]
 				if zj < xi {
 					s = -s
 				}
 				slope[j] += s
 			}
 		}
-		return dist
+		return room
 	}
-	dist = append(dist[:0], r...)
-	k.Slope(r, r)
+	slopes(room, k, x, z)
 	for i := range x.Len() {
-		xi := x.At(i)
 		for j := range m {
-			if dist[i*m+j] == 0 {
-				continue
-			}
-			s := w[i*m+j] * r[i*m+j] / dist[i*m+j]
-			for c, zc := range z.At(j) {
-				slope[j*d+c] += s * (zc - xi[c])
+			at := i*m + j
+			for axis, s := range room[at*d : (at+1)*d] {
+				slope[j*d+axis] += w[at] * s
 			}
 		}
 	}
-	return dist
+	return room
 }
 
 // spectralVFE takes K_xu from the features of a smooth kernel, and all that involves the data from sums over them

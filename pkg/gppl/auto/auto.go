@@ -97,6 +97,9 @@ type Result struct {
 // tries further starts around those from the data and around its best point, keeps the best point of all, and returns it as
 // Doubtful with warnings.
 //
+// Inputs of several dimensions are trained on exactly. The search takes lengthscales between a 128th of the range of x and twice
+// it, along the axes that each is of (gppl.On, gppl.ARD).
+//
 // Standard errors of a projected result come from the information of z and of the residual (gppl.Projected.Information). The
 // share of information kept comes from Whittle's approximation of the information of y, which holds for x without clusters.
 //
@@ -130,9 +133,12 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 	if err := cmp.Or(m.CheckPlain("auto.Fit", d), d.Check()); err != nil {
 		return nil, err
 	}
-	if m.IsPlaced() {
-		return nil, fmt.Errorf("gppl: auto.Fit does not take %v: the covariance depends on where the inputs are, not on their"+
-			" distance alone; train it by gppl.Fit from auto.StartFrom", m.Kernel)
+	if err := m.CheckAxes(d.X); err != nil {
+		return nil, err
+	}
+	if m.IsPlaced() && d.X.Dim() == 1 {
+		return nil, fmt.Errorf("gppl: auto.Fit does not take %v for a time series: the covariance depends on where the inputs are, not"+
+			" on their distance alone; train it by gppl.Fit from auto.StartFrom", m.Kernel)
 	}
 	if err := m.CheckBasis(ctx, d.X); err != nil {
 		return nil, err

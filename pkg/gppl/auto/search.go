@@ -92,6 +92,8 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 	s := &searcher{
 		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, anew: anew,
 		priors: a.priors, compared: &profile{parts: compared.parts, n: float64(compared.n)}, scales: scales, search: &a.result.Search,
+		ratios:  axisRatios(a.starts[0], d.X),
+		inputs:  several(d.X),
 		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
 		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}

@@ -89,10 +89,12 @@ type searcher struct {
 	anew     func() (gppl.Loss, error) // the loss without what it keeps of earlier evaluations
 	priors   []gppl.ParamPrior         // by the names of the parameters
 	scales   scales
-	power    float64 // mean of y²
-	linear   []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
-	open     bool    // the last change of the best point still gained
-	optima   []point // that training ended at, natural values, best first
+	ratios   []float64   // of each parameter: the extent of x along its axes, over that of all (axisRatios); nil: 1
+	inputs   gppl.Inputs // some of the data's
+	power    float64     // mean of y²
+	linear   []int       // indices of the parameters that a common factor of all variances goes to; nil if there is none
+	open     bool        // the last change of the best point still gained
+	optima   []point     // that training ended at, natural values, best first
 	search   *Search
 	methods  gppl.Settings
 	compared comparer
@@ -200,11 +202,11 @@ func (s *searcher) levels() [][]float64 {
 	all := make([][]float64, len(params))
 	for i, p := range params[:last] {
 		switch {
-		case p.IsFixed():
+		case p.IsFixed(), p.Role == gppl.RoleLocation:
 		case isPeriod(p):
 			all[i] = s.scales.periods
 		case p.Unit == gppl.UnitX:
-			all[i] = lengthscales
+			all[i] = s.along(i, lengthscales)
 		case s.shapes(i):
 			all[i] = shapes
 		case p.Unit == "":
@@ -214,6 +216,34 @@ func (s *searcher) levels() [][]float64 {
 		}
 	}
 	return all
+}
+
+// along returns lengthscales as they are along the axes of parameter i.
+func (s *searcher) along(i int, lengthscales []float64) (own []float64) {
+	ratio := s.ratio(i)
+	for _, l := range lengthscales {
+		own = append(own, l*ratio)
+	}
+	return own
+}
+
+// ratio is that of parameter i.
+func (s *searcher) ratio(i int) float64 {
+	if s.ratios == nil {
+		return 1
+	}
+	return s.ratios[i]
+}
+
+// several returns at most 64 of the inputs, spread over all.
+func several(x gppl.Inputs) gppl.Inputs {
+	const most = 64
+	n := x.Len()
+	var at []int
+	for i := range min(n, most) {
+		at = append(at, i*n/min(n, most))
+	}
+	return x.Pick(at)
 }
 
 // thin returns count of the values, evenly, or all if they are no more.
@@ -295,6 +325,17 @@ func (s *searcher) inside(theta []float64) gppl.Model {
 
 // varying returns the part of the kernel's variance that varies within the range of x: k(0) minus the smallest k(r).
 func (s *searcher) varying(theta []float64) float64 {
+	if s.model.IsPlaced() { // distances do not tell
+		n := s.inputs.Len()
+		c, most := make([]float64, n*n), 0.
+		if err := gppl.Covariance(s.ctx, c, s.model.Kernel.WithParams(theta[:len(theta)-1]), s.inputs, s.inputs); err != nil {
+			parallel.Look(s.ctx)
+		}
+		for i := range n {
+			most += c[i*(n+1)] / float64(n)
+		}
+		return max(most-slices.Min(c), 1e-3*most)
+	}
 	r := make([]float64, 65)
 	longest := s.scales.lengthscales[len(s.scales.lengthscales)-1]
 	for i := range r {
@@ -753,7 +794,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 				at[i] = revived * s.power
 				for j := i + 1; j < last && params[j].Unit != gppl.UnitY2; j++ {
 					if isTrainedLength(params[j]) {
-						at[j] = l
+						at[j] = l * s.ratio(j)
 					}
 				}
 			})

@@ -32,8 +32,8 @@ import (
 //     differ most (by two normal models for each), and its parts start from the data on
 //     their sides.
 //
-// Inputs of several dimensions get a tenth of the mean of y² as noise and a fifth
-// of the extent of x as every scale. It takes O(n log n) time and never fails: all values
+// Inputs of several dimensions get a tenth of the mean of y² as noise and, for every
+// scale, a fifth of the extent of x along the axes that it is of. It takes O(n log n) time and never fails: all values
 // are positive and finite. Where squares of x or y overflow or vanish in float64, they tell
 // nothing of the data, and all scales and variances are 1. Start values depend on roles and units of parameters, not on
 // names; parameters of a user's kernel that are neither a variance nor a scale start at
@@ -113,11 +113,12 @@ func startsFrom(ctx context.Context, m gppl.Model, d gppl.Data) (starts []gppl.M
 	theta := starts[0].Values()
 	scales := 0
 	l := startWithin(ctx, gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Mean: m.Mean}, d).Kernel.(gppl.SE).Lengthscale
+	ratios := axisRatios(m, d.X)
 	for i, p := range m.Params() {
 		switch {
 		case p.IsFixed():
 		case p.Unit == gppl.UnitX && p.Role != gppl.RoleLocation:
-			theta[i] = l
+			theta[i] = l * ratios[i]
 			scales++
 		case p.Unit == "":
 			theta[i] = 1
@@ -151,6 +152,7 @@ func newStarter(m gppl.Model, d gppl.Data) *starter {
 		s.extent = 1
 	}
 	s.noise = 0.1 * s.power
+	ratios, axes := axisRatios(m, d.X), m.AxesOf(d.X.Dim())
 	for i, p := range m.Params()[:len(s.params)] {
 		s.params[i] = p
 		v := 1.0
@@ -158,15 +160,32 @@ func newStarter(m gppl.Model, d gppl.Data) *starter {
 		case p.IsFixed():
 			v = p.Value
 		case p.Role == gppl.RoleLocation:
-			lo, hi := d.X.Range(0)
+			lo, hi := d.X.Range(axes[i][0])
 			v = lo + 0.5*(hi-lo)
 		case p.Unit == gppl.UnitX:
-			v = s.extent / 5
+			v = s.extent / 5 * ratios[i]
 		}
 		s.theta = append(s.theta, v)
 	}
 	s.scale(s.power / s.prior())
 	return s
+}
+
+// axisRatios returns, for each parameter of the model, the extent of x along the axes that it is of, over that of all.
+func axisRatios(m gppl.Model, x gppl.Inputs) (ratios []float64) {
+	all := extentOf(x)
+	for _, axes := range m.AxesOf(x.Dim()) {
+		var own float64
+		for _, a := range axes {
+			lo, hi := x.Range(a)
+			own = max(own, hi-lo)
+		}
+		if !(own > 0 && all > 0) {
+			own, all = 1, 1
+		}
+		ratios = append(ratios, own/all)
+	}
+	return append(ratios, 1) // of the noise
 }
 
 // variance returns k(0), without the nugget.

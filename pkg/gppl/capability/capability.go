@@ -134,15 +134,19 @@ type Markovian interface {
 	Processes(dst []Process) []Process
 }
 
-// A Placed kernel depends on the positions of its scalar inputs, not only on their distance, as a change point does. Only the
-// dense engine takes it, and the banded one if it is a Reacher; PL, VFE, sums and the other engines work on distances alone and
-// refuse it. Its Cov, Contract and Slope are those of a stationary bound: Cov at 0 is at least the variance anywhere.
+// A Placed kernel depends on the points themselves, not only on their distance: one of some axes, a linear one, a change point.
+// Points are slices of d coordinates. It gets the dense engine of the exact likelihood, of PL and of VFE, on the line the banded
+// one if it is a Reacher, and posteriors; where its variance is constant or not. Sums over the data and the other engines work on
+// distances alone and refuse it. Its Cov, Contract and Slope are those of a bound: Cov at 0 is at least the variance at the
+// inputs, and may be that of any distance. They scale rounding, jitter and checks.
 type Placed interface {
-	// CovAt sets dst[i] to k(a[i], b[i]), given the distances r[i] = |a[i] − b[i]|. dst must not be one of the others.
-	CovAt(dst, a, b, r []float64)
-	// ContractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p. For a parameter of gppl.RoleLocation the derivative
-	// is in the parameter itself, not in its log.
-	ContractAt(grad, w, a, b, r []float64)
+	// At returns k(x, y), which is k(y, x).
+	At(x, y []float64) float64
+	// ContractAt adds w·∂k(x, y)/∂log θ_p to grad[p], for each p. For a parameter of gppl.RoleLocation the derivative is in the
+	// parameter itself, not in its log.
+	ContractAt(grad []float64, w float64, x, y []float64)
+	// SlopeAt sets dst[a] to ∂k(x, y)/∂y_a. Where there is none, at x = y, it is the mean of those on either side.
+	SlopeAt(dst, x, y []float64)
 }
 
 // Seconds returns the seconds of a value and gradient at theta that a loss predicts by its method

@@ -16,7 +16,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -59,7 +58,11 @@ func (i *Information) String() string {
 func lines(m *mat.SymDense, params []gppl.Param) string {
 	var b strings.Builder
 	for i := range m.SymmetricDim() {
-		fmt.Fprintf(&b, "  %-24s", "log "+params[i].Name)
+		name := "log " + params[i].Name
+		if params[i].Role == gppl.RoleLocation {
+			name = params[i].Name
+		}
+		fmt.Fprintf(&b, "  %-24s", name)
 		for j := range m.SymmetricDim() {
 			fmt.Fprintf(&b, " %11.5g", m.At(i, j))
 		}
@@ -77,9 +80,8 @@ func New(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Information, e
 	if err := cmp.Or(x.Check(), m.CheckPlain("fisher.New", gppl.Data{}), m.Check()); err != nil {
 		return nil, err
 	}
-	if m.IsPlaced() {
-		return nil, fmt.Errorf("gppl: fisher.New does not take %v: the covariance depends on where the inputs are, not on their"+
-			" distance alone; the exact likelihood does", m.Kernel)
+	if err := m.CheckAxes(x); err != nil {
+		return nil, err
 	}
 	n := x.Len()
 	i := &Information{model: m, x: x}
@@ -124,8 +126,6 @@ func (i *Information) derivatives(ctx context.Context, moved []int) {
 	parallel.Within(ctx, nb, func(c int) {
 		b := nb - 1 - c // longest row first
 		grad := make([]float64, nkernel)
-		one := []float64{1}
-		at := make([]float64, 1)
 		for a := range b + 1 {
 			rows, cols := dense.Width(n, b), dense.Width(n, a)
 			for s := range rows {
@@ -133,11 +133,8 @@ func (i *Information) derivatives(ctx context.Context, moved []int) {
 				u := b*dense.Tile + s
 				for t := range cols {
 					v := a*dense.Tile + t
-					at[0] = floats.Distance(i.x.At(u), i.x.At(v), 2)
-					clear(grad)
-					i.model.Kernel.Contract(grad, one, at)
-					i.model.Kernel.Cov(at, at)
-					gram.Data[u*n+v], gram.Data[v*n+u] = at[0], at[0]
+					k := i.model.PairGrad(grad, i.x.At(u), i.x.At(v))
+					gram.Data[u*n+v], gram.Data[v*n+u] = k, k
 					for q, p := range moved {
 						if p < nkernel {
 							dots[q].Data[u*n+v], dots[q].Data[v*n+u] = grad[p], grad[p]

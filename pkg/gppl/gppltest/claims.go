@@ -28,10 +28,6 @@ type (
 		gppl.Kernel
 		capability.Waver
 	}
-	placed interface {
-		gppl.Kernel
-		capability.Placed
-	}
 )
 
 // checkClaims compares what a kernel says of itself, by its roles and by optional interfaces, with what it computes.

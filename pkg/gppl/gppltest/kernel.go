@@ -15,7 +15,6 @@ import (
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -23,9 +22,20 @@ import (
 // CheckKernel checks that k keeps the contract of gppl.Kernel: that Params and WithParams agree and leave the receiver alone,
 // that Cov and Slope work in place and do not depend on how pairs are grouped, that Contract and Slope equal central differences,
 // and that its Gram matrices are positive semi-definite on the line. What the kernel says of itself, by the roles of its
-// parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian, Spectrum, Waver, Steep,
-// Amplified and Placed, is compared with what it computes.
+// parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian, Spectrum, Waver, Steep, Amplified and
+// Placed, is compared with what it computes. A kernel of points (capability.Placed, alone or as a part) is checked on the fewest
+// axes that it takes: CheckKernelIn names another number.
 func CheckKernel(t *testing.T, k gppl.Kernel) {
+	t.Helper()
+	d := 1
+	for d < 100 && (gppl.Model{Kernel: k}).CheckAxes(gppl.Vectors(make([]float64, d), d)) != nil {
+		d++
+	}
+	CheckKernelIn(t, k, d)
+}
+
+// CheckKernelIn is CheckKernel for points of d axes.
+func CheckKernelIn(t *testing.T, k gppl.Kernel, d int) {
 	t.Helper()
 	params := k.Params()
 	theta := gppl.Values(params)
@@ -89,7 +99,9 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 		closeVectors(t, "Σ w ∂k/∂log θ", got, want, 1e-7)
 	})
 
-	claim(t, k, "Placed", checkPlaced)
+	if (gppl.Model{Kernel: k}).IsPlaced() {
+		t.Run("Points", func(t *testing.T) { checkPoints(t, k, d) })
+	}
 
 	t.Run("Slope", func(t *testing.T) {
 		slope := make([]float64, len(r))
@@ -128,14 +140,7 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 		for i := range n {
 			gram[i*n+i] += capability.Nugget(k)
 		}
-		var e mat.EigenSym
-		if !e.Factorize(mat.NewSymDense(n, gram), false) {
-			t.Fatal("no eigenvalues")
-		}
-		v := e.Values(nil)
-		if v[0] < -1e-12*v[n-1] {
-			t.Errorf("smallest eigenvalue %v of a Gram matrix whose largest is %v", v[0], v[n-1])
-		}
+		checkDefinite(t, gram, n)
 	})
 
 	checkClaims(t, k)
@@ -207,53 +212,4 @@ func compare(got, want []float64, tol float64) string {
 		}
 	}
 	return ""
-}
-
-// checkPlaced checks that k is symmetric and at most its bound, and that ContractAt equals central differences.
-func checkPlaced(t *testing.T, _ gppl.Kernel, k placed) {
-	theta := gppl.Values(k.Params())
-	rnd := rand.New(rand.NewPCG(5, 6))
-	const n = 40
-	a, b, r, w := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
-	for i := range a {
-		a[i], b[i], w[i] = 10*rnd.Float64(), 10*rnd.Float64(), rnd.NormFloat64()
-		r[i] = math.Abs(a[i] - b[i])
-	}
-	there, back, own, most := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, 1)
-	k.CovAt(there, a, b, r)
-	k.CovAt(back, b, a, r)
-	k.CovAt(own, a, a, make([]float64, n))
-	k.Cov(most, []float64{0})
-	for i := range a {
-		if there[i] != back[i] {
-			t.Errorf("k(%v, %v) = %v, and %v the other way round", a[i], b[i], there[i], back[i])
-		}
-		if !(own[i] >= 0 && own[i] <= most[0]*(1+1e-12)) {
-			t.Errorf("k(%v, %v) = %v, above the bound %v", a[i], a[i], own[i], most[0])
-		}
-	}
-	params := k.Params()
-	natural := func(i int, u float64) float64 {
-		if params[i].Role == gppl.RoleLocation {
-			return u
-		}
-		return math.Exp(u)
-	}
-	raw := make([]float64, len(theta))
-	for i, v := range theta {
-		if raw[i] = v; params[i].Role != gppl.RoleLocation {
-			raw[i] = math.Log(v)
-		}
-	}
-	want := fd.Gradient(nil, func(u []float64) float64 {
-		at, c := make([]float64, len(u)), make([]float64, n)
-		for i, v := range u {
-			at[i] = natural(i, v)
-		}
-		k.WithParams(at).(placed).CovAt(c, a, b, r)
-		return floats.Dot(w, c)
-	}, raw, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
-	got := make([]float64, len(theta))
-	k.ContractAt(got, w, a, b, r)
-	closeVectors(t, "Σ w ∂k(a, b)/∂log θ", got, want, 1e-7)
 }

@@ -33,6 +33,7 @@ func fuzzModels() []gppl.Model {
 			gppl.White{Variance: 1})).Fix("noise variance"),
 		{Kernel: se, Noise: 1, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Trend{Degree: 2, Hi: 1},
 			gppl.GaussianBeta{Of: gppl.Fourier{Period: 2, Harmonics: 3}, Variances: []float64{4}}, gppl.Regressor{Name: "wind"})},
+		{Kernel: gppl.Mul(gppl.On(gppl.ARD(se, 1, 2), 2, 0), gppl.On(se, 1)), Noise: 1},
 		gppl.Model{Kernel: gppl.LocPer{}, Noise: 1}.WithParams([]float64{1e-300, 1, 1e300, 2, 3}),
 		gppl.Model{Kernel: se, Noise: 0.1}.WithTransform("lengthscale", transform.Interval{Lo: 1, Hi: 50}).WithTransform("noise variance",
 			transform.Interval{Lo: -0.5, Hi: 2}),

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
@@ -11,6 +12,8 @@ import (
 //
 //	{"type": "SE", "parameters": {"variance": 1, "lengthscale": 20}}
 //	{"type": "Sum", "parts": [ … ]}
+//	{"type": "Axes", "parts": [ … ], "axes": [0, 2]}
+//	{"type": "Anisotropic", "parts": [ … ], "lengthscales": [1.5, 20]}
 
 var kernelTypes = typed.NewRegistry[gppl.Kernel](gppl.SE{}, gppl.Laplace{}, gppl.Matern32{}, gppl.Matern52{}, gppl.RQ{},
 	gppl.Periodic{}, gppl.LocPer{}, gppl.SpectralMixture{}, gppl.SHO{}, gppl.DampedTrend{}, gppl.Rotation{}, gppl.Cosine{},
@@ -24,10 +27,21 @@ type kernelJSON struct {
 	Type       string             `json:"type"`
 	Parameters map[string]float64 `json:"parameters,omitempty"`
 	Parts      []kernelJSON       `json:"parts,omitempty"`
+
+	Axes         []int     `json:"axes,omitempty"`
+	Lengthscales []float64 `json:"lengthscales,omitempty"`
 }
 
 func encodeKernel(k gppl.Kernel) kernelJSON {
 	j := kernelJSON{Type: typed.Name(k), Parameters: map[string]float64{}}
+	switch k := k.(type) {
+	case gppl.Axes:
+		j.Parts, j.Axes = []kernelJSON{encodeKernel(k.Kernel())}, k.Axes()
+		return j
+	case gppl.Anisotropic:
+		j.Parts, j.Lengthscales = []kernelJSON{encodeKernel(k.Kernel())}, k.Lengthscales()
+		return j
+	}
 	own := k.Params() // after those of the parts
 	if k, ok := k.(interface{ Parts() []gppl.Kernel }); ok {
 		for _, p := range k.Parts() {
@@ -62,7 +76,8 @@ func decodeParts[J, T any](what, of string, from []J, depth int, decode func(J, 
 }
 
 func decodeKernel(j kernelJSON, depth int) (gppl.Kernel, error) {
-	if j.Type == "Sum" || j.Type == "Product" || j.Type == "ChangePoint" {
+	switch j.Type {
+	case "Sum", "Product", "ChangePoint", "Axes", "Anisotropic":
 		parts, err := decodeParts("kernels", j.Type, j.Parts, depth, decodeKernel)
 		switch {
 		case err != nil:
@@ -71,6 +86,10 @@ func decodeKernel(j kernelJSON, depth int) (gppl.Kernel, error) {
 			return gppl.Add(parts...), nil
 		case j.Type == "ChangePoint":
 			return decodeChangePoint(j, parts)
+		case j.Type == "Axes":
+			return decodeAxes(j, parts)
+		case j.Type == "Anisotropic":
+			return decodeAnisotropic(j, parts)
 		}
 		return gppl.Mul(parts...), nil
 	}
@@ -91,6 +110,30 @@ func decodeKernel(j kernelJSON, depth int) (gppl.Kernel, error) {
 		return nil, fmt.Errorf("kernel %s has %d parameters, want %d", j.Type, len(j.Parameters), len(params))
 	}
 	return zero.WithParams(theta), nil
+}
+
+// decodeAxes returns a kernel on the axes of j.
+func decodeAxes(j kernelJSON, parts []gppl.Kernel) (gppl.Kernel, error) {
+	for i, a := range j.Axes {
+		if a < 0 || slices.Contains(j.Axes[:i], a) {
+			return nil, fmt.Errorf("the axes of a kernel are %v, want different ones, from 0 on", j.Axes)
+		}
+	}
+	if len(parts) != 1 || len(j.Axes) == 0 || len(j.Parameters) > 0 {
+		return nil, fmt.Errorf("Axes have one part, and the axes that it is on")
+	}
+	return gppl.On(parts[0], j.Axes...), nil
+}
+
+// decodeAnisotropic returns a kernel with the lengthscales of j.
+func decodeAnisotropic(j kernelJSON, parts []gppl.Kernel) (gppl.Kernel, error) {
+	if len(parts) != 1 || len(j.Lengthscales) == 0 || len(j.Parameters) > 0 {
+		return nil, fmt.Errorf("an Anisotropic has one part, and a lengthscale for each axis")
+	}
+	if (gppl.Model{Kernel: parts[0]}).IsPlaced() {
+		return nil, fmt.Errorf("the part of an Anisotropic depends on more than the distance: %v", parts[0])
+	}
+	return gppl.ARD(parts[0], j.Lengthscales...), nil
 }
 
 // decodeChangePoint returns the change point of j between two parts.

@@ -19,6 +19,8 @@ type Rows struct {
 	Precision float64        // Σ 1/λ_i
 	Columns   blas64.General // Y, divided
 	Squares   blas64.General // YᵀY, of the rows as they are divided
+	Variance  float64        // of the owner: k(x, x)
+	Variances []float64      // of the owner: those of each observation, where they differ; else nil
 	Slope     float64        // of the owner: twice the derivative in σ², if there are known errors
 
 	noise *observed.Noise
@@ -73,13 +75,32 @@ func (r *Rows) Back(weight blas64.General, first int) {
 	}
 }
 
+// PrecisionOf returns 1/λ_i.
+func (r *Rows) PrecisionOf(i int) float64 {
+	if r.scale == nil {
+		return 1 / r.Unit
+	}
+	return r.scale[i] * r.scale[i]
+}
+
+// Prior returns Σ k(x_i, x_i)/λ_i.
+func (r *Rows) Prior() (sum float64) {
+	if r.Variances == nil {
+		return r.Precision * r.Variance
+	}
+	for i, v := range r.Variances {
+		sum += v * r.PrecisionOf(i)
+	}
+	return sum
+}
+
 // NoiseSlope returns the share of rows of Φ and β, from observation first on, in twice the derivative of the bound in σ², if
 // there are known errors,
 //
 //	Σ_i e_i²[1 − φ_iᵀB⁻¹φ_i − |β_i|² − (v/λ_i − |φ_i|²)]/λ_i,
 //
-// where v is k(x, x). It works in room, which it returns.
-func (r *Rows) NoiseSlope(room, phi, beta, bInv blas64.General, v float64, first int) (slope float64, _ blas64.General) {
+// where v is k(x_i, x_i). It works in room, which it returns.
+func (r *Rows) NoiseSlope(room, phi, beta, bInv blas64.General, first int) (slope float64, _ blas64.General) {
 	if r.noise.Known == nil {
 		return 0, room
 	}
@@ -88,6 +109,10 @@ func (r *Rows) NoiseSlope(room, phi, beta, bInv blas64.General, v float64, first
 	for i := range phi.Rows {
 		row, b := dense.Row(phi, i), dense.Row(beta, i)
 		precision := r.scale[first+i] * r.scale[first+i]
+		v := r.Variance
+		if r.Variances != nil {
+			v = r.Variances[first+i]
+		}
 		taken := blas64.Dot(row, dense.Row(room, i))
 		slope += r.noise.Weight(first+i) * precision * (1 - taken - blas64.Dot(b, b) - v*precision + blas64.Dot(row, row))
 	}

@@ -28,7 +28,7 @@ func TestRows(t *testing.T) {
 		"known": observed.NewNoise(nil, known), "both": observed.NewNoise(scale, known)} {
 		// bound returns twice the free energy, and its algebra, at a noise variance.
 		bound := func(sigma2 float64) (float64, *Bound, *Rows, blas64.General) {
-			r := new(Rows)
+			r := &Rows{Variance: v}
 			r.Set(&rows, y, yy, sigma2)
 			w, phi := p.bound(t, kuu, kxu)
 			dense.Copy(phi, kxu)
@@ -42,7 +42,7 @@ func TestRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.Complete()
-			return r.Logs + w.Lb.LogDet() + w.G.Data[0] + r.Precision*v - dense.Trace(w.PhiPhi), w, r, phi
+			return r.Logs + w.Lb.LogDet() + w.G.Data[0] + r.Prior() - dense.Trace(w.PhiPhi), w, r, phi
 		}
 		_, w, r, phi := bound(noise)
 		lambda := rows.Set(nil, n, noise)
@@ -63,8 +63,8 @@ func TestRows(t *testing.T) {
 		beta := dense.New(n, 1) // divided as Y is
 		copy(beta.Data, r.Columns.Data)
 		dense.Gemm(blas.NoTrans, blas.NoTrans, -1/w.Unit, phi, w.BInvC, 1/w.Unit, beta)
-		slope, _ := r.NoiseSlope(blas64.General{}, dense.Rows(phi, 0, 20), dense.Rows(beta, 0, 20), w.BInv, v, 0)
-		more, _ := r.NoiseSlope(blas64.General{}, dense.Rows(phi, 20, n-20), dense.Rows(beta, 20, n-20), w.BInv, v, 20)
+		slope, _ := r.NoiseSlope(blas64.General{}, dense.Rows(phi, 0, 20), dense.Rows(beta, 0, 20), w.BInv, 0)
+		more, _ := r.NoiseSlope(blas64.General{}, dense.Rows(phi, 20, n-20), dense.Rows(beta, 20, n-20), w.BInv, 20)
 		if rows.Known == nil {
 			if slope != 0 || more != 0 {
 				t.Errorf("%s: a slope of known errors: %v", kind, slope+more)
