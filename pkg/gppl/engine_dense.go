@@ -264,6 +264,8 @@ func until(ctx context.Context, f triangular) triangular {
 		return f.Within(ctx)
 	case *banded.Matrix:
 		return f.Within(ctx)
+	case *kroneckerRoot:
+		return &kroneckerRoot{f.of, ctx}
 	}
 	return f
 }

@@ -136,6 +136,9 @@ func (l *Exact) prepare() {
 			}
 		}
 	}
+	if l.known == nil && l.data.X.Dim() > 1 && (l.only == "" || l.only == EngineKronecker) {
+		engines = append(engines, newKroneckerExact(l.data.X, l.c, l.rows, l.model.Kernel))
+	}
 	if l.known == nil && (l.only == "" || l.only == EngineDense) {
 		engines = append(engines, newDenseExact(l.data.X, l.c, l.rows))
 	}

@@ -31,8 +31,8 @@ type Axes struct {
 //
 //	Mul(On(SE{…}, 0, 1), On(Matern32{…}, 2))
 //
-// is of space and time. The parameters are those of k. The losses check the axes. On panics if k is nil, or if axes are none,
-// negative or repeated.
+// is of space and time; where the inputs are a grid of the two, EngineKronecker takes it. The parameters are those of k. The
+// losses check the axes. On panics if k is nil, or if axes are none, negative or repeated.
 func On(k Kernel, axes ...int) Axes {
 	if k == nil {
 		panic("gppl: On: the kernel is nil")

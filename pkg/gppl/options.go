@@ -31,6 +31,9 @@ const (
 	// EngineMixed, for the exact likelihood, takes sums on the line with kernels that few waves represent, such as periodic and
 	// quasi-periodic ones, however high their frequencies: as many columns, beside what a state space or a band takes.
 	EngineMixed = "mixed"
+	// EngineKronecker, for the exact likelihood, takes products of kernels on different axes (On; SE and its ARD are such products)
+	// where the inputs are a full grid of these axes: eigenvectors of each factor.
+	EngineKronecker = "kronecker"
 	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
 	// interpolation in log l between matrices that another engine made.
 	EngineInterpolated = "interpolated"
@@ -69,7 +72,7 @@ func forPosterior(o *options) { o.posterior = true }
 
 // engineNames are all engines, of any loss, the dense one first.
 var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz,
-	EngineMixed, EngineInterpolated}
+	EngineMixed, EngineKronecker, EngineInterpolated}
 
 // optionsOf applies the options; it is an error if they name an engine that does not exist, or no tolerance.
 func optionsOf(opts []Option) (options, error) {

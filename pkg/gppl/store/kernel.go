@@ -120,7 +120,7 @@ func decodeAxes(j kernelJSON, parts []gppl.Kernel) (gppl.Kernel, error) {
 		}
 	}
 	if len(parts) != 1 || len(j.Axes) == 0 || len(j.Parameters) > 0 {
-		return nil, fmt.Errorf("Axes have one part, and the axes that it is on")
+		return nil, fmt.Errorf("a kernel on axes has one part, and the axes that it is on")
 	}
 	return gppl.On(parts[0], j.Axes...), nil
 }
