@@ -36,7 +36,8 @@
 //
 //   - data: Data, NewData, SumsData; Inputs, Scalars, Vectors;
 //   - kernels: Kernel; Laplace, Matern32, Matern52, SE, RQ, Periodic, LocPer, Cosine, SHO, Rotation, DampedTrend,
-//     SpectralMixture, ChangePoint, White; their algebra Add and Mul (Sum, Product); Covariance;
+//     SpectralMixture, ChangePoint, White; their algebra Add and Mul (Sum, Product); of several axes On and ARD (Axes,
+//     Anisotropic); Covariance;
 //   - means: Mean, Column; Intercept, Linear, Trend, Fourier, Step, Kink, Regressor, GaussianBeta, AddMeans;
 //   - models: Model, PaperModel, Channel; Param, Role (package transform), Values;
 //   - priors: Prior (package prior), ParamPrior;
@@ -68,6 +69,7 @@
 //	mixed        nc² + c³                      c waves: sums of SE, Periodic, LocPer on the line
 //	banded       3nb²        8nbk              kernels that decay to zero, on the line
 //	statespace   n·D³        4nk²              Laplace, Matérn, SHO, sums and products; PL: Laplace, Matérn
+//	kronecker    nΣm + Σm³                       products over axes (On) on a grid of m points on each
 //	interpolated             60k²              one lengthscale, after 30 evaluations
 //
 // flops. If no engine can keep the tolerance, because the noise is tiny

@@ -92,21 +92,12 @@ func separate(dst []piece, k Kernel, axes, params []int) []piece {
 	return append(dst, piece{k, axes, params})
 }
 
-// from0 returns 0, …, n−1, plus first.
-func from0(n, first int) []int {
-	at := make([]int, n)
-	for i := range at {
-		at[i] = first + i
-	}
-	return at
-}
-
 // piecesOf are those of the whole kernel at one θ, if it is one product and no sum, white noise apart.
 func piecesOf(s *split, d int) ([]piece, bool) {
 	if len(s.signal) != 1 {
 		return nil, false
 	}
-	return separate(nil, s.signal[0], from0(d, 0), from0(s.end[0]-s.offset[0], s.offset[0])), true
+	return separate(nil, s.signal[0], timeline.Range(0, d), timeline.Range(s.offset[0], s.end[0])), true
 }
 
 func newKroneckerExact(x Inputs, columns blas64.General, rows observed.Noise, family Kernel) *kroneckerExact {
@@ -201,7 +192,7 @@ func newGridAxes(x Inputs, axes []int) gridAxes {
 		}
 		return 0
 	}
-	order := from0(x.Len(), 0)
+	order := timeline.Range(0, x.Len())
 	slices.SortFunc(order, compare)
 	g := gridAxes{axes: axes, number: make([]int, x.Len())}
 	var first []int

@@ -12,7 +12,8 @@ import (
 
 // A Kernel is a stationary, isotropic covariance function k(r; θ) of the
 // Euclidean distance r = |x − x'|, at given values of its parameters, and
-// continuous in r; white noise is declared through Nuggeter (see White). It is
+// continuous in r; white noise is declared through Nuggeter (see White), and what
+// depends on the points themselves through Placed (see On and ARD). It is
 // an immutable value: its parameters are its fields, as in
 //
 //	SE{Variance: 1, Lengthscale: 20}

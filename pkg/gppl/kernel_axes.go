@@ -210,8 +210,8 @@ func (k Anisotropic) Params() (params []Param) {
 		params = append(params, p)
 	}
 	for axis, l := range k.lengthscales {
-		params = append(params, Param{Name: fmt.Sprintf("lengthscale %d", axis), Value: l, Transform: transform.Log{}, Unit: UnitX,
-			Role: RoleLengthscale})
+		params = append(params, Param{Name: fmt.Sprintf("lengthscale %d", axis), Value: l, Transform: transform.Log{},
+			Unit: UnitX, Role: RoleLengthscale})
 	}
 	return params
 }

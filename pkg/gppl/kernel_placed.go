@@ -336,8 +336,8 @@ func checkPlaced(k Kernel) error {
 	if _, ok := k.(blockwise); ok {
 		for _, p := range parts(k) {
 			if capability.Nugget(p) > 0 {
-				return fmt.Errorf("gppl: %v has white noise inside: noise is of observations, not of axes or of one side of a change."+
-					" Add White outside, or use Data.WithRelativeErrors", k)
+				return fmt.Errorf("gppl: %v has white noise inside: noise is of observations, not of axes or of one side of a"+
+					" change. Add White outside, or use Data.WithRelativeErrors", k)
 			}
 		}
 	}
@@ -354,7 +354,8 @@ func checkAxes(k Kernel, d int) error {
 	switch k := k.(type) {
 	case ChangePoint:
 		if d != 1 {
-			return fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d: put it on an axis by On", k, d)
+			return fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d: put it on an axis by On",
+				k, d)
 		}
 	case Axes:
 		if last := slices.Max(k.axes); last >= d {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // A Model is a Gaussian process observed with independent noise:
@@ -145,11 +146,7 @@ func (m Model) PairGrad(grad, x, y []float64) float64 {
 // AxesOf returns, for each parameter of the kernel, the axes of inputs of dimension d that it is of: all, for a kernel of
 // distances.
 func (m Model) AxesOf(d int) [][]int {
-	all := make([]int, d)
-	for i := range all {
-		all[i] = i
-	}
-	return axesOf(m.Kernel, all)
+	return axesOf(m.Kernel, timeline.Range(0, d))
 }
 
 // trained returns the parameters as a loss trains them: a noise variance of 0, which checkWith takes, is kept.
