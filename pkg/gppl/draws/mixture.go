@@ -25,7 +25,24 @@ type Scale interface {
 	LogSlope(y float64) float64 // returns log g′(y)
 }
 
-// scale returns the scale of component c, nil for y itself.
+// Ended is a Scale of values that end: what lies beyond an end on the scale is at it, as with censored observations, so that the
+// ends have probabilities of their own. Forward takes the ends.
+type Ended interface {
+	Scale
+	Ends() (lo, hi float64) // values of y; ±Inf for no end
+}
+
+// endsOf returns the ends of the values on a scale.
+func endsOf(s Scale) (lo, hi float64, ok bool) {
+	e, ok := s.(Ended)
+	if !ok {
+		return math.Inf(-1), math.Inf(1), false
+	}
+	lo, hi = e.Ends()
+	return lo, hi, true
+}
+
+// scale returns that of component c, nil for y itself.
 func (m *Mixture) scale(c int) Scale {
 	if m.Scales == nil {
 		return nil
@@ -44,6 +61,14 @@ func (m *Mixture) value(c int, z float64) float64 {
 // scaled reports whether any component has a scale of its own.
 func (m *Mixture) scaled() bool {
 	return slices.ContainsFunc(m.Scales, func(s Scale) bool { return s != nil })
+}
+
+// ended reports whether the values of any component end.
+func (m *Mixture) ended() bool {
+	return slices.ContainsFunc(m.Scales, func(s Scale) bool {
+		_, ok := s.(Ended)
+		return ok
+	})
 }
 
 // Len returns the number of inputs.
@@ -114,9 +139,48 @@ func (m *Mixture) moments(c int, mu, sd float64) (mean, variance float64) {
 		return mu, sd * sd
 	}
 	const step, most = 0.125, 12
+	if lo, hi, ok := endsOf(m.scale(c)); ok {
+		return m.endedMoments(c, mu, sd, lo, hi)
+	}
 	sum := func(f func(y float64) float64) (sum float64) {
 		for z := -float64(most); z <= most; z += step {
 			sum += step * math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi) * f(m.value(c, mu+z*sd))
+		}
+		return sum
+	}
+	mean = sum(func(y float64) float64 { return y })
+	return mean, sum(func(y float64) float64 { return (y - mean) * (y - mean) })
+}
+
+// endedMoments returns the moments of a component whose values end: of its ends, and of what is between by Simpson's rule.
+func (m *Mixture) endedMoments(c int, mu, sd, lo, hi float64) (mean, variance float64) {
+	const most, parts, tolerance = 9, 8, 1e-9
+	s := m.scale(c)
+	if sd == 0 {
+		return s.Inverse(mu), 0
+	}
+	from, to := -float64(most), float64(most) // in standard deviations
+	var below, above float64
+	if !math.IsInf(lo, 0) {
+		z := (s.Forward(lo) - mu) / sd
+		below, from = normalCDF(z), min(max(from, z), to)
+	} else {
+		lo = 0
+	}
+	if !math.IsInf(hi, 0) {
+		z := (s.Forward(hi) - mu) / sd
+		above, to = normalCDF(-z), max(min(to, z), from)
+	} else {
+		hi = 0
+	}
+	sum := func(f func(y float64) float64) (sum float64) {
+		sum = below*f(lo) + above*f(hi)
+		step, size := (to-from)/parts, math.Abs(f(s.Inverse(mu-sd)))+math.Abs(f(s.Inverse(mu+sd)))
+		for k := range parts {
+			a := from + float64(k)*step
+			sum += integral(a, a+step, tolerance*size, func(z float64) float64 {
+				return math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi) * f(s.Inverse(mu+z*sd))
+			})
 		}
 		return sum
 	}
@@ -145,6 +209,14 @@ func (m *Mixture) Quantile(ctx context.Context, p float64) ([]float64, error) {
 			}
 			lo, hi = min(lo, q), max(hi, q)
 		}
+		if lo < hi && m.ended() { // an end may have the probability of the level
+			if m.below(lo, mu, sd) >= p {
+				return lo
+			}
+			if m.below(math.Nextafter(hi, lo), mu, sd) < p {
+				return hi
+			}
+		}
 		return numeric.Quantile(p, lo, hi, func(v float64) (below, density float64) { return m.distribution(v, mu, sd) })
 	})
 }
@@ -171,7 +243,11 @@ func (p *place) on(s Scale) (at, slope float64) {
 // move sets the last scale to s.
 func (p *place) move(s Scale) {
 	p.of, p.at, p.slope = s, s.Forward(p.v), 0
-	switch {
+	switch lo, hi, _ := endsOf(s); {
+	case p.v < lo:
+		p.at = math.Inf(-1)
+	case p.v >= hi:
+		p.at = math.Inf(1)
 	case numeric.IsFinite(p.at):
 		p.slope = math.Exp(s.LogSlope(p.v))
 	case math.IsNaN(p.at) && p.v < s.Inverse(0):
@@ -233,8 +309,9 @@ func (m *Mixture) Tails(y []float64) (below, above []float64) {
 	return below, above
 }
 
-// LogDensity returns the log densities at y, in nats. For a component of variance 0 it is +Inf at its mean, the limit of small
-// variances, and −Inf elsewhere. It panics unless y has a value for each input.
+// LogDensity returns the log densities at y, in nats; at an end of the values (Ended) the log of its probability. A component of
+// variance 0 is all at its mean: its log density is +Inf there, the limit of small variances, and −Inf elsewhere. It panics unless
+// y has a value for each input.
 func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
 	log := make([]float64, len(m.Weights))
@@ -246,6 +323,11 @@ func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error
 		for c, w := range m.Weights {
 			y, slope := y[i], 0.0
 			if s := m.scale(c); s != nil {
+				if lo, hi, ok := endsOf(s); ok && (y <= lo || y >= hi) {
+					log[c] = math.Log(w) + logEnd(s, y, lo, hi, mu[c], sd[c])
+					most = max(most, log[c])
+					continue
+				}
 				slope = s.LogSlope(y)
 				if y = s.Forward(y); !numeric.IsFinite(y) { // outside the domain
 					log[c] = math.Inf(-1)
@@ -273,7 +355,18 @@ func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error
 	})
 }
 
-// CRPS returns the continuous ranked probability scores at y, in the unit of y. For Gaussians of y they have the closed form
+// logEnd is the log of the probability of an end of the values of a component; −Inf beyond the ends.
+func logEnd(s Scale, y, lo, hi, mu, sd float64) float64 {
+	switch {
+	case y == lo:
+		return math.Log(normalCDF((s.Forward(lo) - mu) / sd))
+	case y == hi:
+		return math.Log(normalCDF((mu - s.Forward(hi)) / sd))
+	}
+	return math.Inf(-1)
+}
+
+// CRPS returns the continuous ranked probability scores at y, in the unit of y. Of Gaussians of y they have the closed form
 //
 //	Σ_c w_c·A(y − μ_c, σ_c²) − ½Σ_cd w_c·w_d·A(μ_c − μ_d, σ_c² + σ_d²),
 //

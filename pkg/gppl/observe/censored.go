@@ -1,0 +1,147 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// Limits are bounds of Gaussian observations at which values end: y = Lo says no more than that the value without bounds,
+// f(x) + ε, is at most Lo, and y = Hi that it is at least Hi (the Tobit model). ±Inf stands for no bound.
+type Limits struct{ Lo, Hi float64 }
+
+// At reports whether y is at a bound.
+func (l Limits) At(y float64) bool { return y <= l.Lo || y >= l.Hi }
+
+// Censored returns Gaussian data whose likelihood and posterior under a model approximate those of data with limits, by expectation
+// propagation (Minka 2001; Rasmussen and Williams 2006, section 3.6). Each value at a bound becomes an observation ỹ with a known
+// error e, such that N(g; ỹ, e²) has the effect of g ≤ Lo on the mean and the variance of g = h(x)ᵀβ + f(x) + ε given all other
+// observations, N(m, v). Values between the bounds stay as they are, with an error of 0. The evidence is exact for one censored
+// value, and
+//
+//	−log p(y) ≈ −log N(ỹ; …) + nats,  nats = −Σ (log P(g ≤ Lo) + ½log 2π(v + e²) + ½(m − ỹ)²/(v + e²)).
+//
+// Its derivatives in the parameters of the model are those at fixed ỹ, e and nats: training and Censored in turn find its
+// optimum. It takes some ten evaluations of the likelihood with the variances of Exact.Residuals. It is an error if the data have
+// errors, or if a value is beyond its bound.
+func Censored(
+	ctx context.Context, m gppl.Model, d gppl.Data, l Limits, opts ...gppl.Option,
+) (of gppl.Data, nats float64, err error) {
+	if !(l.Lo < l.Hi) {
+		panic(fmt.Sprintf("observe: Censored: limits of %v and %v", l.Lo, l.Hi))
+	}
+	if d.Errors != nil || d.Relative != nil {
+		return d, 0, fmt.Errorf("observe: censored values are not combined with known errors: leave one of them out")
+	}
+	n := d.Len()
+	s := sites{y: slices.Clone(d.Y), errors: make([]float64, n)}
+	for i, y := range d.Y {
+		switch {
+		case y < l.Lo || y > l.Hi:
+			return d, 0, fmt.Errorf("observe: observation %d: %v is beyond the limits, %v and %v", i, y, l.Lo, l.Hi)
+		case y == l.Lo:
+			s.at, s.side = append(s.at, i), append(s.side, 1)
+		case y == l.Hi:
+			s.at, s.side = append(s.at, i), append(s.side, -1)
+		}
+	}
+	if s.at == nil {
+		of, err = d.WithErrors(s.errors)
+		return of, 0, err
+	}
+	s.begin(m)
+	if of, err = d.WithErrors(s.errors); err != nil {
+		return of, 0, err
+	}
+	exact, err := gppl.NewExact(ctx, m, of, opts...)
+	if err != nil {
+		return of, 0, err
+	}
+	alpha, precisions, theta := make([]float64, n), make([]float64, n), m.Values()
+	for round := range mostPropagated {
+		if exact, err = exact.WithObservations(s.y, s.errors); err != nil {
+			return of, 0, err
+		}
+		if _, err = exact.Residuals(ctx, alpha, precisions, nil, theta); err != nil {
+			return of, 0, err
+		}
+		moved := 0.0
+		if nats, moved = s.propagate(d.Y, alpha, precisions, damping/float64(1+round/slower)); moved < propagated {
+			of.Y, of.Errors = s.y, s.errors
+			return of, nats, of.Check()
+		}
+	}
+	return of, 0, fmt.Errorf("observe: %d values at their bounds: expectation propagation has not converged within %d rounds",
+		len(s.at), mostPropagated)
+}
+
+const (
+	mostPropagated = 200  // rounds; some ten are usual
+	propagated     = 1e-4 // of a standard deviation of g given the other observations: the largest change of the last round
+	leastTold      = 1e-6 // of the precision of g: a value tells at least as much, so that no error is infinite
+	damping        = 0.8  // share of each change that is made: the sites of neighbours change at the same time
+	slower         = 40   // rounds after which the share is halved
+)
+
+// sites are the Gaussian observations that stand for those at bounds.
+type sites struct {
+	y, errors []float64
+	at        []int     // indices of the observations at bounds
+	side      []float64 // 1 at the lower bound, −1 at the upper one
+}
+
+// begin sets weak sites: each half the variance of g within the bound, as uncertain as the model is at the start.
+func (s *sites) begin(m gppl.Model) {
+	at := []float64{0}
+	m.Kernel.Cov(at, at)
+	sd := math.Sqrt(at[0] + m.Noise)
+	for k, i := range s.at {
+		s.y[i] -= s.side[k] * 0.5 * sd
+		s.errors[i] = sd
+	}
+}
+
+// propagate matches the moments of every site, given the others, by a share of the change. It returns nats and the largest change.
+func (s *sites) propagate(bound, alpha, precisions []float64, share float64) (nats, moved float64) {
+	for k, i := range s.at {
+		e2 := s.errors[i] * s.errors[i]
+		total := 1 / precisions[i] // v + e²
+		v := max(total-e2, 1e-12*total)
+		mean := s.y[i] - alpha[i]*total
+		sd := math.Sqrt(v)
+		z := s.side[k] * (bound[i] - mean) / sd // g ≤ bound has the probability Φ(z)
+		log, ratio := tail(z)
+		told := max(ratio*(z+ratio), leastTold) // 1 less the variance, in units of v
+		away := s.y[i] - mean
+		nats -= log + 0.5*math.Log(2*math.Pi*total) + 0.5*away*away/total
+		// in natural parameters: 1/e² and (ỹ − mean)/e²
+		toldOf := told / (1 - min(told, 1-1e-9)) / v
+		pull := -s.side[k] * ratio / sd // of the mean of g, in units of v
+		pullOf := pull * (1 + toldOf*v)
+		precision, force := 1/e2, away/e2
+		moved = max(moved, math.Abs(toldOf-precision)/(1/v+precision), math.Abs(pullOf-force)*sd/(1+v*precision))
+		precision += share * (toldOf - precision)
+		force += share * (pullOf - force)
+		s.errors[i], s.y[i] = 1/math.Sqrt(precision), mean+force/precision
+	}
+	return nats, moved
+}
+
+// tail returns log Φ(z) and φ(z)/Φ(z).
+func tail(z float64) (log, ratio float64) {
+	const far = -30
+	if z > far {
+		p := 0.5 * math.Erfc(-z/math.Sqrt2)
+		log = math.Log(p)
+		if z > 0 {
+			log = math.Log1p(-0.5 * math.Erfc(z/math.Sqrt2))
+		}
+		return log, math.Exp(-0.5*z*z) / (p * math.Sqrt(2*math.Pi))
+	}
+	q := 1 / (z * z)
+	series := 1 - q*(1-3*q*(1-5*q*(1-7*q))) // of Φ(z)·|z|/φ(z), to 1e-10
+	return -0.5*z*z - 0.5*math.Log(2*math.Pi) - math.Log(-z) + math.Log(series), -z / series
+}
