@@ -69,7 +69,8 @@ func inputFlags() []cli.Flag {
 				"plain counts and series of 0 and 1, whose bands are whole numbers; student is for wrong readings", Category: model},
 		&cli.BoolFlag{Name: "robust", Usage: "wrong readings count for less: --likelihood student", Category: model},
 		&cli.StringFlag{Name: "bounds",
-			Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them", Category: model},
+			Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them or, where several " +
+				"values are at a bound, of y that is censored there; 0, is for amounts, which may be exactly 0", Category: model},
 		&cli.StringSliceFlag{Name: "period",
 			Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be " +
 				"repeated; none for no season; if not given, from the calendar or detected", Category: model},

@@ -16,7 +16,7 @@ import (
 
 // standardised returns the observations as the best model sees them.
 func (a *Analysis) standardised(ctx context.Context) (gppl.Data, error) {
-	if a.Series.Counting != nil { // the best model sees a Gaussian approximation of counts
+	if a.Series.Approximated() { // the best model sees a Gaussian approximation
 		if err := a.Condition(ctx); err != nil {
 			return gppl.Data{}, err
 		}

@@ -382,10 +382,10 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 		}
 		add(name, mean)
 	}
-	total, warp := make([]float64, len(d.X)), a.Series.Warp() // the warp is for models of log y
+	total, warp := make([]float64, len(d.X)), m.scale.Warp // the warp is for models of log y and for y that ends at bounds
 	for at, name := range d.Names {
 		for i, v := range parts[name] {
-			if m.Log {
+			if warp != nil {
 				before := total[i]
 				total[i] += v
 				if v = warp.Inverse(total[i]); at > 0 {

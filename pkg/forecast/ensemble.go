@@ -115,8 +115,8 @@ func mixtureOf(parts []Part, latent bool) *draws.Mixture {
 }
 
 // forecastOf summarises parts. The forecast of a single Gaussian has its mean and variances. Otherwise Median is the median, and
-// the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %. Once ctx has ended, the error wraps
-// ctx's.
+// the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %; of censored values Expected is the
+// mean, and NoisyVar the variance. Once ctx has ended, the error wraps ctx's.
 func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (f *Forecast, err error) {
 	defer parallel.Stopped(&err)
 	if parts[0].Observed != nil {
@@ -132,6 +132,11 @@ func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (
 	}
 	if f.LatentVar, err = spread(ctx, mixtureOf(parts, true)); err != nil {
 		return nil, err
+	}
+	if parts[0].censored() { // whose quantiles may be equal
+		all := f.Mixture()
+		f.Expected, f.NoisyVar = all.Mean(), all.Variance()
+		return f.banded(ctx)
 	}
 	if f.NoisyVar, err = spread(ctx, mixtureOf(parts, false)); err != nil {
 		return nil, err

@@ -3,20 +3,67 @@ package forecast
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Zeros returns the probability of 0 at each x of a forecast of counts.
-func (f *Forecast) Zeros() (p []float64) {
-	p = make([]float64, len(f.X))
-	for i := range p {
-		p[i] = f.Counts.CDF(i, 0)
+// AtBound is the probability, at each x of a forecast, of a value that is at a bound.
+type AtBound struct {
+	Name  string // of the column: p_zero, p_lowest or p_highest
+	Bound float64
+	P     []float64
+}
+
+// AtBounds returns the probabilities of 0 of counts, and of the bounds of censored values; none for others.
+func (f *Forecast) AtBounds() (all []AtBound) {
+	if f.Counts != nil {
+		zero := AtBound{"p_zero", 0, make([]float64, len(f.X))}
+		for i := range zero.P {
+			zero.P[i] = f.Counts.CDF(i, 0)
+		}
+		return []AtBound{zero}
 	}
-	return p
+	if f.Expected == nil {
+		return nil
+	}
+	at := func(name string, y float64) AtBound {
+		if y == 0 {
+			name = "p_zero"
+		}
+		ys := slices.Repeat([]float64{y}, len(f.X))
+		logs, _ := f.Mixture().LogDensity(context.Background(), ys) // there is no error but a context's
+		for i, v := range logs {
+			logs[i] = math.Exp(v)
+		}
+		return AtBound{name, y, logs}
+	}
+	lo, hi := f.Parts[0].ends()
+	if !math.IsInf(lo, 0) {
+		all = append(all, at("p_lowest", lo))
+	}
+	if !math.IsInf(hi, 0) {
+		all = append(all, at("p_highest", hi))
+	}
+	return all
+}
+
+// ends returns the bounds of censored values; infinite ones for none.
+func (p Part) ends() (lo, hi float64) {
+	if e, ok := p.warp.(draws.Ended); ok {
+		return e.Ends()
+	}
+	return math.Inf(-1), math.Inf(1)
+}
+
+// censored reports whether the part is of censored values.
+func (p Part) censored() bool {
+	_, ok := p.warp.(draws.Ended)
+	return ok
 }
 
 // forecastCounts summarises parts of counts as a forecast.

@@ -51,7 +51,7 @@ const (
 // The same test of differences between neighbours comes first, in O(n): innovations of n values take n³/3 flops.
 func (a *Analysis) withNoiseSeason(ctx context.Context) (*Analysis, error) {
 	s := a.Series
-	if !s.Axis.Dates || s.Errors != nil || s.Counting != nil || len(a.Options.Kernels) > 0 || a.Options.NoSeason {
+	if !s.Axis.Dates || s.Errors != nil || s.Approximated() || len(a.Options.Kernels) > 0 || a.Options.NoSeason {
 		return a, nil
 	}
 	apart := make([]float64, 0, len(s.Y))

@@ -53,7 +53,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	s, n := a.Series, len(a.Series.X)
 	from := max(0, n-mostOutliers)
 	out := &Outliers{Of: n - from}
-	if s.Counting != nil || s.Errors != nil && s.Student == nil || n-from < 5 {
+	if s.Approximated() || s.Errors != nil && s.Student == nil || n-from < 5 {
 		return out, ctx.Err()
 	}
 	add := func(i int, probability float64) {

@@ -32,15 +32,17 @@ type Forecast struct {
 	Lower     []float64 // ends of the 95 % band of a new observation
 	Upper     []float64
 	Parts     []Part // the forecasts that are averaged
-	// Counts are the distributions of counts, and Expected their means; nil for other observations. LatentVar is then the variance
-	// of the expectation given f, and the ends of the band are whole numbers.
-	Counts   *observe.Counts
+	// Counts are the distributions of counts; nil for other observations. LatentVar is then the variance of the expectation given f,
+	// and the ends of the band are whole numbers.
+	Counts *observe.Counts
+	// Expected are the means of counts and of censored values; nil for others.
 	Expected []float64
 }
 
-// Point returns each forecast as one number, which files call the mean: the expected count of counts, otherwise the median.
+// Point returns each forecast as one number, which files call the mean: the expected value of counts and of censored values,
+// otherwise the median.
 func (f *Forecast) Point() []float64 {
-	if f.Counts != nil {
+	if f.Expected != nil {
 		return f.Expected
 	}
 	return f.Median
@@ -138,12 +140,16 @@ func (f *Forecast) LatentBand(ctx context.Context) (lo, hi []float64, err error)
 
 // WriteCSV writes the forecast with a header: the axis, mean (Point), the standard deviations of the latent function and of a new
 // observation, and the 95 % band of the latter. Two more columns for each further level, in (0, 1), are the ends of that band:
-// the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts also has the median and the probability of 0.
+// the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts also has the median and the probability of 0,
+// one of censored values the median and the probabilities of the bounds.
 func (f *Forecast) WriteCSV(w io.Writer, a series.Axis, levels ...float64) error {
 	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
-	var zeros []float64
-	if f.Counts != nil {
-		rows[0], zeros = append(rows[0], "median", "p_zero"), f.Zeros()
+	if f.Expected != nil {
+		rows[0] = append(rows[0], "median")
+	}
+	bounds := f.AtBounds()
+	for _, b := range bounds {
+		rows[0] = append(rows[0], b.Name)
 	}
 	var ends [][]float64
 	rows[0], levels = withBands(rows[0], levels)
@@ -159,8 +165,11 @@ func (f *Forecast) WriteCSV(w io.Writer, a series.Axis, levels ...float64) error
 	for i, when := range f.When {
 		row := []string{when, cell(f.Point()[i]), cell(math.Sqrt(f.LatentVar[i])), cell(math.Sqrt(f.NoisyVar[i])),
 			cell(f.Lower[i]), cell(f.Upper[i])}
-		if zeros != nil {
-			row = append(row, cell(f.Median[i]), cell(zeros[i]))
+		if f.Expected != nil {
+			row = append(row, cell(f.Median[i]))
+		}
+		for _, b := range bounds {
+			row = append(row, cell(b.P[i]))
 		}
 		for _, end := range ends {
 			row = append(row, cell(end[i]))

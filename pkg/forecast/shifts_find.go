@@ -84,7 +84,7 @@ func (a *Analysis) searchShifts(ctx context.Context) (scan shiftSearch, best shi
 	if first, last, ok := a.Series.Stuck(); ok {
 		scan.leave(func(i int) bool { return i > first && i <= last })
 	}
-	if scan.n < leastScanned || a.Series.Counting != nil {
+	if scan.n < leastScanned || a.Series.Approximated() {
 		return scan, best, nil
 	}
 	if best, err = scan.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {

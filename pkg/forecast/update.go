@@ -116,7 +116,7 @@ func (a *Analysis) extend(ctx context.Context, r *series.Further) (*Analysis, *A
 
 // rowsTogether returns how many of n rows are taken before the members are conditioned anew.
 func (a *Analysis) rowsTogether(n int) int {
-	if a.Series.Counting != nil {
+	if a.Series.Approximated() {
 		return (n + mostAnew - 1) / mostAnew
 	}
 	for _, m := range a.members {
@@ -136,11 +136,12 @@ func (p *Part) join(q Part) {
 	}
 }
 
-// oneStep predicts the observations of s after the last of a, before the index to: each from all before it, except for counts.
+// oneStep predicts the observations of s after the last of a, before the index to: each from all before it, except for counts
+// and censored values.
 func (a *Analysis) oneStep(ctx context.Context, s *series.Series, to int) (parts []Part, err error) {
 	from := len(a.Series.X)
-	if a.Series.Counting != nil {
-		if s.Counting.Sizes != nil {
+	if a.Series.Approximated() {
+		if s.Counting != nil && s.Counting.Sizes != nil {
 			a.sizes = s.Counting.Sizes[from:to]
 		}
 		return a.parts(ctx, s.X[from:to])
@@ -182,8 +183,17 @@ func (r *Arrivals) standardise() {
 		return
 	}
 	belows, aboves := f.Mixture().Tails(r.Y)
+	ended := f.Expected != nil
+	if ended { // a random place within the probability of a bound
+		rnd := rand.New(rand.NewPCG(uint64(len(r.Y)), 15))
+		_, before := f.Mixture().Tails(allBefore(r.Y))
+		for i, above := range aboves {
+			aboves[i] += rnd.Float64() * max(0, before[i]-above)
+			belows[i] = 1 - aboves[i]
+		}
+	}
 	for i, y := range r.Y {
-		if len(f.Parts) == 1 { // a normal distribution gives z and p exactly, even far from the median
+		if len(f.Parts) == 1 && !ended { // a normal distribution gives z and p exactly, even far from the median
 			r.Z[i] = f.Parts[0].standard(i, y)
 			r.P[i] = math.Erfc(math.Abs(r.Z[i]) / math.Sqrt2)
 			continue
@@ -195,6 +205,15 @@ func (r *Arrivals) standardise() {
 			r.Z[i] = -normalRank(above)
 		}
 	}
+}
+
+// allBefore returns the number before each.
+func allBefore(y []float64) []float64 {
+	before := make([]float64, len(y))
+	for i, v := range y {
+		before[i] = math.Nextafter(v, math.Inf(-1))
+	}
+	return before
 }
 
 // normalRank returns the normal quantile of a rank, which is kept away from 0 and 1.

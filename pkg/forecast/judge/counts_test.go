@@ -48,7 +48,7 @@ func TestCountsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		zeros := got.Zeros()
+		zeros := got.AtBounds()[0].P
 		for i := range want.Median {
 			if !scalar.EqualWithinRel(got.Point()[i], want.Point()[i], 1e-9) || got.Upper[i] != want.Upper[i] || got.Lower[i] != want.Lower[i] {
 				t.Errorf("%s: after loading %v in [%v, %v], before %v in [%v, %v]",

@@ -15,9 +15,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// ErrCounts says that observations are counts, shares or events.
-var ErrCounts = errors.New("counts, shares and events are not normal, so that there are no innovations to test; " +
-	"the forecasts of the past test the model")
+// ErrCounts says that observations are counts, shares, events or censored.
+var ErrCounts = errors.New("counts, shares, events and censored values are not normal, " +
+	"so that there are no innovations to test; the forecasts of the past test the model")
 
 // Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its prediction
 // from the observations before it, in standard deviations of this prediction. Under the model they are independent and N(0, 1),
@@ -54,7 +54,7 @@ func CheckResiduals(ctx context.Context, a *forecast.Analysis) (*Residuals, erro
 
 // residualsOf checks the latest observations, at most most.
 func residualsOf(ctx context.Context, a *forecast.Analysis, most int) (*Residuals, error) {
-	if a.Series.Counting != nil {
+	if a.Series.Approximated() {
 		return nil, ErrCounts
 	}
 	x, e, err := a.Innovations(ctx, most)

@@ -14,6 +14,11 @@ import (
 // link returns the name of the scale that models are on: "log odds", "log rate" or "log y"; "" if they are models of y itself.
 func link(a *forecast.Analysis) string {
 	switch c := a.Series.Counting; {
+	case a.Series.Censored():
+		if a.Log {
+			return a.Series.LogName()
+		}
+		return ""
 	case a.Series.Bounds != nil, c != nil && (c.Likelihood == "binomial" || c.Likelihood == "bernoulli"):
 		return "log odds"
 	case c != nil:
@@ -146,7 +151,7 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz
 		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: " +
 			"from 0 to 1 means that both are likely."
 	}
-	zeros := f.Zeros()
+	zeros := f.AtBounds()[0].P
 	addSteps(t, f, most, func(i int) []any {
 		return []any{a.Series.Axis.Told(f.X[i]), f.Point()[i], f.Median[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
 	})

@@ -37,6 +37,10 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	end := f.X[len(f.X)-1]
 	caption := "The line is the median. 95 of 100 new values are expected within the outer band, and the curve without noise" +
 		" within the inner one."
+	if f.Expected != nil {
+		caption = "The line is the mean of the values that may come, some of which are at a bound. " +
+			"95 of 100 new values are expected within the outer band."
+	}
 	if f.Counts != nil {
 		caption = "The line is the expected count. 95 of 100 new counts are expected within the band, whose ends are whole numbers."
 		if events(s) {
@@ -575,7 +579,17 @@ func predictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Tabl
 		},
 		Notes: []string{band(a)},
 	}
-	addSteps(t, f, most, func(i int) []any { return []any{a.Series.Axis.Told(f.X[i]), f.Point()[i], f.Lower[i], f.Upper[i]} })
+	bounds := f.AtBounds()
+	for _, b := range bounds {
+		t.Columns = append(t.Columns, viz.Column{Name: "probability of " + viz.UpTo(2)(b.Bound), Unit: "%", Format: viz.Fixed(0)})
+	}
+	addSteps(t, f, most, func(i int) []any {
+		row := []any{a.Series.Axis.Told(f.X[i]), f.Point()[i], f.Lower[i], f.Upper[i]}
+		for _, b := range bounds {
+			row = append(row, 100*b.P[i])
+		}
+		return row
+	})
 	return brief(t)
 }
 

@@ -65,9 +65,11 @@ type PointJSON struct {
 	SDObservation float64 `json:"sd_observation"`
 	Lower         float64 `json:"lower_95"`
 	Upper         float64 `json:"upper_95"`
-	// Median and Zero, the probability of 0, are given for counts.
-	Median *float64 `json:"median,omitempty"`
-	Zero   *float64 `json:"p_zero,omitempty"`
+	// Median is given for counts and censored values, with the probabilities of 0 and of the lower and the upper bound.
+	Median  *float64 `json:"median,omitempty"`
+	Zero    *float64 `json:"p_zero,omitempty"`
+	Lowest  *float64 `json:"p_lowest,omitempty"`
+	Highest *float64 `json:"p_highest,omitempty"`
 }
 
 // Describe returns the analysis for a program, with the forecast, the residual checks and the backtest if they are not nil. word
@@ -116,10 +118,22 @@ func Points(f *forecast.Forecast) (points []PointJSON) {
 			Lower: f.Lower[i], Upper: f.Upper[i],
 		})
 	}
-	if f.Counts != nil {
-		medians, zeros := judge.PredictiveOf(f).Quantile(0.5), f.Zeros()
-		for i := range points {
-			points[i].Median, points[i].Zero = &medians[i], &zeros[i]
+	if f.Expected == nil {
+		return points
+	}
+	medians := judge.PredictiveOf(f).Quantile(0.5)
+	bounds := f.AtBounds()
+	for i := range points {
+		points[i].Median = &medians[i]
+		for _, b := range bounds {
+			switch p := &b.P[i]; b.Name {
+			case "p_zero":
+				points[i].Zero = p
+			case "p_lowest":
+				points[i].Lowest = p
+			case "p_highest":
+				points[i].Highest = p
+			}
 		}
 	}
 	return points

@@ -277,6 +277,10 @@ func digits(f *forecast.Forecast) viz.Format {
 	for i, v := range f.NoisyVar {
 		least, most = min(least, math.Sqrt(v)), max(most, math.Abs(f.Point()[i]), math.Sqrt(v))
 	}
+	if f.Counts == nil && f.Expected != nil { // the sun hardly varies at night
+		const small = 0.01
+		least = max(least, small*most)
+	}
 	return precise(least, most)
 }
 

@@ -76,9 +76,13 @@ func (c *counts) loss(ctx context.Context, m gppl.Model, l observe.Likelihood) (
 	return observe.NewLaplace(ctx, m, c.raw, l, c.sizes)
 }
 
-// Linearised returns counts as the Gaussian model at the end of Laplace's method sees them, for a model and a shape of the
-// likelihood: pseudo-observations with known errors, on which models are then trained. Other observations are Gaussian already.
+// Linearised returns censored values as expectation propagation at a model sees them, and counts as the Gaussian model at the
+// end of Laplace's method sees them, for a model and a shape of the likelihood: pseudo-observations with known errors, on which
+// models are then trained. Other observations are Gaussian already.
 func (v YScale) Linearised(ctx context.Context, m gppl.Model, shape float64) (YScale, error) {
+	if v.ends != nil {
+		return v.propagated(ctx, m)
+	}
 	if v.counts == nil {
 		return v, nil
 	}
@@ -134,13 +138,18 @@ func (v YScale) latest(k int) YScale {
 		c.raw, c.sizes = Latest(c.raw, k), c.sizes[max(0, len(c.sizes)-k):]
 		v.counts = &c
 	}
+	if v.ends != nil {
+		e := *v.ends
+		e.raw = Latest(e.raw, k)
+		v.ends = &e
+	}
 	return v
 }
 
-// Gaussian returns a function that returns the latest k observations as Gaussian ones: for counts, by the approximation at a
-// model, computed once for each k.
+// Gaussian returns a function that returns the latest k observations as Gaussian ones: for counts and censored values, by the
+// approximation at a model, computed once for each k.
 func (v YScale) Gaussian(m gppl.Model, shape float64) func(ctx context.Context, k int) (gppl.Data, error) {
-	if v.counts == nil {
+	if v.counts == nil && v.ends == nil {
 		return func(_ context.Context, k int) (gppl.Data, error) { return Latest(v.Data, k), nil }
 	}
 	var mu sync.Mutex

@@ -113,22 +113,26 @@ func (p *progress) report(candidate, stage string, best float64) {
 }
 
 // mayBeLog reports whether models of log y are tried: if Options.Log requires them or, by default, if all y are positive and
-// their range tells log y from y. A prior of a variance is in the unit of y², so it implies that y is modelled.
+// their range tells log y from y. Censored amounts take a root instead. A prior of a variance is in the unit of y², so it implies
+// that y is modelled.
 func (o Options) mayBeLog(s *series.Series) bool {
 	if o.alwaysLog(s) {
 		return true
 	}
 	switch strings.ToLower(o.Log) {
 	case "", "auto":
+		if s.Censored() {
+			return s.Bounds.Root > 0 && !slices.ContainsFunc(o.Priors, ofVariance)
+		}
 		return s.Counting == nil && positive(s.Y) && slices.Max(s.Y) > straight*slices.Min(s.Y) &&
 			!slices.ContainsFunc(o.Priors, ofVariance)
 	}
 	return false
 }
 
-// alwaysLog reports whether no models of y are tried: only log y is requested, or y has bounds.
+// alwaysLog reports whether no models of y are tried: only log y is requested, or y has bounds and is not censored at them.
 func (o Options) alwaysLog(s *series.Series) bool {
-	return s.Bounds != nil || strings.EqualFold(o.Log, "always")
+	return s.Bounds != nil && !s.Censored() || strings.EqualFold(o.Log, "always")
 }
 
 // straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models

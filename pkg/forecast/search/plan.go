@@ -148,7 +148,7 @@ func (p *Planner) With(e Effort) Plan {
 	switch {
 	case s.Counting != nil:
 		training, finalists = newtonEvaluations*training, min(e.finalists, countFinalists)
-	case len(s.X) > plan.Searched:
+	case len(s.X) > plan.Searched || s.Censored():
 		finalists = max(e.finalists, len(o.Kernels))
 	}
 	plan.Seconds += float64(finalists+1) * training // one for standard errors
@@ -186,7 +186,7 @@ func (p *Planner) searchedOn(e Effort) (most, every int) {
 		most = max(most, min(2*e.searched, s.Rows(4*period)))
 		two := s.Rows(2 * period)
 		few := two <= twoPeriods
-		fits := few || two <= mostThinned && s.Errors == nil && s.Counting == nil
+		fits := few || two <= mostThinned && s.Errors == nil && !s.Approximated()
 		if fits && two > most*every && two <= len(s.X) && series.Regular(s.X[len(s.X)-two:]) {
 			if most, every = two, 1; !few {
 				every = (two + thinned - 1) / thinned

@@ -93,7 +93,7 @@ func searchPolicy(ctx context.Context, s *series.Series, o Options, some []propo
 	if err := p.search(); err != nil {
 		return nil, err
 	}
-	if from > 0 || compared != s || s.Counting != nil {
+	if from > 0 || compared != s || s.Approximated() {
 		if err := p.final(); err != nil {
 			return nil, err
 		}
@@ -112,8 +112,12 @@ func (p *policy) setScales(s *series.Series, from int) error {
 			continue
 		}
 		v, err := NewYScale(s, from, len(s.X), log)
-		if err == nil && v.counts != nil {
+		switch {
+		case err != nil:
+		case v.counts != nil:
 			v, err = p.piloted(v)
+		case v.ends != nil:
+			v, err = p.pilotedEnds(v, len(p.scales))
 		}
 		if err != nil {
 			return err
@@ -492,6 +496,46 @@ func (p *policy) piloted(v YScale) (YScale, error) {
 		return v, fmt.Errorf("a first model of the counts: %w", err)
 	}
 	return v.Linearised(p.ctx, plain(r).Model, shapeIn(r))
+}
+
+// pilotedEnds returns censored values as Gaussian ones at the best model so far of a scale or, before any, at a rough signal,
+// with the first season of the calendar, that is trained on them.
+func (p *policy) pilotedEnds(v YScale, scale int) (YScale, error) {
+	for _, t := range p.trials {
+		if t.scale == scale && t.Error == "" {
+			m := t.model
+			var err error
+			if m.Mean, err = policyMean(t.kind.slope, t.Trend, v.Data.X); err != nil {
+				return v, err
+			}
+			return v.propagated(p.ctx, m)
+		}
+	}
+	mean, err := policyMean(slopeOf, "linear", v.Data.X)
+	if err != nil {
+		return v, err
+	}
+	terms := []gppl.Kernel{(stationary{}).signal("Laplace", p.extent, false)}
+	for _, s := range p.plan.seasons {
+		if s.period > series.LeastPeriods*p.extent.step && s.period <= p.extent.span/series.LeastPeriods {
+			terms = append(terms, (stationary{}).seasonal(s))
+			break
+		}
+	}
+	m := gppl.Model{Kernel: SumOf(terms), Noise: startNoise, Mean: mean}.FixRedundant()
+	const rounds = 2 // of propagation and training
+	for range rounds {
+		if v, err = v.propagated(p.ctx, m); err != nil {
+			return v, fmt.Errorf("a first model of censored values: %w", err)
+		}
+		r, _, err := trainWithPriors(p.ctx, v, m, beliefsOf(stationary{}.prior, m, p.extent, nil, 1), p.extent.span,
+			gppl.Settings{GradientTolerance: pilotGradient, MaxEvaluations: pilotEvaluations, NoStandardErrors: true})
+		if err != nil {
+			return v, fmt.Errorf("a first model of censored values: %w", err)
+		}
+		m = r.Model
+	}
+	return v.propagated(p.ctx, m)
 }
 
 // The pilot need not reach its optimum.

@@ -31,7 +31,7 @@ func evaluationSeconds(n int, toeplitz float64) float64 {
 func toeplitzPairs(s *series.Series, n int) float64 {
 	const one, open = 2, 0.25 // times toeplitzPair, with closed places, and more for each open one
 	x := s.X[len(s.X)-n:]
-	if s.Errors != nil || s.Counting != nil {
+	if s.Errors != nil || s.Approximated() {
 		return math.Inf(1)
 	}
 	if series.Regular(x) {

@@ -12,7 +12,7 @@ import (
 // best of them that the engines can take. Seasons are seen in few of their cycles, and such sums are expensive beside one: if the
 // best has a season, none is tried.
 func (p *policy) widen(kept []*trial) ([]*trial, error) {
-	if !p.series.NeedsDense() || len(p.options.Kernels) > 0 || p.some != nil || p.series.Counting != nil ||
+	if !p.series.NeedsDense() || len(p.options.Kernels) > 0 || p.some != nil || p.series.Approximated() ||
 		hasPeriod(kept[0].model.Kernel) {
 		return kept, nil
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -23,9 +24,10 @@ type YScale struct {
 	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
 	// makes likelihoods of y and of log y comparable.
 	offset  float64
-	Warp    series.Warp // of log y; nil for y itself
+	Warp    series.Warp // of log y, or of y that is censored; nil for y itself
 	Typical float64     // median of the standardised known errors; 0 if there are none
 	counts  *counts     // nil unless y are counts: data are then a Gaussian approximation
+	ends    *ends       // nil unless values at a bound are censored: data are then a Gaussian approximation once linearised
 }
 
 // NewYScale returns the observations from ≤ i < to as a model sees them, standardised by themselves.
@@ -33,7 +35,7 @@ func NewYScale(s *series.Series, from, to int, log bool) (YScale, error) {
 	if c := s.Counting; c != nil {
 		return YScale{Scaling: dataset.Scaling{Mean: c.Part(from, to).CentreOf(s.Y[from:to]), Scale: 1}}.overCounts(s, from, to)
 	}
-	v := YScale{log: log}
+	v := YScale{log: log, Warp: s.Cut()}
 	if log {
 		v.Warp = s.Warp()
 	}
@@ -81,6 +83,10 @@ func (v YScale) Over(s *series.Series, from, to int) (YScale, error) {
 	}
 	if v.Data, err = gppl.NewData(in, z); err != nil {
 		return v, err
+	}
+	if s.Censored() {
+		v.offset = v.offsetOf(slices.DeleteFunc(slices.Clone(y), s.Bounds.At))
+		v.ends = v.endsOf(s.Bounds)
 	}
 	switch {
 	case s.Relative:

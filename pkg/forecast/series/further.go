@@ -152,7 +152,7 @@ func (s *Series) takes(y, size float64, log bool) error {
 			return err
 		}
 	}
-	if log {
+	if log && !s.Censored() {
 		if g := s.Warp().Forward(y); !numeric.IsFinite(g) {
 			if s.Bounds != nil {
 				return fmt.Errorf("%v is at a bound, where the model has no observations: fit again", y)

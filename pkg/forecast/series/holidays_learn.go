@@ -153,11 +153,15 @@ func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen 
 	return seen, math.Sqrt(square / float64(len(kind)))
 }
 
-// normalScore returns the standard normal quantile of the rank of d among sorted values. Heavy tails thus make no score larger
-// than the number of values allows.
+// normalScore returns the standard normal quantile of the rank of d among sorted values, the middle one of equal values. Heavy
+// tails thus make no score larger than the number of values allows.
 func normalScore(d float64, sorted []float64) float64 {
 	below, _ := slices.BinarySearch(sorted, d)
-	return distuv.UnitNormal.Quantile((float64(below) + 0.5) / float64(len(sorted)+1))
+	equal := 0
+	for below+equal < len(sorted) && sorted[below+equal] == d {
+		equal++
+	}
+	return distuv.UnitNormal.Quantile((float64(below) + 0.5*float64(equal) + 0.5) / float64(len(sorted)+1))
 }
 
 // isAround reports whether an effect is of a day around a holiday.

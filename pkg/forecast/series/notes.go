@@ -64,8 +64,12 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		notes = append(notes, s.Counting.note(s.YName))
 	}
 	if b := s.Bounds; b != nil {
-		say("%s is modelled by its log odds between %v and %v, which bands do not leave.",
-			s.YName, b.Lo, b.Hi)
+		note := message("%s", b.note(s.YName, s.Y))
+		if b.Because != "" {
+			note = message("%s %v models them as any other values.", b.note(s.YName, s.Y),
+				dataset.Setting{Field: "Likelihood", Value: "gaussian"})
+		}
+		notes = append(notes, note)
 	}
 	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
 		say("%s without a value %s left out.", text.Count(k, "row"), text.Was(k))

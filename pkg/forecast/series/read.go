@@ -135,6 +135,12 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
 	if out.X, out.Y = s.X, s.Y; o.Bounds != nil {
 		out.setBounds(*o.Bounds)
+	} else if out.Bounds != nil {
+		out.setBounds(*out.Bounds)
+	}
+	if out.Censored() && out.Errors != nil {
+		return nil, message("%s: %v with one bound is of censored values, which are not combined with the errors in %s: "+
+			"leave one of them out", path, dataset.Setting{Field: "Bounds"}, out.ErrorName)
 	}
 	if err := o.backward(s.XName, rep, out.Source.Unsorted); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

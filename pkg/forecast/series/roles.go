@@ -11,9 +11,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Bound sets bounds of y. It is an error if a value is beyond them.
+// Bound sets bounds of y; ±Inf stands for none. It is an error if a value is beyond them.
 func (s *Series) Bound(lo, hi float64) error {
 	b := &Bounds{Lo: lo, Hi: hi}
+	b.Censored = b.open()
 	if err := b.checkAll(s.Y); err != nil {
 		return err
 	}
@@ -24,8 +25,13 @@ func (s *Series) Bound(lo, hi float64) error {
 // setBounds sets the bounds with the distance beyond them at which the log odds are infinite. A value at a bound has no log odds,
 // and one next to it may be odder there than it is: the distance is the one at which the values are likeliest to be normal, of
 // those from half the least distance of a value from a bound on, by factors of two. Where no value lies at a bound it is 0,
-// unless another is likelier by log n nats.
+// unless another is likelier by log n nats. Where several do, they may be censored instead (Bounds.censored).
 func (s *Series) setBounds(b Bounds) {
+	if b.Censored {
+		b.setRoot(s.Y)
+		s.Bounds = &b
+		return
+	}
 	at, next, whole := false, b.Hi-b.Lo, b.Hi-b.Lo
 	for _, y := range s.Y {
 		for _, d := range []float64{y - b.Lo, b.Hi - y} {
@@ -48,6 +54,9 @@ func (s *Series) setBounds(b Bounds) {
 		}
 	}
 	b.Beyond = best
+	if c, ok := b.censored(s.Y, next); ok && s.Errors == nil {
+		b = c
+	}
 	s.Bounds = &b
 }
 
@@ -133,7 +142,9 @@ func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, orde
 		return nil
 	case "auto":
 		if o.Size == "" {
-			s.Counting = guessCounting(y)
+			if s.Counting = guessCounting(y); s.Counting == nil && o.Bounds == nil {
+				s.Bounds = guessAmounts(y)
+			}
 			return nil
 		}
 		s.Counting = &Counting{Likelihood: "negbinomial"}

@@ -29,10 +29,10 @@ func OpenPlaces(x []float64) int {
 }
 
 // NeedsDense reports whether most kernels take n³: the series is long, and its latest x are not regular or its observations have
-// errors of their own or are counts.
+// errors of their own, are counts, or are censored.
 func (s *Series) NeedsDense() bool {
 	n := len(s.X)
-	return n > FewUneven && (s.Errors != nil || s.Counting != nil || !Regular(s.X[max(0, n-DecisiveRows):]))
+	return n > FewUneven && (s.Errors != nil || s.Approximated() || !Regular(s.X[max(0, n-DecisiveRows):]))
 }
 
 // DecisiveRows is the number of latest observations whose spacing decides whether a series is regular: those from which a search

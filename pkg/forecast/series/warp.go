@@ -1,6 +1,10 @@
 package series
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
+)
 
 // A warp is a strictly increasing transformation z = g(y) of the observations that makes a Gaussian process a better model of
 // them (Snelson, Rasmussen and Ghahramani 2004). The model is fitted to z, and log p(y) = log p(z) + Σ log g′(y). Quantiles of
@@ -11,12 +15,55 @@ type Warp interface {
 	LogSlope(y float64) float64 // log g′(y)
 }
 
-// Warp is the transformation of the models of log y: the logarithm, or the log odds between bounds.
+// Warp is the transformation of the models of log y: the logarithm, the log odds between bounds, or a root of censored amounts.
 func (s *Series) Warp() Warp {
-	if s.Bounds != nil {
-		return s.Bounds
+	switch b := s.Bounds; {
+	case b == nil:
+		return logarithm{}
+	case b.Censored:
+		return cut{b.Lo, b.Hi, max(1, b.Root)}
+	default:
+		return b
 	}
-	return logarithm{}
+}
+
+// Cut is the transformation of the models of y itself: nil for none or, for censored values, one that ends at the bounds.
+func (s *Series) Cut() Warp {
+	if !s.Censored() {
+		return nil
+	}
+	return cut{s.Bounds.Lo, s.Bounds.Hi, 1}
+}
+
+// cut is a root of the distance of y from its lower bound, or y itself for the first root, whose values end at the bounds.
+type cut struct {
+	lo, hi float64
+	root   int
+}
+
+var _ draws.Ended = cut{}
+
+func (c cut) Ends() (lo, hi float64) { return c.lo, c.hi }
+
+func (c cut) Forward(y float64) float64 {
+	if c.root == 1 {
+		return y
+	}
+	return math.Pow(y-c.lo, 1/float64(c.root))
+}
+
+func (c cut) Inverse(z float64) float64 {
+	if c.root > 1 {
+		z = c.lo + math.Pow(max(0, z), float64(c.root))
+	}
+	return min(max(z, c.lo), c.hi)
+}
+
+func (c cut) LogSlope(y float64) float64 {
+	if c.root == 1 {
+		return 0
+	}
+	return (1/float64(c.root)-1)*math.Log(y-c.lo) - math.Log(float64(c.root))
 }
 
 // logarithm is z = log y, for y > 0 with multiplicative effects.
@@ -53,8 +100,11 @@ func (b *Bounds) LogSlope(y float64) float64 {
 
 // LogName names the scale that takes the place of log y; "" for log y itself.
 func (s *Series) LogName() string {
-	if s.Bounds != nil {
-		return "log odds"
+	switch b := s.Bounds; {
+	case b == nil:
+		return ""
+	case b.Censored:
+		return map[int]string{2: "square root", 3: "cube root", 4: "fourth root"}[b.Root]
 	}
-	return ""
+	return "log odds"
 }

@@ -42,7 +42,7 @@ func endsOf(s Scale) (lo, hi float64, ok bool) {
 	return lo, hi, true
 }
 
-// scale returns that of component c, nil for y itself.
+// scale returns the scale of component c, nil for y itself.
 func (m *Mixture) scale(c int) Scale {
 	if m.Scales == nil {
 		return nil
@@ -154,7 +154,7 @@ func (m *Mixture) moments(c int, mu, sd float64) (mean, variance float64) {
 
 // endedMoments returns the moments of a component whose values end: of its ends, and of what is between by Simpson's rule.
 func (m *Mixture) endedMoments(c int, mu, sd, lo, hi float64) (mean, variance float64) {
-	const most, parts, tolerance = 9, 8, 1e-9
+	const most, parts = 9, 128 // parts at most 0.14 standard deviations wide: the sum is right to 1e-7 of a smooth f
 	s := m.scale(c)
 	if sd == 0 {
 		return s.Inverse(mu), 0
@@ -175,12 +175,13 @@ func (m *Mixture) endedMoments(c int, mu, sd, lo, hi float64) (mean, variance fl
 	}
 	sum := func(f func(y float64) float64) (sum float64) {
 		sum = below*f(lo) + above*f(hi)
-		step, size := (to-from)/parts, math.Abs(f(s.Inverse(mu-sd)))+math.Abs(f(s.Inverse(mu+sd)))
-		for k := range parts {
-			a := from + float64(k)*step
-			sum += integral(a, a+step, tolerance*size, func(z float64) float64 {
-				return math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi) * f(s.Inverse(mu+z*sd))
-			})
+		step := (to - from) / parts
+		for k := range parts + 1 {
+			z, weight := from+float64(k)*step, float64(2+2*(k%2))/3
+			if k == 0 || k == parts {
+				weight = 1. / 3
+			}
+			sum += weight * step * math.Exp(-0.5*z*z) / math.Sqrt(2*math.Pi) * f(s.Inverse(mu+z*sd))
 		}
 		return sum
 	}
@@ -310,8 +311,8 @@ func (m *Mixture) Tails(y []float64) (below, above []float64) {
 }
 
 // LogDensity returns the log densities at y, in nats; at an end of the values (Ended) the log of its probability. A component of
-// variance 0 is all at its mean: its log density is +Inf there, the limit of small variances, and −Inf elsewhere. It panics unless
-// y has a value for each input.
+// variance 0 is all at its mean: its log density is +Inf there, the limit of small variances, and −Inf elsewhere. It panics
+// unless y has a value for each input.
 func (m *Mixture) LogDensity(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
 	log := make([]float64, len(m.Weights))
@@ -404,6 +405,10 @@ func (m *Mixture) integratedCRPS(y float64, mu, sd []float64) (score float64) {
 		size += w * (m.value(c, mu[c]+sd[c]) - m.value(c, mu[c]-sd[c]))
 	}
 	ends = append(ends, max(lo, -widest), min(hi, widest))
+	if m.ended() { // both quantiles of all may be at one end
+		const least = 1e-3
+		size = max(size, least*(hi-lo))
+	}
 	if numeric.FirstNotFinite(ends) >= 0 {
 		return math.NaN()
 	}

@@ -16,11 +16,11 @@ type Limits struct{ Lo, Hi float64 }
 // At reports whether y is at a bound.
 func (l Limits) At(y float64) bool { return y <= l.Lo || y >= l.Hi }
 
-// Censored returns Gaussian data whose likelihood and posterior under a model approximate those of data with limits, by expectation
-// propagation (Minka 2001; Rasmussen and Williams 2006, section 3.6). Each value at a bound becomes an observation ỹ with a known
-// error e, such that N(g; ỹ, e²) has the effect of g ≤ Lo on the mean and the variance of g = h(x)ᵀβ + f(x) + ε given all other
-// observations, N(m, v). Values between the bounds stay as they are, with an error of 0. The evidence is exact for one censored
-// value, and
+// Censored returns Gaussian data whose likelihood and posterior under a model approximate those of data with limits, by
+// expectation propagation (Minka 2001; Rasmussen and Williams 2006, section 3.6). Each value at a bound becomes an observation ỹ
+// with a known error e, such that N(g; ỹ, e²) has the effect of g ≤ Lo on the mean and the variance of g = h(x)ᵀβ + f(x) + ε
+// given all other observations, N(m, v). Values between the bounds stay as they are, with an error of 0. The evidence is exact
+// for one censored value, and
 //
 //	−log p(y) ≈ −log N(ỹ; …) + nats,  nats = −Σ (log P(g ≤ Lo) + ½log 2π(v + e²) + ½(m − ỹ)²/(v + e²)).
 //
@@ -104,7 +104,8 @@ func (s *sites) begin(m gppl.Model) {
 	}
 }
 
-// propagate matches the moments of every site, given the others, by a share of the change. It returns nats and the largest change.
+// propagate matches the moments of every site, given the others, by a share of the change. It returns nats and the largest
+// change.
 func (s *sites) propagate(bound, alpha, precisions []float64, share float64) (nats, moved float64) {
 	for k, i := range s.at {
 		e2 := s.errors[i] * s.errors[i]

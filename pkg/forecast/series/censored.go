@@ -1,0 +1,146 @@
+package series
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/text"
+)
+
+const (
+	severalAt    = 3    // the fewest values at a bound that may be censored
+	fewestZeros  = 5    // exact zeros of amounts, by number and by share
+	zeroShare    = 0.05 // of the values
+	nearZero     = 0.5  // the largest ratio of the lower decile of amounts above 0 to their median: they reach down to 0
+	fewestValues = 20   // observations
+)
+
+// guessAmounts returns the bounds of values that are plainly amounts which are often exactly 0, such as rain: none is negative,
+// at least five and one in twenty are 0, and the others reach down to it. It is nil for others, as where 0 stands for a missing
+// reading of values near 60, or for a day on which a shop is closed.
+func guessAmounts(y []float64) *Bounds {
+	if len(y) < fewestValues || slices.Min(y) < 0 {
+		return nil
+	}
+	var above []float64
+	for _, v := range y {
+		if v > 0 {
+			above = append(above, v)
+		}
+	}
+	zeros := len(y) - len(above)
+	if zeros < fewestZeros || float64(zeros) < zeroShare*float64(len(y)) || len(above) < fewestZeros {
+		return nil
+	}
+	slices.Sort(above)
+	if !(above[len(above)/10] <= nearZero*above[len(above)/2]) {
+		return nil
+	}
+	return &Bounds{Lo: 0, Hi: math.Inf(1), Censored: true,
+		Because: fmt.Sprintf("%d of its %d values are exactly 0, none is below, and the others reach down to it", zeros, len(y))}
+}
+
+// setRoot sets the root at which amounts are likeliest to be normal.
+func (b *Bounds) setRoot(y []float64) {
+	if !math.IsInf(b.Hi, 1) {
+		return
+	}
+	likeliest := math.Inf(-1)
+	for root := 2; root <= 4; root++ {
+		if v := b.tobit(y, cut{b.Lo, b.Hi, root}); v > likeliest {
+			b.Root, likeliest = root, v
+		}
+	}
+}
+
+// censored returns the bounds with censored values if at least three values lie at a bound and, as independent normal values,
+// they are likelier than by their log odds. A value at a bound is then one of those up to the next.
+func (b *Bounds) censored(y []float64, next float64) (c Bounds, likelier bool) {
+	at := 0
+	for _, v := range y {
+		if b.At(v) {
+			at++
+		}
+	}
+	if at < severalAt || at > len(y)-severalAt {
+		return *b, false
+	}
+	n := float64(len(y))
+	odds := b.normal(y) - 0.5*n*(1+math.Log(2*math.Pi)) + float64(at)*math.Log(next)
+	c = Bounds{Lo: b.Lo, Hi: b.Hi, Censored: true, Because: b.Because}
+	return c, c.tobit(y, cut{b.Lo, b.Hi, 1}) > odds
+}
+
+// tobit returns the log likelihood of independent values that are normal on a scale, and end at the bounds, with the likeliest
+// mean and variance: by expectation and maximisation.
+func (b *Bounds) tobit(y []float64, scale cut) (nats float64) {
+	var n, sum, squares, slopes float64
+	var ends [2]float64 // how many are at the lower and at the upper bound
+	for _, v := range y {
+		switch {
+		case v == b.Lo:
+			ends[0]++
+		case v == b.Hi:
+			ends[1]++
+		default:
+			z := scale.Forward(v)
+			n, sum, squares, slopes = n+1, sum+z, squares+z*z, slopes+scale.LogSlope(v)
+		}
+	}
+	if n < 2 {
+		return math.Inf(-1)
+	}
+	mean, all := sum/n, n+ends[0]+ends[1]
+	variance := max(squares/n-mean*mean, math.SmallestNonzeroFloat64)
+	const rounds = 300
+	for range rounds {
+		sd := math.Sqrt(variance)
+		s, q := sum, squares
+		nats = slopes - 0.5*n*math.Log(2*math.Pi*variance) - 0.5*(squares-2*mean*sum+n*mean*mean)/variance
+		for k, bound := range []float64{b.Lo, b.Hi} {
+			if ends[k] == 0 {
+				continue
+			}
+			side := float64(1 - 2*k)
+			z := side * (scale.Forward(bound) - mean) / sd
+			p := max(0.5*math.Erfc(-z/math.Sqrt2), math.SmallestNonzeroFloat64)
+			ratio := math.Exp(-0.5*z*z) / (p * math.Sqrt(2*math.Pi))
+			own := mean - side*sd*ratio
+			s += ends[k] * own
+			q += ends[k] * (own*own + variance*max(0, 1-ratio*(z+ratio)))
+			nats += ends[k] * math.Log(p)
+		}
+		mean = s / all
+		variance = max(q/all-mean*mean, math.SmallestNonzeroFloat64)
+	}
+	return nats
+}
+
+// note says in a sentence how values between bounds are modelled.
+func (b *Bounds) note(name string, y []float64) string {
+	if !b.Censored {
+		return fmt.Sprintf("%s is modelled by its log odds between %v and %v, which bands do not leave.", name, b.Lo, b.Hi)
+	}
+	at := 0
+	for _, v := range y {
+		if b.At(v) {
+			at++
+		}
+	}
+	var ends string
+	switch {
+	case math.IsInf(b.Hi, 1):
+		ends = fmt.Sprintf("at %v or below", b.Lo)
+	case math.IsInf(b.Lo, -1):
+		ends = fmt.Sprintf("at %v or above", b.Hi)
+	default:
+		ends = fmt.Sprintf("at %v and %v or beyond", b.Lo, b.Hi)
+	}
+	because := ""
+	if b.Because != "" {
+		because = ", since " + b.Because
+	}
+	return fmt.Sprintf("%s is modelled as censored%s: %s at a bound %s only known to be %s, "+
+		"and a forecast has probabilities of its bounds.", name, because, text.Count(at, "value"), text.Are(at), ends)
+}
