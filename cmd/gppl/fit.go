@@ -221,10 +221,35 @@ func prepare(ctx context.Context, c *cli.Command, t task) (*series.Series, forec
 	if err := suits(c, s, settings); err != nil {
 		return nil, settings, usageError{err}
 	}
+	if s, err = setEvents(c, s, t.series != nil); err != nil {
+		return nil, settings, usageError{err}
+	}
 	if s, err = setShifts(c, s, &settings); err != nil {
 		return nil, settings, usageError{err}
 	}
 	return s, settings, setPeriods(ctx, c, s, &settings)
+}
+
+// setEvents reads the events. Of those that no observation shows, a series of a panel has none.
+func setEvents(c *cli.Command, s *series.Series, panel bool) (*series.Series, error) {
+	texts := listOf(c, "event")
+	if len(texts) == 0 {
+		return s, nil
+	}
+	events, err := s.Axis.ParseEvents(texts)
+	if panel {
+		events = slices.DeleteFunc(events, func(e series.Event) bool {
+			_, err := s.WithEvents([]series.Event{e})
+			return err != nil
+		})
+	}
+	if err == nil {
+		s, err = s.WithEvents(events)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--event: %s", message(err))
+	}
+	return s, nil
 }
 
 // setShifts reads what to do with changes of level: one of the modes, or their places.

@@ -30,7 +30,7 @@ import (
 var forCSV = []string{
 	"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "decimal-point", "no-header", "missing", "by", "last",
 	"report", "live", "figure", "levels", "components", "y-error", "relative-errors", "prior", "regressor", "future",
-	"holidays", "log", "likelihood", "size", "bounds", "trend", "period", "holdout", "origins",
+	"holidays", "event", "log", "likelihood", "size", "bounds", "trend", "period", "holdout", "origins",
 }
 
 // sumsFit is a kernel learnt from sums, or the reason why it was refused.

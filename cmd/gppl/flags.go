@@ -53,6 +53,9 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "holidays",
 			Usage: "`COUNTRY`, as US, GB or DE-BY, whose holidays y may depend on, and the days before and after: daily or finer " +
 				"series", Category: model},
+		&listFlag{Name: "event",
+			Usage: "`NAME=FROM..TO`, an event with an effect of its own, such as lockdown=2020-03-15..2020-06-30; the name may be left " +
+				"out; may be repeated, and those of one name have one effect", Category: model},
 		&cli.StringFlag{Name: "shifts", Value: "auto",
 			Usage: "changes of level and of slope: `WHEN` is use (those that are clear are found, and the forecast has them), report " +
 				"(found, and not in the forecast), auto (use up to 400 observations; report for more, and for a named kernel), never, or " +

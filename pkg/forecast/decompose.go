@@ -89,7 +89,7 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 	slow := -1 // index of the term that is one component with the trend
 	if m := a.Result.Model.Mean; m != nil {
 		effects := a.Series.EffectColumns(m)
-		for _, name := range []string{a.trendName(), series.ShiftsName, "holidays"} {
+		for _, name := range []string{a.trendName(), series.ShiftsName, "holidays", "events"} {
 			var columns, with []int
 			for j, effect := range effects {
 				of := "holidays"
@@ -98,6 +98,9 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 					of = a.trendName()
 				case series.ShiftsName:
 					of = series.ShiftsName
+				}
+				if slices.ContainsFunc(a.Series.Events, func(e series.Event) bool { return e.Name == effect }) {
+					of = "events"
 				}
 				if of == name {
 					columns = append(columns, j)
@@ -250,6 +253,9 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 		for _, name := range m.Names() {
 			d.column(name)
 		}
+	}
+	for _, e := range a.Series.Events {
+		d.column(e.Name)
 	}
 	for _, m := range a.members {
 		models := m.Draws

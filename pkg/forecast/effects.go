@@ -7,8 +7,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Effects returns the coefficients of regressors, holidays and days of the month in the best model, in the units of the file; nil
-// if there are none.
+// Effects returns the coefficients of regressors, holidays, days of the month and events in the best model, in the units of the
+// file; nil if there are none.
 func (a *Analysis) Effects(ctx context.Context) ([]Effect, error) {
 	units := map[string]Effect{} // maps a column to the name of the effect, and to the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {
@@ -26,6 +26,9 @@ func (a *Analysis) Effects(ctx context.Context) ([]Effect, error) {
 		for _, name := range m.Names() {
 			units[series.MonthDayPrefix+name] = Effect{Name: name, Value: m.Scale}
 		}
+	}
+	for _, e := range a.Series.Events {
+		units[series.EventPrefix+e.Name] = Effect{Name: e.Name, Value: series.EventScale}
 	}
 	if len(units) == 0 {
 		return nil, nil
@@ -59,8 +62,8 @@ func (a *Analysis) coefficients(ctx context.Context) (map[string]gppl.Coefficien
 	return all, nil
 }
 
-// Effect is the learnt coefficient of a regressor, a holiday or a day of the month: a unit of it, or the day, adds Value to y, or
-// log y if Log is set.
+// Effect is the learnt coefficient of a regressor, a holiday, a day of the month or an event: a unit of it, or the day, adds
+// Value to y, or log y if Log is set.
 type Effect struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`

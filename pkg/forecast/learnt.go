@@ -27,7 +27,7 @@ var ErrNotPlain = errors.New("not of plain observations")
 
 // Learnt returns the models that forecasts average, the best first, without the draws of their parameters. The error is
 // ErrNotPlain for counts, bounds, noise with heavy tails or with a variance that depends on the calendar, regressors, holidays,
-// days of the month and changes of level, and if the likelihood is predicted to take 50 ms or more.
+// days of the month, events and changes of level, and if the likelihood is predicted to take 50 ms or more.
 func (a *Analysis) Learnt(ctx context.Context) ([]Learnt, error) {
 	s := a.Series
 	for _, more := range []struct {
@@ -36,7 +36,7 @@ func (a *Analysis) Learnt(ctx context.Context) ([]Learnt, error) {
 	}{
 		{s.Counting != nil, "counts"}, {s.Bounds != nil, "bounds"}, {s.Student != nil, "noise with heavy tails"},
 		{s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"}, {s.MonthDays != nil, "effects of days of the month"},
-		{a.Noise != nil, "noise that depends on the calendar"},
+		{len(s.Events) > 0, "events"}, {a.Noise != nil, "noise that depends on the calendar"},
 		{len(s.Shifts) > 0, dataset.Message{Of: "Options", Format: "changes of level, which %v leaves out",
 			Args: []any{dataset.Setting{Field: "Shifts", Value: "never"}}}},
 	} {

@@ -60,6 +60,7 @@ type stored struct {
 	Known     *series.Known     `json:"regressors,omitempty"`
 	Holidays  *series.Holidays  `json:"holidays,omitempty"`
 	MonthDays *series.MonthDays `json:"month_days,omitempty"`
+	Events    []series.Event    `json:"events,omitempty"`
 	Shifts    []series.Shift    `json:"changes,omitempty"` // changes of the mean
 	Counting  *series.Counting  `json:"counting,omitempty"`
 	Bounds    *series.Bounds    `json:"bounds,omitempty"`
@@ -139,7 +140,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: candidates, Result: &store.Result{Result: a.Result}, Trained: a.trained,
 		Log: a.Log, Weak: !a.whole, Members: members, Widen: a.Widen, Effort: a.Effort, Noise: a.Noise,
-		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays,
+		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays, Events: s.Events,
 		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
@@ -258,7 +259,8 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	s := j.series()
-	s.Known, s.Holidays, s.MonthDays, s.Shifts, s.Counting = j.Known, j.Holidays, j.MonthDays, j.Shifts, j.Counting
+	s.Known, s.Holidays, s.MonthDays, s.Events, s.Shifts = j.Known, j.Holidays, j.MonthDays, j.Events, j.Shifts
+	s.Counting = j.Counting
 	s.Bounds, s.Student, s.Added = j.Bounds, j.Student, j.Added
 	if err := s.Restore(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -19,10 +20,16 @@ func effectsTable(ctx context.Context, a *forecast.Analysis, most int) (*viz.Tab
 		return nil, 0, err
 	}
 	of, column, does := "one unit of a regressor", "regressor", "adds to "
-	if days := a.Series.Holidays != nil || a.Series.MonthDays != nil; days {
+	if days := a.Series.Holidays != nil || a.Series.MonthDays != nil; days || len(a.Series.Events) > 0 {
 		of, column, does = "single days", "effect", "add to "
 		if a.Series.Known != nil {
 			of = "single days and one unit of a regressor"
+		}
+		if len(a.Series.Events) > 0 {
+			of = strings.Replace(of, "single days", "events and single days", 1)
+		}
+		if !days {
+			of = strings.Replace(of, "events and single days", "events", 1)
 		}
 	}
 	unit := ""

@@ -325,6 +325,9 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	if a.Series.MonthDays != nil {
 		less = append(less, "days of the month")
 	}
+	if len(a.Series.Events) > 0 {
+		less = append(less, "events")
+	}
 	if len(a.Series.Shifts) > 0 {
 		less = append(less, "changes of level and slope")
 	}

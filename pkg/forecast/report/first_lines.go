@@ -148,6 +148,9 @@ func pattern(a *forecast.Analysis) string {
 	if m := s.MonthDays; m != nil {
 		parts = append(parts, and(m.Names()))
 	}
+	for _, e := range s.Events {
+		parts = append(parts, "the effect of "+e.Name)
+	}
 	if s.Known != nil {
 		parts = append(parts, "the effect of "+and(s.Known.Names))
 	}

@@ -21,7 +21,7 @@ func (s *Series) KnownIn(from, to int) (*Series, error) {
 		p.Known = &known
 	}
 	p.MonthDays = nil // a fit learns them anew
-	p.Shifts = p.givenShifts(s.Shifts)
+	p.Shifts, p.Events = p.givenShifts(s.Shifts), p.knownEvents(s.Events)
 	if s.Holidays != nil {
 		return p, p.LearnHolidays(s.Holidays.Country)
 	}

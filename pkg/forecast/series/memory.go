@@ -84,7 +84,7 @@ func (s *Series) MemoryBytes() float64 {
 	if s.MonthDays != nil {
 		columns += float64(len(s.MonthDays.Days))
 	}
-	columns += float64(len(s.Shifts))
+	columns += float64(len(s.Shifts) + len(s.Events))
 	return ProgramBytes + float64(len(s.X))*(readBytes+columns*columnBytes)
 }
 

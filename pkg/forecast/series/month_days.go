@@ -21,9 +21,21 @@ import (
 // MonthDays are the effects of days of the month on a daily series: of its first and last days, or of paydays. Each has a
 // coefficient with the prior N(0, Scale²).
 type MonthDays struct {
-	Days  []int   `json:"days"`  // from 1 on or, of the last three of a month, −1, −2 and −3
+	Days  []int   `json:"days"`  // from 1 on or, of the last three of a month, −1, −2 and −3; or a payday, which moves
 	Scale float64 `json:"scale"` // in standard deviations of y
+	// Country is the one whose holidays are no working days (Holidays.Country); "" if only weekends are none.
+	Country string `json:"country,omitempty"`
 }
+
+// Paydays, among MonthDays.Days, that move with the working days.
+const (
+	firstWorking = 101
+	lastWorking  = -101
+	workingUpTo  = 200 // and the day of the month: that day or, if it is none, the working day before
+)
+
+// paidOn are the days of the month on which salaries are often paid or, if these are no working days, on the one before.
+var paidOn = []int{15, 25}
 
 const (
 	MonthDayPrefix = "day of the month: " // of the columns of the mean, before the names
@@ -34,23 +46,106 @@ const (
 
 // monthDay returns the day of the month of a day from 1970 on, counted from the end for the last three.
 func monthDay(day int) int {
-	date := time.Unix(secondsOfDay*int64(day), 0).UTC()
 	const last = 3
-	if left := time.Date(date.Year(), date.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day() - date.Day(); left < last {
+	if left := daysLeft(day); left < last {
 		return -1 - left
 	}
-	return date.Day()
+	return time.Unix(secondsOfDay*int64(day), 0).UTC().Day()
 }
 
-// inMonth orders days of the month by their time.
+// inMonth orders days of the month by their time, and paydays behind the day on which they usually are.
 func inMonth(a, b int) int {
-	const long = 32
-	return cmp.Compare((a+long)%long, (b+long)%long)
+	place := func(day int) int {
+		const long = 32
+		switch {
+		case day == firstWorking:
+			return 3
+		case day == lastWorking:
+			return 2*long - 1
+		case day > workingUpTo:
+			return 2*(day-workingUpTo) + 1
+		}
+		return 2 * ((day + long) % long)
+	}
+	return cmp.Compare(place(a), place(b))
+}
+
+// workweek tells working days, from Monday to Friday, that are no holidays of a country.
+type workweek struct{ holiday map[int]bool }
+
+// newWorkweek returns those of a country, "" for none, between two days.
+func newWorkweek(country string, first, last int) workweek {
+	w := workweek{map[int]bool{}}
+	if countries[country] == nil {
+		return w
+	}
+	const month = 31
+	of, _ := holidayEffects(country, first-month, last+month, false)
+	for day, names := range of {
+		for _, name := range names {
+			if !isAround(name) || strings.HasSuffix(name, NearHoliday+"observed") {
+				w.holiday[day] = true
+			}
+		}
+	}
+	return w
+}
+
+func (w workweek) works(day int) bool {
+	const thursday = 4 // 1 January 1970
+	weekday := ((day+thursday)%7 + 7) % 7
+	return weekday >= 1 && weekday <= 5 && !w.holiday[day]
+}
+
+// monthDays returns the day of the month of a day from 1970 on, and the paydays that it is.
+func (w workweek) monthDays(day int) []int {
+	all := []int{monthDay(day)}
+	if !w.works(day) {
+		return all
+	}
+	date := time.Unix(secondsOfDay*int64(day), 0).UTC().Day()
+	next := 1 // days until the next working day
+	for !w.works(day + next) {
+		next++
+	}
+	before := 1
+	for !w.works(day - before) {
+		before++
+	}
+	if date-before < 1 {
+		all = append(all, firstWorking)
+	}
+	if length := date + daysLeft(day); date+next > length {
+		all = append(all, lastWorking)
+	}
+	for _, paid := range paidOn {
+		if date <= paid && date+next > paid {
+			all = append(all, workingUpTo+paid)
+		}
+	}
+	return all
+}
+
+// daysLeft returns the number of days in the month after a day from 1970 on.
+func daysLeft(day int) int {
+	date := time.Unix(secondsOfDay*int64(day), 0).UTC()
+	return time.Date(date.Year(), date.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day() - date.Day()
+}
+
+// anyOf reports whether any of some days of the month is among others.
+func anyOf(days, others []int) bool {
+	return slices.ContainsFunc(days, func(day int) bool { return slices.Contains(others, day) })
 }
 
 // monthDayName names a day of the month, as in "the last day of the month".
 func monthDayName(day int) string {
 	switch {
+	case day == firstWorking:
+		return "the first working day of the month"
+	case day == lastWorking:
+		return "the last working day of the month"
+	case day > workingUpTo:
+		return monthDayName(day-workingUpTo) + " or the working day before"
 	case day == -1:
 		return "the last day of the month"
 	case day < 0:
@@ -94,8 +189,16 @@ func (s *Series) WithMonthDays() *Series {
 	}
 	scale := math.Sqrt(square/float64(len(days))) / dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
 	out := *s
-	out.MonthDays = &MonthDays{Days: days, Scale: scale}
+	out.MonthDays = &MonthDays{Days: days, Scale: scale, Country: s.holidayCountry()}
 	return &out
+}
+
+// holidayCountry is the country of the holidays of the series; "" for none.
+func (s *Series) holidayCountry() string {
+	if s.Holidays == nil {
+		return ""
+	}
+	return s.Holidays.Country
 }
 
 // clearestMonthDay returns the day of the month, beside those that have an effect, that stands out most, and the chance of a day
@@ -123,7 +226,8 @@ func (s *Series) clearestMonthDay(known []int) (clearest int, chance float64) {
 }
 
 // monthDayDifferences returns the differences between days and the median of the same weekdays of four weeks before and after
-// that have no effect: of all days but holidays and those with an effect, and of each day of the month.
+// that have no effect: of all days but holidays and those with an effect, and of each day of the month and payday, of which those
+// that are not known leave out the days with an effect.
 func (s *Series) monthDayDifferences(known []int) (all []float64, of map[int][]float64) {
 	value := map[int]float64{}
 	for i, x := range s.X {
@@ -135,6 +239,11 @@ func (s *Series) monthDayDifferences(known []int) (all []float64, of map[int][]f
 		holidays, _ = holidayEffects(s.Holidays.Country, days[0], days[len(days)-1], false)
 	}
 	of = map[int][]float64{}
+	work := newWorkweek(s.holidayCountry(), days[0], days[len(days)-1])
+	on := map[int][]int{}
+	for _, day := range days {
+		on[day] = work.monthDays(day)
+	}
 	for _, day := range days {
 		if len(holidays[day]) > 0 {
 			continue
@@ -142,7 +251,7 @@ func (s *Series) monthDayDifferences(known []int) (all []float64, of map[int][]f
 		var around []float64
 		for k := 1; k <= holidayWeeks; k++ {
 			for _, other := range []int{day - 7*k, day + 7*k} {
-				if y, ok := value[other]; ok && !slices.Contains(known, monthDay(other)) {
+				if y, ok := value[other]; ok && !anyOf(on[other], known) {
 					around = append(around, y)
 				}
 			}
@@ -152,8 +261,13 @@ func (s *Series) monthDayDifferences(known []int) (all []float64, of map[int][]f
 		}
 		slices.Sort(around)
 		d := value[day] - 0.5*(around[(len(around)-1)/2]+around[len(around)/2])
-		of[monthDay(day)] = append(of[monthDay(day)], d)
-		if !slices.Contains(known, monthDay(day)) {
+		has := anyOf(on[day], known)
+		for _, kind := range on[day] {
+			if !has || slices.Contains(known, kind) {
+				of[kind] = append(of[kind], d)
+			}
+		}
+		if !has {
 			all = append(all, d)
 		}
 	}
@@ -165,10 +279,18 @@ func (m *MonthDays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 	if m == nil {
 		return in
 	}
+	if len(x) == 0 {
+		return in
+	}
+	days := make([]int, len(x))
+	for i, v := range x {
+		days[i] = a.dayOf(v)
+	}
+	work := newWorkweek(m.Country, slices.Min(days), slices.Max(days))
 	for _, day := range m.Days {
 		column := make([]float64, len(x))
-		for i, v := range x {
-			if monthDay(a.dayOf(v)) == day {
+		for i, v := range days {
+			if slices.Contains(work.monthDays(v), day) {
 				column[i] = m.Scale
 			}
 		}
@@ -197,7 +319,8 @@ func (m *MonthDays) check(a Axis) error {
 		return nil
 	}
 	for i, day := range m.Days {
-		if day < -3 || day == 0 || day > 28 || slices.Contains(m.Days[:i], day) {
+		pays := day == firstWorking || day == lastWorking || slices.Contains(paidOn, day-workingUpTo)
+		if !pays && (day < -3 || day == 0 || day > 28) || slices.Contains(m.Days[:i], day) {
 			return fmt.Errorf("%d is no day of the month", day)
 		}
 	}

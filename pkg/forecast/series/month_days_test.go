@@ -26,7 +26,26 @@ func daily(t *testing.T, n int, y func(day time.Time, i int) float64) *Series {
 	return testkit.Must(NewSeries(axis, seconds, values))(t)
 }
 
-// TestMonthDays: days of the month that stand out are found, beside a week and a trend, and no others; a weekly series, and one with
+func works(d time.Time) bool { return d.Weekday() != time.Saturday && d.Weekday() != time.Sunday }
+
+// nextWorking is the next day from Monday to Friday.
+func nextWorking(d time.Time) time.Time {
+	for d = d.AddDate(0, 0, 1); !works(d); d = d.AddDate(0, 0, 1) {
+	}
+	return d
+}
+
+// worksBefore reports whether a day of the month before one is from Monday to Friday.
+func worksBefore(d time.Time) bool {
+	for before := d.AddDate(0, 0, -1); before.Month() == d.Month(); before = before.AddDate(0, 0, -1) {
+		if works(before) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestMonthDays: days of the month and paydays that stand out are found, beside a week and a trend, and no others; a weekly series, and one with
 // too few months, has none.
 func TestMonthDays(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -34,11 +53,17 @@ func TestMonthDays(t *testing.T) {
 		of   func(day time.Time) bool
 		want []int
 	}{
-		"first and last": {1000, func(d time.Time) bool { return d.Day() == 1 || d.AddDate(0, 0, 1).Day() == 1 }, []int{1, -1}},
-		"half a year":    {200, func(d time.Time) bool { return d.Day() == 1 }, []int{1}},
-		"paydays":        {700, func(d time.Time) bool { return d.Day() == 15 || d.Day() == 25 }, []int{15, 25}},
-		"four months":    {120, func(d time.Time) bool { return d.Day() == 1 }, nil},
-		"none":           {700, func(time.Time) bool { return false }, nil},
+		"first and last":    {1000, func(d time.Time) bool { return d.Day() == 1 || d.AddDate(0, 0, 1).Day() == 1 }, []int{1, -1}},
+		"half a year":       {200, func(d time.Time) bool { return d.Day() == 1 }, []int{1}},
+		"paydays":           {700, func(d time.Time) bool { return d.Day() == 15 || d.Day() == 25 }, []int{15, 25}},
+		"last working day":  {700, func(d time.Time) bool { return works(d) && nextWorking(d).Month() != d.Month() }, []int{lastWorking}},
+		"first working day": {700, func(d time.Time) bool { return works(d) && d.Day() <= 3 && !worksBefore(d) }, []int{firstWorking}},
+		"moved paydays": {700, func(d time.Time) bool {
+			next := nextWorking(d).Day()
+			return works(d) && (d.Day() <= 15 && next > 15 || d.Day() <= 25 && next > 25)
+		}, []int{workingUpTo + 15, workingUpTo + 25}},
+		"four months": {120, func(d time.Time) bool { return d.Day() == 1 }, nil},
+		"none":        {700, func(time.Time) bool { return false }, nil},
 	} {
 		for seed := range uint64(5) {
 			r := rand.New(rand.NewPCG(seed, 66))

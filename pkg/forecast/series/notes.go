@@ -60,6 +60,9 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	if s.MonthDays != nil {
 		say("%s", s.MonthDays.note())
 	}
+	if len(s.Events) > 0 {
+		say("%s", eventNote(s.Events))
+	}
 	if s.Counting != nil {
 		notes = append(notes, s.Counting.note(s.YName))
 	}

@@ -19,7 +19,8 @@ var errUnknown = errors.New("a regressor is not known there")
 
 // Inputs returns x with the regressors, if there are any.
 func (s *Series) Inputs(x []float64) (gppl.Inputs, error) {
-	in := s.withShiftColumns(s.MonthDays.inputs(s.Holidays.inputs(gppl.Scalars(x), s.Axis, x), s.Axis, x), x)
+	in := s.MonthDays.inputs(s.Holidays.inputs(gppl.Scalars(x), s.Axis, x), s.Axis, x)
+	in = s.withShiftColumns(s.withEventColumns(in, x), x)
 	if s.Known == nil {
 		return in, nil
 	}
@@ -41,7 +42,7 @@ func (s *Series) Inputs(x []float64) (gppl.Inputs, error) {
 
 // EffectCount is the number of columns of inputs.
 func (s *Series) EffectCount() int {
-	n := len(s.Shifts)
+	n := len(s.Shifts) + len(s.Events)
 	if s.Known != nil {
 		n += len(s.Known.AllGroups())
 	}
@@ -74,8 +75,10 @@ func WithRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	for _, name := range x.ColumnNames() {
 		parts = append(parts, gppl.Regressor{Name: name})
 		variance := float64(regressorVariance)
-		if IsShift(name) || strings.HasPrefix(name, HolidayPrefix) || strings.HasPrefix(name, MonthDayPrefix) {
-			variance = 1 // the columns have their scale
+		for _, scaled := range []string{ShiftPrefix, HolidayPrefix, MonthDayPrefix, EventPrefix} {
+			if strings.HasPrefix(name, scaled) {
+				variance = 1 // the columns have their scale
+			}
 		}
 		variances = append(variances, variance)
 	}

@@ -16,7 +16,7 @@ func (s *Series) Restore() error {
 		return err
 	}
 	if err := cmp.Or(s.Known.check(), s.Holidays.check(s.Axis), s.MonthDays.check(s.Axis),
-		checkShifts(s.Shifts), s.Bounds.checkAll(s.Y)); err != nil {
+		checkShifts(s.Shifts), checkEvents(s.Events), s.Bounds.checkAll(s.Y)); err != nil {
 		return err
 	}
 	if s.Student != nil && (!(s.Student.Nu >= 1 && s.Student.Nu <= 1e3) || s.Errors == nil) {

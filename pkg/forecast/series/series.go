@@ -46,6 +46,7 @@ type Series struct {
 	Known     *Known     // regressors; nil for none
 	Holidays  *Holidays  // nil for none
 	MonthDays *MonthDays // nil for none
+	Events    []Event    // nil for none
 	Shifts    []Shift    // of the mean; nil for none
 	Counting  *Counting  // of counts; nil for a normal distribution
 	Bounds    *Bounds    // that y cannot leave; nil for none
@@ -77,7 +78,7 @@ const (
 func (s *Series) Part(from, to int) *Series {
 	p := &Series{
 		Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative,
-		Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays, Shifts: s.Shifts,
+		Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays, Events: s.Events, Shifts: s.Shifts,
 		Counting: s.Counting.Part(from, to), Bounds: s.Bounds,
 		Student: s.Student, whole: s,
 	}

@@ -50,8 +50,8 @@ func (s *Series) withShiftColumns(in gppl.Inputs, x []float64) gppl.Inputs {
 	return in
 }
 
-// EffectColumns returns the part of the forecast to which each column of a mean belongs: the name of a holiday or of a day of the
-// month, or ShiftsName; "" for the trend and regressors.
+// EffectColumns returns the part of the forecast to which each column of a mean belongs: the name of a holiday, an event or a
+// day of the month, or ShiftsName; "" for the trend and regressors.
 func (s *Series) EffectColumns(m gppl.Mean) []string {
 	out := make([]string, len(m.Columns()))
 	for j, c := range m.Columns() {
@@ -59,6 +59,8 @@ func (s *Series) EffectColumns(m gppl.Mean) []string {
 			out[j], _, _ = strings.Cut(effect, NearHoliday)
 		} else if day, ok := strings.CutPrefix(c.Name, MonthDayPrefix); ok {
 			out[j] = day
+		} else if event, ok := strings.CutPrefix(c.Name, EventPrefix); ok {
+			out[j] = event
 		} else if IsShift(c.Name) {
 			out[j] = ShiftsName
 		}
