@@ -1,12 +1,13 @@
 // Command search measures what the automatic search of package forecast makes of series whose truth is known:
 //
-//	go run ./measure/search                  # 60 series of four kinds, then 200 without structure
+//	go run ./measure/search      # 60 series of four kinds, 200 without structure, 20 with events or paydays, 20 at bounds
 //	go run ./measure/search -seed 100 -kind season -v
 //
 // The kinds are seasons of dates that the calendar does not have, rough seasons of numbers, changes of level, and long smooth
 // seasons. The last part of each series is held out. The root mean square error there is divided by the error of the true model,
 // whose coefficients are learnt by least squares. A series without structure is white, red or heavy-tailed noise, a trend, or a
-// walk: a season or a change of level in the best model is false there.
+// walk: a season or a change of level in the best model is false there. Values at bounds are compared by
+// CRPS, with bounds and without.
 package main
 
 import (
@@ -44,7 +45,7 @@ func main() {
 	for _, part := range []struct {
 		of     []drawn
 		report func(all []drawn, got []outcome)
-	}{{structured(*seed), reportErrors}, {plain(*seed), reportFalse}} {
+	}{{structured(*seed), reportErrors}, {plain(*seed), reportFalse}, {dates(*seed), reportErrors}} {
 		all := slices.DeleteFunc(part.of, func(d drawn) bool { return !strings.Contains(d.kind, *kind) })
 		got := make([]outcome, len(all))
 		parallel.Each(2, len(all), func(i int) { got[i] = all[i].fit() })
@@ -58,6 +59,7 @@ func main() {
 		}
 		part.report(all, got)
 	}
+	reportEnded(slices.DeleteFunc(ended(*seed), func(c atBounds) bool { return !strings.Contains(c.kind, *kind) }))
 }
 
 // outcome is the result of the search for a series.

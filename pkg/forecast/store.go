@@ -140,7 +140,8 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: candidates, Result: &store.Result{Result: a.Result}, Trained: a.trained,
 		Log: a.Log, Weak: !a.whole, Members: members, Widen: a.Widen, Effort: a.Effort, Noise: a.Noise,
-		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays, Events: s.Events,
+		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays,
+		Events: s.Events,
 		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {

@@ -165,7 +165,8 @@ func eventNames(events []Event) (names []string) {
 
 // eventNote describes the events of a model.
 func eventNote(events []Event) string {
-	return fmt.Sprintf("The model has an effect of %s: %s.", text.Count(len(events), "event"), strings.Join(eventNames(events), ", "))
+	return fmt.Sprintf("The model has an effect of %s: %s.",
+		text.Count(len(events), "event"), strings.Join(eventNames(events), ", "))
 }
 
 // checkEvents returns an error for events that no series can have.
