@@ -374,17 +374,18 @@ func (l *Exact) Residuals(ctx context.Context, alpha, precisions, grad, theta []
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}
-	natural := grad
-	if grad == nil && precisions != nil {
-		natural = make([]float64, len(theta))
-	}
 	c := l.calls.Get()
 	c.ctx = ctx
-	value, f, err := l.evaluateIn(c, natural, theta, true)
+	value, f, err := l.evaluateIn(c, grad, theta, true)
+	if _, ok := f.(residualFactor); ok && grad == nil && precisions != nil { // its precisions are a part of the gradient
+		f.release()
+		grad = make([]float64, len(theta))
+		value, f, err = l.evaluateIn(c, grad, theta, true)
+	}
 	if s, ok := f.(residualFactor); ok && s.residuals(alpha, precisions, c.r) {
 		f.release()
 	} else if err == nil {
-		if natural != nil { // a gradient overwrites some factors
+		if grad != nil { // some factors are used up by a gradient
 			f.release()
 			_, f, err = l.evaluateIn(c, nil, theta, true)
 		}

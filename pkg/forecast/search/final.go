@@ -231,10 +231,11 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 }
 
 // learnable returns the number of latest observations on which candidates are trained at the end: that of the plan or, if x is
-// uneven, as many more as the engines take in the time that the plan allows for dense algebra.
+// uneven, as many more as the engines take in the time that the plan allows for dense algebra. Censored values take some ten
+// evaluations for each, with variances: their number stays.
 func (p *policy) learnable(kept []*trial) (int, error) {
 	n := len(p.series.X)
-	if !p.series.NeedsDense() {
+	if !p.series.NeedsDense() || p.series.Censored() {
 		return p.plan.Trained, nil
 	}
 	if most := p.plan.effort.mostUneven; most > 0 {

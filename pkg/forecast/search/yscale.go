@@ -191,7 +191,11 @@ func (v YScale) endsOf(b *series.Bounds) *ends {
 
 // propagated returns the observations as Gaussian ones, by expectation propagation at a model.
 func (v YScale) propagated(ctx context.Context, m gppl.Model) (YScale, error) {
-	data, nats, err := observe.Censored(ctx, m, v.ends.raw, v.ends.limits, gppl.WithTolerance(trainTolerance))
+	var from *gppl.Data
+	if v.Data.Errors != nil && v.Data.Len() == v.ends.raw.Len() { // at another model
+		from = &v.Data
+	}
+	data, nats, err := observe.Censored(ctx, m, v.ends.raw, v.ends.limits, from, gppl.WithTolerance(trainTolerance))
 	if err != nil {
 		return v, err
 	}

@@ -27,11 +27,16 @@ func (l Limits) At(y float64) bool { return y <= l.Lo || y >= l.Hi }
 // Its derivatives in the parameters of the model are those at fixed ỹ, e and nats: training and Censored in turn find its
 // optimum. It takes some ten evaluations of the likelihood with the variances of Exact.Residuals. It is an error if the data have
 // errors, or if a value is beyond its bound.
+//
+// Data that Censored returned before, of the same inputs under another model, may be where it begins; nil begins anew.
 func Censored(
-	ctx context.Context, m gppl.Model, d gppl.Data, l Limits, opts ...gppl.Option,
+	ctx context.Context, m gppl.Model, d gppl.Data, l Limits, from *gppl.Data, opts ...gppl.Option,
 ) (of gppl.Data, nats float64, err error) {
 	if !(l.Lo < l.Hi) {
 		panic(fmt.Sprintf("observe: Censored: limits of %v and %v", l.Lo, l.Hi))
+	}
+	if from != nil && (from.Len() != d.Len() || len(from.Errors) != d.Len()) {
+		panic(fmt.Sprintf("observe: Censored: from %d observations with %d errors, of %d", from.Len(), len(from.Errors), d.Len()))
 	}
 	if d.Errors != nil || d.Relative != nil {
 		return d, 0, fmt.Errorf("observe: censored values are not combined with known errors: leave one of them out")
@@ -52,7 +57,11 @@ func Censored(
 		of, err = d.WithErrors(s.errors)
 		return of, 0, err
 	}
-	s.begin(m)
+	if from == nil {
+		s.begin(m)
+	} else {
+		s.y, s.errors = slices.Clone(from.Y), slices.Clone(from.Errors)
+	}
 	if of, err = d.WithErrors(s.errors); err != nil {
 		return of, 0, err
 	}
@@ -80,7 +89,7 @@ func Censored(
 
 const (
 	mostPropagated = 200  // rounds; some ten are usual
-	propagated     = 1e-4 // of a standard deviation of g given the other observations: the largest change of the last round
+	propagated     = 1e-3 // of a standard deviation of g given the other observations: the largest change of the last round
 	leastTold      = 1e-6 // of the precision of g: a value tells at least as much, so that no error is infinite
 	damping        = 0.8  // share of each change that is made: the sites of neighbours change at the same time
 	slower         = 40   // rounds after which the share is halved
