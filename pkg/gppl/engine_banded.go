@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -149,15 +150,12 @@ func (e *bandedExact) estimate(m *compiled) choice.Estimate {
 	}
 	n := float64(len(e.line.T))
 	return choice.Estimate{
-		Seconds: n*width*(3*width/choice.FlopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
-		Bytes:   bytes,
-		Err:     n * bandedRounding(m.variance, e.line.Noise.Least(m.noise)),
+		Seconds: costs.Of(costs.BandedProduct, n*width*width) + costs.Of(costs.BandedPair, n*width) +
+			costs.Of(costs.BandedRow, n) + costs.Of(costs.BandedOnce, 1),
+		Bytes: bytes,
+		Err:   n * bandedRounding(m.variance, e.line.Noise.Least(m.noise)),
 	}
 }
-
-// solveSeconds is the time of a solve for each number of the factor, which is read from memory twice, forward and backward. A
-// gradient takes two solves, for α and for the check.
-const solveSeconds = 2 * 2 * 0.5e-9
 
 // bandedRounding is the engine's error per observation, of the value and of a derivative ½tr(A⁻¹∂A) with ∂A about as large as K.
 // From v/σ² = 1e9 on, the recursion for A⁻¹ loses more than the factorisation, by a factor that grows as the root of v/σ².

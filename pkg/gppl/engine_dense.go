@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -34,9 +35,8 @@ func (*denseExact) takesPlaced()   {}
 
 func (e *denseExact) estimate(m *compiled) choice.Estimate {
 	n := float64(e.x.Len())
-	atOnce := min(2, float64(dense.Blocks(e.x.Len()))) // a single tile keeps one processor busy
 	return choice.Estimate{
-		Seconds: (n*n*n/choice.FlopRate + n*n*pairSeconds) / atOnce,
+		Seconds: costs.Of(costs.DenseCube, n*n*n) + costs.Of(costs.DensePair, n*n) + costs.Of(costs.DenseOnce, 1),
 		Bytes:   16 * triangle(e.x.Len()),
 		Err:     n * rounding(m.variance, e.rows.Least(m.noise)),
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
@@ -90,7 +91,7 @@ func (e *griddedExact) estimate(m *compiled) choice.Estimate {
 	}
 	return choice.Estimate{
 		Bytes:   griddedBytes * grid,
-		Seconds: grid*gridded.Seconds + 2e-4,
+		Seconds: costs.Of(costs.GriddedPoint, grid) + costs.Of(costs.GriddedOnce, 1),
 		Setup:   e.Pass(600e-9) + frequencies*4e-6,
 		Err:     griddedMargin * gridded.Bound(e.N, v, noise, rootTolerance),
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
@@ -127,7 +128,7 @@ func (e *mixedExact) predictBased(m *compiled, d *division) choice.Estimate {
 	n, least, p := float64(len(e.line.T)), e.line.Noise.Least(m.noise), d.p
 	f.Err += n*rounding(m.variance, least) + e.left(m)
 	f.Bytes += 16 * triangle(int(p))
-	f.Seconds += p*p*p*(1+d.moving/(3*p))/(2*choice.FlopRate) + 1e-4
+	f.Seconds += costs.Of(costs.MixedCube, p*p*p*(1+d.moving/(3*p))) + costs.Of(costs.MixedBaseOnce, 1)
 	return f
 }
 
@@ -143,8 +144,11 @@ func (e *mixedExact) predict(m *compiled, d *division) choice.Estimate {
 	if e.summed(d) {
 		f.Seconds = sums
 	}
-	// More than the spectral engine's, which takes what both can.
-	f.Seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*choice.FlopRate) + p*p*6e-9 + 1.5e-4
+	f.Seconds += costs.Of(costs.MixedCube, p*p*p*(1+d.moving/(3*max(1, p)))) + costs.Of(costs.MixedSquare, p*p) +
+		costs.Of(costs.MixedOnce, 1)
+	if d.moving < p {
+		f.Seconds += costs.Of(costs.MixedPackets, 1)
+	}
 	return f
 }
 

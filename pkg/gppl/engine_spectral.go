@@ -6,8 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
@@ -30,6 +32,7 @@ type spectralExact struct {
 	tight     bool           // for a posterior: as exact as a few frequencies more make it
 	yy        blas64.General // CᵀC of the columns
 	factors   parallel.Pool[spectralFactor]
+	rooms     parallel.Pool[[]capability.Band]
 }
 
 func newSpectralExact(d observed.Source, o options) *spectralExact {
@@ -64,12 +67,12 @@ func (e *spectralExact) estimate(m *compiled) choice.Estimate {
 	}
 	l, known := e.WithKnown()
 	if !known {
-		return e.predict(&m.series, m.variance, m.noise)
+		return e.predict(m, m.noise)
 	}
 	if math.IsInf(bandwidth(m.kernel, 0.5), 0) {
 		return choice.Cannot(observed.NoSpectrum) // before a sum over the data
 	}
-	f := e.predict(&m.series, m.variance, l.AveragedKnown(m.noise))
+	f := e.predict(m, l.AveragedKnown(m.noise))
 	if f.Reason.Given() {
 		return f
 	}
@@ -81,22 +84,22 @@ func (e *spectralExact) estimate(m *compiled) choice.Estimate {
 	return f
 }
 
-// predict is the estimate for a kernel of variance v that has a signal.
-func (e *spectralExact) predict(k *decay, v, noise float64) choice.Estimate {
-	n := float64(e.N)
+// predict is the estimate for a model with a signal and a noise variance, or what known errors average to.
+func (e *spectralExact) predict(c *compiled, noise float64) choice.Estimate {
+	k, v, n := &c.series, c.variance, float64(e.N)
 	eps := e.eps(k, noise)
 	noise = e.Averaged(noise)
 	m, windowed, why := e.Frequencies(k, eps)
 	if why.Given() {
 		return choice.Estimate{Reason: why}
 	}
-	p := 2*m - 1
+	p, samples := e.features(c, eps, m, windowed)
 	if p > spectral.MostFeatures {
 		return spectral.TooMany(m)
 	}
 	f := choice.Estimate{
 		Bytes:   16 * triangle(int(p)),
-		Seconds: spectral.Seconds(p) + 1e-4,
+		Seconds: spectral.Seconds(p) + costs.Of(costs.SpectralSample, samples) + costs.Of(costs.SpectralOnce, 1),
 		Setup:   e.Pass(300e-9) + m*1e-6,
 		Err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}
@@ -105,6 +108,53 @@ func (e *spectralExact) predict(k *decay, v, noise float64) choice.Estimate {
 	}
 	return f
 }
+
+// features predicts how many features have weight, of those of m frequencies, and how many samples of the kernel its transform
+// takes. The wider of the spectra of kernel and window decides, not their sum, by which m is chosen; a kernel with a rhythm has
+// weight near its harmonics alone.
+func (e *spectralExact) features(c *compiled, eps, m float64, windowed bool) (p, samples float64) {
+	band := c.series.Bandwidth(eps)
+	period, ok := (m-1)/band, false
+	var fall float64
+	if fixed, onCircle := e.Circle(); onCircle {
+		period, ok = fixed.Period, true
+	} else if p, _, err := spectral.Period(e.Span, &c.series, eps, true); err == nil {
+		period, ok = p, true
+	}
+	if !ok {
+		return 2*m - 1, 2 * m
+	}
+	if windowed {
+		fall = windowFall * period / (period - 2*e.Span)
+	}
+	samples = 256
+	for samples < 1.5*m {
+		samples *= 2
+	}
+	room := e.rooms.Get()
+	defer e.rooms.Put(room)
+	count, wanted := band*period, 0.
+	for _, k := range c.split.signal {
+		w, ok := waverOf(k)
+		if !ok {
+			wanted = count
+			break
+		}
+		own, bands := w.Bands((*room)[:0], e.Span, eps)
+		if bands == nil {
+			wanted = count
+			break
+		}
+		*room = bands
+		for _, b := range bands {
+			wanted += float64(b.To-b.From+1)/own*period + 2*fall
+		}
+	}
+	return min(2*m-1, 2*max(min(count, wanted), fall)+1), samples
+}
+
+// windowFall is how many frequencies the fall of a window takes, on a period of its length.
+const windowFall = 36
 
 // spectralFactor is T = LJLᵀ of one model.
 type spectralFactor struct {

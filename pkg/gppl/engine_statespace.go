@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
@@ -93,9 +94,13 @@ func (e *stateSpaceExact) sweep(l *stateSpace, m *compiled) (choice.Estimate, st
 // bySum is the estimate for statespace.BySum.
 func (e *stateSpaceExact) bySum(l *stateSpace, m *compiled, n, least float64) choice.Estimate {
 	d, _ := l.size()
+	seconds := costs.Of(costs.SumsEntry, n*d*d) + costs.Of(costs.SumsRow, n)
+	if len(l.blocks) == 1 {
+		seconds = costs.Of(costs.SumNumber, n*d) + costs.Of(costs.SumRow, n)
+	}
 	return choice.Estimate{
 		Bytes:   8 * n * (d*d + 2 + 3*float64(len(l.blocks)) + e.columnNumbers(d)), // see statespace.Filter
-		Seconds: n * (entrySeconds * d * d),
+		Seconds: seconds + costs.Of(costs.StateOnce, 1),
 		Err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
 	}
 }
@@ -117,13 +122,10 @@ func (e *stateSpaceExact) byPairs(l *stateSpace, m *compiled, n, least float64) 
 	}
 	return choice.Estimate{
 		Bytes:   8 * n * (numbers + 2*d + 2 + steps + e.columnNumbers(d)),
-		Seconds: n * (base + each*numbers),
+		Seconds: n*(base+each*numbers) + costs.Of(costs.StateOnce, 1),
 		Err:     n*0x1p-50*(1+m.variance/least) + l.bound(n, least),
 	}
 }
-
-// entrySeconds is what statespace.BySum takes for an observation and each entry of P, there and back.
-const entrySeconds = 30e-9
 
 // What statespace.ByPairs takes for an observation, and for each number of P, there and back: in general, where all processes
 // have two numbers, and where all are Matérn 3/2 without waves (BenchmarkBlocks, BenchmarkSweeps).

@@ -247,7 +247,7 @@ func TestOwnKernelEngines(t *testing.T) {
 			[]string{gppl.EngineSpectral}},
 		{ringing, irregular, true, gppl.EngineSpectral + ", " + gppl.EngineInterpolated, []string{gppl.EngineBanded}},
 		{memories, irregular, false, gppl.EngineStateSpace, nil},
-		{memories, regular, false, gppl.EngineStateSpace, []string{gppl.EngineToeplitz}},
+		{memories, regular, false, gppl.EngineToeplitz, []string{gppl.EngineStateSpace}},
 		{gppl.Add(memories, gppl.Matern32{Variance: 1, Lengthscale: 20}, white), irregular, false, gppl.EngineStateSpace, nil},
 		{memories, irregular, true, gppl.EngineStateSpace, nil},
 		{swell, irregular, false, gppl.EngineBanded, nil},

@@ -1,16 +1,15 @@
 package gppl
 
 import (
-	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
@@ -86,11 +85,11 @@ func (e *mixedExact) baseEstimate(b *mixedBase, d *division) (which int, f choic
 				d, _ = m.state.size()
 			}
 			kept := float64(statespace.MeansKept(int(c)))
-			g.Seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d*kept/c)*n*p*p)/choice.FlopRate + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
+			g.Seconds += n*c*(2+d*d)*2e-9 + costs.Of(costs.MixedBaseProduct, n*c*c+(1+d*kept/c)*n*p*p) + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
 			g.Bytes += 8 * n * (2*c + d*kept)
-		} else { // the width of the band determines the time
-			width := math.Sqrt(g.Seconds * 1.5 * choice.FlopRate / (3 * n))
-			g.Seconds += n*c*(4*width+2*c)/choice.FlopRate + n*p*1.5e-8
+		} else {
+			width := g.Bytes / (8 * n)
+			g.Seconds += costs.Of(costs.MixedBaseProduct, n*c*(4*width+2*c)) + n*p*1.5e-8
 			g.Bytes += 8 * n * 3 * c
 		}
 		if f.Reason.Given() || e.favour*g.Seconds < f.Seconds {
@@ -232,7 +231,7 @@ func (e *mixedExact) gridEstimate(b *mixedBase, d *division) choice.Estimate {
 	}
 	whole, _ := e.onCircle(d, period)
 	columns := d.p + d.moving + float64(e.line.Columns.Cols)
-	f.Seconds = 2*frequencies*gridded.Seconds + 2e-4 + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
+	f.Seconds = costs.Of(costs.GriddedPoint, 2*frequencies) + costs.Of(costs.GriddedOnce, 1) + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
 	f.Bytes = 2*frequencies*(griddedBytes+24*columns) + 16*highest
 	f.Setup = e.sums.Pass(300e-9) + max(highest, frequencies)*sumSeconds
 	return f

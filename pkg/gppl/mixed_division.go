@@ -3,6 +3,7 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
@@ -262,11 +263,12 @@ func (e *mixedExact) costs(d *division) (direct, sums float64) {
 	if !e.line.Noise.Even() {
 		passes = 2
 	}
-	direct = passes*n*d.p*(d.p+2*d.moving)/(2*choice.FlopRate) + passes*n*(d.whole+d.moving)*4e-9
+	direct = costs.Of(costs.MixedProduct, passes*n*d.p*(d.p+2*d.moving)) + costs.Of(costs.MixedWave, passes*n*(d.whole+d.moving))
 	period, highest := e.circleFor(d)
 	whole, lines := e.onCircle(d, period)
 	setup := e.sums.Pass(300e-9) + highest*sumSeconds
-	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/choice.FlopRate + setup/choice.EvaluationsAhead
+	return direct, costs.Of(costs.MixedSum, (whole+2*lines)*whole) + costs.Of(costs.MixedProduct, whole*d.p*packetWidth) +
+		setup/choice.EvaluationsAhead
 }
 
 // onCircle returns the number of features for the columns on a circle, and how many of them belong to moving columns.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
@@ -102,7 +103,7 @@ func (h Header) Plan() (Plan, error) {
 	features := 2*float64(h.Highest) + 1
 	plan := Plan{
 		Header: h, Bytes: p.Bytes(), FileBytes: perCell*p.Count() + exactsums.Overhead,
-		Gridded: 2 * float64(h.Highest) * gridded.Seconds,
+		Gridded: costs.Of(costs.GriddedPoint, 2*float64(h.Highest)),
 		Dense:   spectral.Seconds(features),
 	}
 	if features > MaxProjections {

@@ -112,8 +112,6 @@ const (
 	RootReach = 0.8
 	// Spare is the number of frequencies beyond the bandwidth.
 	Spare = 2
-	// Seconds is the time per grid point, for value and gradient.
-	Seconds = 1.5e-6
 )
 
 // Points holds the data of the t_i that Factorise needs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
@@ -30,8 +31,10 @@ func TooMany(frequencies float64) choice.Estimate {
 	return choice.Estimate{Reason: choice.Because("it would take about %.2g frequencies", frequencies)}
 }
 
-// Seconds estimates the time of value and gradient with p features.
-func Seconds(p float64) float64 { return (2*p*p*p/3)/(2*choice.FlopRate) + p*p*6e-9 }
+// Seconds is the time of value and gradient with p features.
+func Seconds(p float64) float64 {
+	return costs.Of(costs.SpectralCube, p*p*p) + costs.Of(costs.SpectralSquare, p*p)
+}
 
 // Refused returns the error for a kernel that the sums on a fixed circle cannot represent.
 func Refused(why choice.Reason) error { return &choice.Refused{Engine: "spectral", Why: why.String()} }

@@ -5,15 +5,13 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Measured times of a factor and the sums along diagonals: seconds per row squared and per row; for every missing row, seconds
-// per row for its solve, and per row and missing row.
+// Measured times for every missing row: seconds per row for its solve, and per row and missing row.
 const (
-	stageSeconds   = 0.75e-9
-	rowSeconds     = 3e-7
 	solveSeconds   = 3e-7
 	missingSeconds = 4e-9
 )
@@ -21,7 +19,9 @@ const (
 // Seconds estimates the time of a factor of n rows, with the given number of missing ones, and of the sums along diagonals.
 func Seconds(n, missing int) float64 {
 	rows, m := float64(n), float64(missing)
-	return rows*rows*stageSeconds + rows*rowSeconds + m*rows*(solveSeconds+m*missingSeconds)
+	long := max(0, rows-short)
+	return costs.Of(costs.ToeplitzSquare, rows*rows) + costs.Of(costs.ToeplitzRow, rows) + costs.Of(costs.ToeplitzLong, long) +
+		costs.Of(costs.ToeplitzOnce, 1) + m*rows*(solveSeconds+m*missingSeconds)
 }
 
 // vectors is the number of vectors of n numbers in a factor and a Workspace, including transforms of twice the next power of

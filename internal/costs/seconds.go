@@ -1,0 +1,37 @@
+package costs
+
+// Seconds is what each operation takes, as go run ./measure/costs -fit wrote it. Only that command changes it, to see how
+// estimates depend on it.
+var Seconds = [Operations]float64{
+	DenseCube:        3.5e-11,
+	DensePair:        3.8e-08,
+	DenseOnce:        4.8e-05,
+	BandedProduct:    1.6e-10,
+	BandedPair:       2e-08,
+	BandedRow:        1.3e-07,
+	BandedOnce:       0,
+	SumRow:           0,
+	SumNumber:        1.4e-08,
+	SumsEntry:        2.6e-08,
+	SumsRow:          1e-09,
+	StateOnce:        4.1e-06,
+	SpectralCube:     1.4e-11,
+	SpectralSquare:   1.6e-08,
+	SpectralSample:   0,
+	SpectralOnce:     3.2e-05,
+	GriddedPoint:     1.6e-06,
+	GriddedOnce:      1.5e-05,
+	ToeplitzSquare:   2.8e-10,
+	ToeplitzRow:      2.2e-07,
+	ToeplitzLong:     9.7e-07,
+	ToeplitzOnce:     1.8e-06,
+	MixedProduct:     3.1e-11,
+	MixedWave:        4.1e-09,
+	MixedSum:         3.3e-11,
+	MixedCube:        1.7e-11,
+	MixedSquare:      5.2e-08,
+	MixedOnce:        1.3e-07,
+	MixedPackets:     6.2e-05,
+	MixedBaseProduct: 6.7e-11,
+	MixedBaseOnce:    0.00021,
+}
