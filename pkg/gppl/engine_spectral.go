@@ -43,7 +43,7 @@ func newSpectralExact(d observed.Source, o options) *spectralExact {
 
 func (e *spectralExact) name() string { return EngineSpectral }
 
-// eps bounds the sum of the coefficients that are left out, relative to the variance: 0.3·σ²/v times the tolerance keeps the
+// eps bounds the sum of the coefficients that are left out, relative to the variance: 0.15·σ²/v times the tolerance keeps the
 // value within it, in practice far within. Where a smaller one takes few more frequencies, as for a Gaussian spectrum, it is
 // worth them for the gradient near an optimum, and even more for a posterior.
 func (e *spectralExact) eps(k *decay, noise float64) float64 {
@@ -54,11 +54,11 @@ func (e *spectralExact) eps(k *decay, noise float64) float64 {
 	if e.tight && k.Bandwidth(least)*e.Span < 600 {
 		return least
 	}
-	loose := 0.3 * e.tolerance * e.Averaged(noise) / variance(k)
+	loose := 0.15 * e.tolerance * e.Averaged(noise) / variance(k)
 	if tight := loose / 150; k.Bandwidth(tight)*e.Span < 300 {
 		loose = tight
 	}
-	return min(0.01*e.tolerance, max(least, loose))
+	return min(0.005*e.tolerance, max(least, loose))
 }
 
 func (e *spectralExact) estimate(m *compiled) choice.Estimate {
