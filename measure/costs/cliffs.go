@@ -61,7 +61,7 @@ func cliffs(ctx context.Context, points int, seed uint64) error {
 	return nil
 }
 
-// chosen returns the least seconds of an evaluation after the first, and the engine that is chosen, which may hand over to another.
+// chosen returns the least seconds of an evaluation after the first, and the chosen engine, which may hand over.
 func (c cell) chosen(ctx context.Context) (seconds float64, engine string, err error) {
 	data, err := c.data()
 	if err != nil {

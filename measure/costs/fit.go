@@ -125,7 +125,8 @@ func residuals(rows []row) {
 // write replaces the constants in the source.
 func write(file string) error {
 	var b bytes.Buffer
-	b.WriteString("package costs\n\n// Seconds is what each operation takes, as go run ./measure/costs -fit wrote it. Only that command\n" +
+	b.WriteString("package costs\n\n" +
+		"// Seconds is what each operation takes, as go run ./measure/costs -fit wrote it. Only that command\n" +
 		"// changes it, to see how estimates depend on it.\nvar Seconds = [Operations]float64{\n")
 	for o, s := range costs.Seconds {
 		fmt.Fprintf(&b, "%v: %g,\n", costs.Operation(o), s)

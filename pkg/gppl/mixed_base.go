@@ -85,7 +85,8 @@ func (e *mixedExact) baseEstimate(b *mixedBase, d *division) (which int, f choic
 				d, _ = m.state.size()
 			}
 			kept := float64(statespace.MeansKept(int(c)))
-			g.Seconds += n*c*(2+d*d)*2e-9 + costs.Of(costs.MixedBaseProduct, n*c*c+(1+d*kept/c)*n*p*p) + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
+			g.Seconds += n*c*(2+d*d)*2e-9 + costs.Of(costs.MixedBaseProduct, n*c*c+(1+d*kept/c)*n*p*p) +
+				n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
 			g.Bytes += 8 * n * (2*c + d*kept)
 		} else {
 			width := g.Bytes / (8 * n)
@@ -231,7 +232,8 @@ func (e *mixedExact) gridEstimate(b *mixedBase, d *division) choice.Estimate {
 	}
 	whole, _ := e.onCircle(d, period)
 	columns := d.p + d.moving + float64(e.line.Columns.Cols)
-	f.Seconds = costs.Of(costs.GriddedPoint, 2*frequencies) + costs.Of(costs.GriddedOnce, 1) + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
+	f.Seconds = costs.Of(costs.GriddedPoint, 2*frequencies) + costs.Of(costs.GriddedOnce, 1) +
+		(whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
 	f.Bytes = 2*frequencies*(griddedBytes+24*columns) + 16*highest
 	f.Setup = e.sums.Pass(300e-9) + max(highest, frequencies)*sumSeconds
 	return f
