@@ -39,7 +39,7 @@ const recordingFile = "SN_m_tot_V2.0.csv"
 
 // noFiles are values of flags that name no file.
 var noFiles = []string{"COLUMN", "DISTRIBUTION", "LO,HI", "FORMAT", "UNIT", "CHARACTER", "TEXT", "COUNTRY", "N", "KERNELS",
-	"WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "SEED", "TIME", "SIZE", "STEPS", "DATE",
+	"WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "NAME=FROM..TO", "SEED", "TIME", "SIZE", "STEPS", "DATE",
 	"X", "Y", "LENGTHSCALE", "DISTANCE", "PERCENTAGES", "PROBABILITY", "LEVEL", "VIEW"}
 
 // writingFlags returns, by command, the flags that name files to write. The test fails if apartCalls lack a file that a command

@@ -27,7 +27,7 @@ var Seconds = [Operations]float64{
 	ToeplitzOnce:     1.8e-06,
 	MixedProduct:     3.1e-11,
 	MixedWave:        4.1e-09,
-	MixedSum:         3.3e-11,
+	MixedSum:         2e-09,
 	MixedCube:        1.7e-11,
 	MixedSquare:      5.2e-08,
 	MixedOnce:        1.3e-07,

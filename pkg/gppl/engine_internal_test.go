@@ -49,6 +49,14 @@ func TestEngines(t *testing.T) {
 			}
 		}
 	}
+	grid := Vectors([]float64{0, 0, 0, 1, 1, 0, 1, 1}, 2)
+	onGrid, err := NewExact(t.Context(), Model{Kernel: Mul(On(SE{1, 1}, 0), On(SE{1, 1}, 1)), Noise: 0.1}, Data{X: grid, Y: make([]float64, 4)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range onGrid.engines {
+		all[e.name()] = true
+	}
 	if want, got := slices.Sorted(maps.Keys(all)), slices.Sorted(slices.Values(Engines())); !slices.Equal(want, got) {
 		t.Errorf("Engines() are %v, those of the losses %v", got, want)
 	}
