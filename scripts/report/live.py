@@ -10,7 +10,7 @@ from pathlib import Path
 
 from page import VIZ
 
-ADDED = 2_100_000  # bytes that the program may add to a page
+ADDED = 2_200_000  # bytes that the program may add to a page
 
 # Without inlining the program is about a tenth smaller, and answers took as long.
 BUILD = ["go", "build", "-buildvcs=false", "-trimpath", "-gcflags=all=-l", "-ldflags=-s -w"]
