@@ -10,6 +10,12 @@ beside ours.
     python3 scripts/authors_run.py projected-likelihood --fixture pkg/experiment/testdata/torch.json
 
 writes losses and parameters of a small training, step by step, by PyTorch's optimisers, with which TestTorchFixture compares ours.
+
+    python3 scripts/authors_run.py projected-likelihood --single pkg/experiment/testdata/torch_single.json
+
+trains VFE in single precision, as Experiments 1 and 2 do, on the data of that file, from the same inducing inputs, six times each
+with observations that differ by their rounding: some twenty minutes. It writes the loss and gradient along the way in single and in
+double precision, and where each training ends, with which TestTorchSingle compares ours.
 The clone must be at commit a448942; the hash of gp.py is checked. The authors' files are not part of this project.
 """
 
@@ -137,12 +143,79 @@ def fixture(gp, path):
     Path(path).write_text(json.dumps({"about": about, "order": order, "x": x.tolist(), "y": y.tolist(), "runs": runs}, indent=1) + "\n")
 
 
+def inducing(gp, case, y, dtype):
+    """A sparse GP on the data of a case, from its inducing inputs."""
+    import torch
+
+    if not case["repel"]:
+        gp.repulsive_loss = lambda *_, **__: torch.zeros(())
+    tx, ty = (torch.tensor(v, dtype=dtype).unsqueeze(1) for v in (case["x"], y))
+    model = gp.GP(tx, ty, kernel="SE", M=len(case["z"]), method="VFE")
+    with torch.no_grad():
+        model.Z_.copy_(torch.tensor(case["z"], dtype=dtype).unsqueeze(1))
+    return model
+
+
+def single(gp, path):
+    """Whole trainings of VFE in single precision, and points along the first of each case."""
+    import torch
+
+    torch.set_num_threads(1)
+    file = json.loads(Path(path).read_text())
+    repulsion = gp.repulsive_loss
+    for case in file["cases"]:
+        case["points"], case["ends"] = [], []
+        rng = np.random.default_rng(1)
+        for run in range(6):
+            gp.repulsive_loss = repulsion
+            y = np.array(case["y"]) * (1 + 1e-6 * (run > 0) * rng.standard_normal(len(case["y"])))
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                model = inducing(gp, case, y, torch.float32)
+                raw, compute = [], model.elbo
+
+                def watched():
+                    raw.append((model.hypers_.detach().tolist(), model.Z_.detach().flatten().tolist()))
+                    return compute()
+
+                model.elbo = watched
+                try:
+                    model.train_step(obj="elbo", opt_name="Adam", lr=case["rate"], n_steps=case["steps"], tol=case["tolerance"])
+                    broken = ""
+                except torch.linalg.LinAlgError as e:
+                    broken = str(e)
+            with torch.no_grad():
+                hypers = [float(v) for v in model.hypers]
+            case["ends"].append({"theta": hypers, "steps": len(raw), "failed": printed.getvalue().count("Failed"), "broken": broken})
+            print(len(case["x"]), len(case["z"]), case["ends"][-1], flush=True)
+            if run > 0:
+                continue
+            for at in [0, 20, 50, 100, 200, 300, 400, 500]:
+                if at >= len(raw):
+                    break
+                point = {"step": at, "raw": raw[at][0], "z": raw[at][1]}
+                for name, dtype in (("single", torch.float32), ("double", torch.float64)):
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        model = inducing(gp, case | {"repel": False}, y, dtype)
+                        with torch.no_grad():
+                            model.hypers_.copy_(torch.tensor(raw[at][0]))
+                            model.Z_.copy_(torch.tensor(raw[at][1], dtype=dtype).unsqueeze(1))
+                        loss = -model.elbo()
+                        loss.backward()
+                    point[name] = {"loss": float(loss), "raw": model.hypers_.grad.tolist(), "z": model.Z_.grad.flatten().tolist()}
+                case["points"].append(point)
+    file["about"] = f"VFE of gp.py (commit a448942) in single precision by PyTorch {torch.__version__}: the loss without repulsion and its gradient along a training, and where trainings on y (1 + 1e-6 of noise) end. By scripts/authors_run.py."
+    Path(path).write_text(json.dumps(file, indent=1) + "\n")
+
+
 def main(arguments):
     if len(arguments) < 2:
         sys.exit(__doc__)
     gp = authors(Path(arguments[0]))
     if arguments[1] == "--fixture":
         return fixture(gp, arguments[2])
+    if arguments[1] == "--single":
+        return single(gp, arguments[2])
     wrong = compare(gp, arguments[1], arguments[2:] or KERNELS)
     print(f"{wrong} numbers of PL differ")
     return 1 if wrong else 0

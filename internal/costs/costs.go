@@ -95,8 +95,8 @@ func Of(o Operation, times float64) float64 { return times * Seconds[o] }
 
 // flops are those of operations that are products, for each time that they are counted. They bound the fitted seconds from below.
 // A MixedSum waits for memory, 2 ns each: the grid has too few of them to fit it, and would take it for free.
-var flops = [Operations]float64{DenseCube: 1, BandedProduct: 3, SpectralCube: 2. / 3, MixedProduct: 1, MixedSum: 120, MixedCube: 1,
-	MixedBaseProduct: 1}
+var flops = [Operations]float64{DenseCube: 1, BandedProduct: 3, SpectralCube: 2. / 3, MixedProduct: 1, MixedSum: 120,
+	MixedCube: 1, MixedBaseProduct: 1}
 
 // Flops returns how many flops an operation is, 0 if it is no matrix product.
 func (o Operation) Flops() float64 { return flops[o] }

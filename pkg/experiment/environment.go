@@ -92,8 +92,11 @@ func Stored(name string, trials []Trial) ([]Outcome, error) {
 
 // slow reports whether a trial is run only with GPPL_SLOW=1: on the EEG, VFE with m = 500, RQ (its exact likelihood is dense
 // at n = 8000) and all samples but the first; by the authors' code, VFE with 100 or more inducing inputs and, in single
-// precision, PL with 100 or more projections, which take minutes each.
+// precision, PL with 100 or more projections; and ML with LocPer from random starts. They take minutes each.
 func (t Trial) slow() bool {
+	if t.Loss == ML && t.Start > 0 && t.Kernel == "LocPer" {
+		return true
+	}
 	if t.Optimiser.Method == TorchAdam && t.Order >= 100 && (t.Loss == VFE || t.Authors.Float32) {
 		return true
 	}

@@ -172,26 +172,34 @@ func NLLs(all []Outcome) []float64 {
 	})
 }
 
-// Optimum returns the minimum of the exact NLL for the data and kernel of a trial, taken from this project's ML in all, or NaN
-// if all lacks it.
+// Optimum returns the minimum of the exact NLL for the data and kernel of a trial: the lowest at which trainings of the exact
+// likelihood by this project end, from all their starts, or NaN if there are none.
 func Optimum(all []Outcome, t Trial) float64 {
-	for _, o := range all {
-		if o.Trial.Loss == ML && o.Trial.Protocol == GPPL && o.Trial.Source == t.Source && o.Trial.Kernel == t.Kernel && o.Error == "" {
-			return o.NLL
-		}
+	if optimum, ok := optima(all)[Trial{Source: t.Source, Kernel: t.Kernel}]; ok {
+		return optimum
 	}
 	return math.NaN()
+}
+
+// optima returns the optimum of each source and kernel.
+func optima(all []Outcome) map[Trial]float64 {
+	lowest := map[Trial]float64{}
+	for _, o := range all {
+		if o.Trial.Loss != ML && o.Trial.Loss != Auto || o.Trial.Protocol != GPPL || o.Error != "" {
+			continue
+		}
+		of := Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}
+		if before, ok := lowest[of]; !ok || o.NLL < before {
+			lowest[of] = o.NLL
+		}
+	}
+	return lowest
 }
 
 // Excess returns how far the exact NLL of each outcome lies above the optimum of the same data (see [Optimum]), in nats.
 // Values below 1e-6 nats become 0.
 func Excess(all, some []Outcome) []float64 {
-	optima := map[Trial]float64{}
-	for i := len(all) - 1; i >= 0; i-- { // backwards, so that the first of several outcomes wins
-		if o := &all[i]; o.Trial.Loss == ML && o.Trial.Protocol == GPPL && o.Error == "" {
-			optima[Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}] = o.NLL
-		}
-	}
+	optima := optima(all)
 	v := NLLs(some)
 	for i, o := range some {
 		optimum, ok := optima[Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}]
@@ -337,7 +345,7 @@ func e2(protocol, loss string, n, order int, stated bool) func(Trial) bool {
 func SunspotsBy(protocol, kernel, loss string, a Authors) func(Trial) bool {
 	return func(t Trial) bool {
 		return t.Optimiser.Method != Evaluate && t.Optimiser.Method != TorchAdam && t.Authors == a && t.Protocol == protocol &&
-			t.Kernel == kernel && t.Loss == loss &&
+			t.Kernel == kernel && t.Loss == loss && t.Start == 0 &&
 			(protocol != Paper || t.Optimiser.Tolerance == sunspotAdam.Tolerance)
 	}
 }

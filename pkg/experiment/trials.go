@@ -272,7 +272,7 @@ func asAuthorsStarts(kernel string) int {
 // Sunspots are the four kernels on the monthly series. Paper: Adam; PL on thirty draws of the projections, ten of them with each
 // option; VFE on three draws of k-means, and with either or both of the authors' options (see optionStarts); PL and VFE as the
 // authors' notebook trained them, PL with its Ω, VFE from our own centres. GPPL: L-BFGS. The cost of a dense evaluation is
-// measured for each. At the end the Whittle likelihood, which the paper does not have (sunspotsByWhittle).
+// measured for each. At the end the Whittle likelihood, which the paper does not have, and ML from random starts.
 func Sunspots(s scales.Scale) (trials []Trial) {
 	source := Source{Name: "sunspots", N: scales.Pick(s, 3319, 240)}
 	order := SunspotOrder(s)
@@ -333,7 +333,18 @@ func Sunspots(s scales.Scale) (trials []Trial) {
 			trials = append(trials, t)
 		}
 	}
-	return append(trials, sunspotsByWhittle(s, source)...)
+	return slices.Concat(trials, sunspotsByWhittle(s, source), restarts(s, source))
+}
+
+// restarts are trainings of ML from random starts, whose lowest end is the optimum of a kernel ([Optimum]).
+func restarts(s scales.Scale, source Source) (trials []Trial) {
+	for _, kernel := range KernelNames {
+		t := Trial{Protocol: GPPL, Source: source, Kernel: kernel, Loss: ML, Optimiser: quasiNewton}
+		for t.Start = 1; t.Start <= randomStarts(s); t.Start++ {
+			trials = append(trials, t)
+		}
+	}
+	return trials
 }
 
 var eegAdam = Optimiser{Method: "Adam", Rate: 0.05, Iterations: 2001, Tolerance: 1e-3}

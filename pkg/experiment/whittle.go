@@ -11,8 +11,8 @@ import (
 // whittleTaper is the half-bandwidth of the taper, NW, of the trials that have one.
 const whittleTaper = 4
 
-// whittleStarts is the number of random starts of the trials of Whittle.
-func whittleStarts(s scales.Scale) uint64 { return scales.Pick[uint64](s, 20, 2) }
+// randomStarts is the number of random starts of ML and of Whittle on the sunspots.
+func randomStarts(s scales.Scale) uint64 { return scales.Pick[uint64](s, 20, 2) }
 
 // sunspotsByWhittle are the four kernels on the sunspots by the debiased Whittle likelihood, without a taper and with one. Paper:
 // Adam from the paper's start. GPPL: L-BFGS from the paper's start and from random ones.
@@ -22,7 +22,7 @@ func sunspotsByWhittle(s scales.Scale, source Source) (trials []Trial) {
 			t := Trial{Protocol: Paper, Source: source, Kernel: kernel, Loss: Whittle, Optimiser: sunspotAdam, Taper: taper}
 			trials = append(trials, t)
 			t.Protocol, t.Optimiser = GPPL, quasiNewton
-			for t.Start = 0; t.Start <= whittleStarts(s); t.Start++ {
+			for t.Start = 0; t.Start <= randomStarts(s); t.Start++ {
 				trials = append(trials, t)
 			}
 		}

@@ -53,7 +53,7 @@ func TestSunspotsByWhittle(t *testing.T) {
 		for _, taper := range []bool{false, true} {
 			one := Where(e.Sunspots, SunspotsByWhittle(GPPL, kernel, taper, false))
 			random := Where(e.Sunspots, SunspotsByWhittle(GPPL, kernel, taper, true))
-			if len(one) != 1 || len(random) != int(whittleStarts(scales.Full)) || len(Where(e.Sunspots, SunspotsByWhittle(Paper, kernel, taper, false))) != 1 {
+			if len(one) != 1 || len(random) != int(randomStarts(scales.Full)) || len(Where(e.Sunspots, SunspotsByWhittle(Paper, kernel, taper, false))) != 1 {
 				t.Fatalf("%s: %d and %d outcomes", kernel, len(one), len(random))
 			}
 			if nats := Excess(e.Sunspots, one)[0]; !taper && kernel != "RQ" && !(nats < 5) {

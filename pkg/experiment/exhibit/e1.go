@@ -3,6 +3,7 @@ package exhibit
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
@@ -135,11 +136,12 @@ func E1Precision(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
 		Caption: "VFE and PL with k = m of the text, as the authors' code computes them (E1, Adam), on the same draws in double and " +
 			"in single precision",
-		Columns: []viz.Column{{Name: "method"}, {Name: "precision"}, {Name: "draws"},
+		Columns: []viz.Column{{Name: "method"}, {Name: "precision"}, {Name: "draws"}, {Name: "broke off"},
 			{Name: "exact NLL above the optimum", Unit: "nats", Format: viz.Digits(3)},
 			{Name: "failed factorisations", Format: viz.Fixed(0)}, {Name: "noise variance", Format: viz.Digits(3)},
 			{Name: "evaluations", Format: viz.Fixed(0)}},
-		Notes: smokeNote([]string{"A failed factorisation is retried with ten times more on the diagonal."}),
+		Notes: smokeNote([]string{"A failed factorisation is retried with ten times more on the diagonal, up to five times; then " +
+			"training breaks off."}),
 	}
 	for _, loss := range []string{experiment.VFE, experiment.PL} {
 		for _, single := range []bool{false, true} {
@@ -147,7 +149,9 @@ func E1Precision(all []experiment.Outcome) *viz.Table {
 			if len(runs) == 0 {
 				continue
 			}
-			t.Rows = append(t.Rows, []any{loss, map[bool]string{false: "double", true: "single"}[single], len(runs),
+			draws := len(runs)
+			runs = slices.DeleteFunc(runs, func(o experiment.Outcome) bool { return o.Error != "" })
+			t.Rows = append(t.Rows, []any{loss, map[bool]string{false: "double", true: "single"}[single], draws, draws - len(runs),
 				spread(experiment.Excess(all, runs)),
 				spread(experiment.Values(runs, func(o experiment.Outcome) float64 { return float64(o.Retries) })),
 				spread(noise(runs)), evaluations(runs)})
