@@ -169,7 +169,7 @@ var decimalSigns = []file{
 	{name: "commas in quotes beside points", text: "year,n,p\n2015,\"1,234\",0.5\n2016,\"5,678\",1.5\n", y0: 1234, y1: 5678},
 	{name: "commas in quotes and small numbers", text: "year,n\n2015,\"1,234\"\n2016,987\n", y0: 1234, y1: 987},
 	{name: "commas between tabs", text: "year\tn\n2015\t1,234\n2016\t5,678\n"},
-	// Cells that prove the sign.
+	// Files in which a cell shows, or should show, which mark is the decimal sign.
 	{name: "one decimal", text: "year\tn\n2015\t1,2\n2016\t5,678\n", y0: 1.2, y1: 5.678},
 	{name: "both marks", text: "year\tn\n2015\t1,234.5\n2016\t5,678\n", y0: 1234.5, y1: 5678},
 	{name: "both marks, German", text: "Jahr;n\n2015;1.234,5\n2016;5.678\n", y0: 1234.5, y1: 5678},

@@ -45,7 +45,7 @@ type windows struct {
 	coefficients []gppl.Coefficient
 }
 
-// windowCache holds the most recently used windows of all models that share it, at most most of them, or any number if most is 0.
+// windowCache holds the most recently used windows of all models that share it, no more than `most`, or any number if it is 0.
 // It changes the time of predictions, not their values. It is safe for concurrent use.
 type windowCache struct {
 	mu   sync.Mutex

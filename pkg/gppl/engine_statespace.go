@@ -169,7 +169,7 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 		f.filter.SetErrors(e.line.Noise.Known)
 		f.filter.SetScale(e.line.Noise.Scale)
 	}
-	f.g = dense.Reshape(f.g, e.line.Columns.Cols, e.line.Columns.Cols) // as many as the mixed engine has now
+	f.g = dense.Reshape(f.g, e.line.Columns.Cols, e.line.Columns.Cols) // the mixed engine changes their number between evaluations
 	f.short.Of(e.line.T, e.line.Columns, e.line.Noise.Known, e.line.Noise.Scale)
 	f.engine, f.model, f.kernel = e, m, m.kernel
 	f.filter.Ctx = m.ctx

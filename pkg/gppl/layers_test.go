@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// mostUpward is the number of pairs of files of which the first uses something that a layer above it declares. It may only fall.
+// mostUpward is the number of pairs of files of which the first uses something that a layer further down the table of docs/architecture.md declares.
 const mostUpward = 0
 
 // layers returns the layer of each file, lowest first, as docs/architecture.md lists them.

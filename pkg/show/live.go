@@ -50,9 +50,10 @@ func (f *Forecast) live(from float64) (*live.Page, error) {
 	return live.Figure{Forecast: again}.Page(), nil
 }
 
-// Excess displays how the likelihood of k projections with their residual energy ([gppl.NewResidual], Spectral) approaches the
-// exact one as k grows, for observations of the model m, whose kernel must have one lengthscale. In a report, readers can change
-// lengthscale and noise. The first numbers that are shown, and verified, are for the largest k. It fails as the two losses do.
+// Excess draws two negative log likelihoods against k, for observations of the model m, whose kernel must have one lengthscale:
+// the exact one, and the one of k projections with their residual energy ([gppl.NewResidual], Spectral), which approaches it. In
+// a report, readers can change lengthscale and noise. The reading begins at the largest k, whose numbers are verified. Excess
+// fails as the two losses do.
 func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
 	return showLive(excess(title, m, d, xUnit))
 }

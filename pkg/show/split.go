@@ -59,7 +59,7 @@ func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 // level is the nominal coverage of a band.
 const level = 0.95
 
-// Forecast is a model's prediction of the held-out observations, in their unit.
+// Forecast has the scores of a model's prediction of the held-out observations; Width and RMSE are in their unit.
 type Forecast struct {
 	Name        string
 	Unit        string

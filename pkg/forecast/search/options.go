@@ -69,7 +69,7 @@ type progress struct {
 	began time.Time
 
 	mu sync.Mutex // guards the fields below
-	// candidates tried and their expected number, or hundredths of the work, and evaluations over all candidates
+	// hundredths of the work done, of count = 100 (both 0 before upTo), and evaluations over all candidates
 	index, count, evaluations int
 	done, end, each           float64 // see upTo
 }

@@ -48,7 +48,8 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 	starts, a.sure = append(starts, a.sure...), nil
 	var first error
 	for _, start := range starts {
-		if a.guide != nil && best != nil && !a.promises(likelihood, start, best) { // the best start came first
+		// Starts are sorted: a later one must promise more than best.
+		if a.guide != nil && best != nil && !a.promises(likelihood, start, best) {
 			continue
 		}
 		s := a.settings.Fit

@@ -296,7 +296,7 @@ func TestLaplaceNugget(t *testing.T) {
 	equal(t, "and in the variance of the white noise", gradB[2], gradA[2], 1e-4)
 }
 
-// sure returns a value, or fails.
+// equal fails the test unless got is within tolerance of want, absolutely or relatively.
 func equal(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !scalar.EqualWithinAbsOrRel(got, want, tolerance, tolerance) {

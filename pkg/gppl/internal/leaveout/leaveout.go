@@ -261,11 +261,11 @@ func (r *root) check(
 	return nil
 }
 
-// Rows leaves out by rows of A⁻¹: W = P_B·, with
+// Rows leaves out by the rows B of P, which is A⁻¹ less the part of the mean (Basis): W = P_B·, with
 //
 //	y_B given the others ~ N(y_B − Sα_B, S),  S = P_BB⁻¹,
 //
-// and Z = SW gives the effect of a change of A, as in Root.
+// and SW weighs the error by rounding, as Zᵀ of Root does.
 type Rows struct {
 	Read    func() RowReader // returns a reader for one goroutine
 	Y       []float64

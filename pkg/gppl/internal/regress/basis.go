@@ -31,7 +31,7 @@ type Basis struct {
 	flat  []bool
 	count int // number of flat columns
 
-	// Sparse is Q by columns most of which are nearly all zero, such as indicators of single days; nil if too few are.
+	// Sparse is Q as a product with columns that are nearly all zero, such as indicators of single days; nil if too few are.
 	Sparse *Sparse
 }
 

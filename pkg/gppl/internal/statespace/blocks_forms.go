@@ -65,7 +65,8 @@ func (f *Filter) contractForms(grad []float64, i int) {
 	}
 }
 
-// diagonalPair adds the contribution of a unit's own square of M to the derivatives in v and c_m, and to the form of Q.
+// diagonalPair adds what the diagonal block of M of unit u contributes to the derivatives in the variance v and in the weight c_m
+// of its wave, and to forms, the derivatives in Q.
 func (f *Filter) diagonalPair(grad []float64, u *piece, m, q []float64) {
 	f.weigh(grad, f.system.firsts[u.block], u, m, q)
 	dd := u.dim * u.dim
