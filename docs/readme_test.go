@@ -74,8 +74,7 @@ func fiveLines(ctx context.Context) (*forecast.Forecast, *forecast.Decomposition
 	return ahead, parts, nil
 }
 
-// TestReadmeExamples: the README's Go is that of Example_e1 and fiveLines, line for line, so that it
-// compiles; and it runs.
+// TestReadmeExamples compares the Go of the README with Example_e1 and fiveLines line for line, so that it compiles and runs.
 func TestReadmeExamples(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {

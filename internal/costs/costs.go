@@ -53,7 +53,7 @@ const (
 	Operations // their number
 )
 
-// names are those of the constants, as measure/costs writes them.
+// names spell the constants as measure/costs writes them.
 var names = [Operations]string{
 	DenseCube:        "DenseCube",
 	DensePair:        "DensePair",
@@ -93,8 +93,8 @@ func (o Operation) String() string { return names[o] }
 // Of returns the seconds of an operation that is done so many times.
 func Of(o Operation, times float64) float64 { return times * Seconds[o] }
 
-// flops are those of operations that are products, for each time that they are counted. They bound the fitted seconds from below.
-// A MixedSum waits for memory, 2 ns each: the grid has too few of them to fit it, and would take it for free.
+// flops counts the floating-point operations of each product, which bound its fitted seconds from below. A MixedSum waits for
+// memory, 2 ns each: the grid has too few of them to fit, and would take them for free.
 var flops = [Operations]float64{DenseCube: 1, BandedProduct: 3, SpectralCube: 2. / 3, MixedProduct: 1, MixedSum: 120,
 	MixedCube: 1, MixedBaseProduct: 1}
 

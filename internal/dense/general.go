@@ -195,8 +195,8 @@ func SubtractOuter(w, a, b blas64.General) {
 	Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
 }
 
-// LowRankForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh), where A is of low rank plus σ²I and represented by features: b is the
-// product of the features with C, and h the solution for it.
+// LowRankForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh) for A = FᵀF + σ²I with few features F. It takes cc = CᵀC, b = FC and h, the
+// solution of the small system for b.
 func LowRankForms(g, cc, b, h blas64.General, noise float64) {
 	for i := range g.Rows {
 		for j := range i + 1 {

@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// steepest is the ratio of a point's time to that of its neighbours from which it is a cliff.
+// A point is a cliff if it takes more than steepest times as long as its neighbours.
 const steepest = 10
 
-// cliffs evaluates at random points over kernel, lengthscale, noise and n, and at four neighbours of each, and prints the points
-// whose time is farthest above that of their neighbours.
+// cliffs evaluates at random points over kernel, lengthscale, noise and n, and at four neighbours of each. It prints the points
+// that take longest beside their neighbours.
 func cliffs(ctx context.Context, points int, seed uint64) error {
 	type cliff struct {
 		at     cell

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"go/format"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/costs"
+	"github.com/projected-likelihood/gppl/internal/files"
 )
 
 // row is one timing as the estimate sees it: rest and the sum of the seconds of each operation, times their counts.
@@ -123,7 +123,7 @@ func residuals(rows []row) {
 }
 
 // write replaces the constants in the source.
-func write(file string) error {
+func write(ctx context.Context, file string) error {
 	var b bytes.Buffer
 	b.WriteString("package costs\n\n" +
 		"// Seconds is what each operation takes, as go run ./measure/costs -fit wrote it. Only that command\n" +
@@ -136,5 +136,5 @@ func write(file string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, text, 0o644)
+	return files.WriteBytes(ctx, file, text)
 }

@@ -2,7 +2,7 @@
 //
 //	go run ./measure/costs                 # a grid of 200 models and data: the chosen engine's time over the best engine's
 //	go run ./measure/costs -fit            # fits the seconds of operations to the times, and writes internal/costs/seconds.go
-//	go run ./measure/costs -cliffs 300     # random points: the time over that of the neighbours
+//	go run ./measure/costs -cliffs 300     # random points: how much longer each takes than its neighbours
 //
 // Times are processor time of one thread, the least of several runs, with a share of the set-up. With -times they are kept in a
 // file, and those that are there are not measured again: the choice follows from the constants alone.
@@ -53,13 +53,13 @@ func main() {
 		log.Fatal(err)
 	}
 	if *fitting {
-		if err := write("internal/costs/seconds.go"); err != nil {
+		if err := write(ctx, "internal/costs/seconds.go"); err != nil {
 			log.Fatal(err)
 		}
 	}
 }
 
-// timed returns the times of all cells of the grid, those of the file and what it lacks.
+// timed returns the times of all cells of the grid. It reads those in the file, and measures the others and appends them to it.
 func timed(ctx context.Context, file string) (times []timing, err error) {
 	done := map[cell]bool{}
 	var out *json.Encoder
@@ -69,13 +69,17 @@ func timed(ctx context.Context, file string) (times []timing, err error) {
 			return nil, err
 		}
 		defer f.Close()
-		for s := bufio.NewScanner(f); s.Scan(); {
+		lines := bufio.NewScanner(f)
+		for lines.Scan() {
 			var t timing
-			if err := json.Unmarshal(s.Bytes(), &t); err != nil {
+			if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
 				return nil, err
 			}
 			done[t.Cell] = true
 			times = append(times, t)
+		}
+		if err := lines.Err(); err != nil {
+			return nil, err
 		}
 		out = json.NewEncoder(f)
 	}

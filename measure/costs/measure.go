@@ -29,8 +29,8 @@ func processor() float64 {
 
 const (
 	ahead   = 30               // evaluations over which gppl.Exact.Cost spreads the set-up
-	hopeful = 4                // times the best engine's seconds, beyond which one evaluation is timed
-	patient = 40 * time.Second // for one evaluation, by the clock
+	retimed = 4                // times the best engine's seconds, beyond which one evaluation is timed
+	timeout = 40 * time.Second // for one evaluation, by the clock
 	longest = 20.              // seconds of an evaluation that are too many to try
 )
 
@@ -87,7 +87,7 @@ func (c cell) time(ctx context.Context, data gppl.Data, engine string, best floa
 		}
 		grad = slices.Grow(grad[:0], len(theta))[:len(theta)]
 		evaluate := func() (float64, error) {
-			ctx, cancel := context.WithTimeout(ctx, patient)
+			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			start := processor()
 			_, err := loss.ValueGrad(ctx, grad, theta)
@@ -98,7 +98,7 @@ func (c cell) time(ctx context.Context, data gppl.Data, engine string, best floa
 			return 0, false, err
 		}
 		first = min(first, s)
-		if s > 5 && s > hopeful*best {
+		if s > 5 && s > retimed*best {
 			return s, true, nil
 		}
 		runs := 0
@@ -107,11 +107,11 @@ func (c cell) time(ctx context.Context, data gppl.Data, engine string, best floa
 				return 0, false, err
 			}
 			again = min(again, s)
-			if s > 1 || s > 0.05 && s > hopeful*best {
+			if s > 1 || s > 0.05 && s > retimed*best {
 				break
 			}
 		}
-		if once = again > hopeful*best; once || again > 0.3 {
+		if once = again > retimed*best; once || again > 0.3 {
 			break
 		}
 	}

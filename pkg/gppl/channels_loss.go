@@ -322,8 +322,8 @@ func (l *viewed) complete(c *viewedCall) (err error) {
 }
 
 // form returns tr RᵀGR, after complete: yᵀA⁻¹y minus the part that the coefficients explain, plus one for each flat
-// coefficient. In double-double this one is not a sum over G, in which as many digits cancel as the coefficients' informations
-// differ.
+// coefficient. In double-double the second part has a formula of its own: a sum over G would lose as many digits as the
+// information about the coefficients spans decades.
 func (c *viewedCall) form() float64 {
 	if c.doubled {
 		return c.g.Data[0] + c.fit.Determined()
