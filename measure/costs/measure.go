@@ -118,6 +118,6 @@ func (c cell) time(ctx context.Context, data gppl.Data, engine string, best floa
 	return again + max(0, first-again)/ahead, once, nil
 }
 
-// engines are those of an exact likelihood.
+// engines lists the engines that an exact likelihood may choose.
 var engines = []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineGridded, gppl.EngineToeplitz,
 	gppl.EngineMixed, gppl.EngineBanded}

@@ -115,7 +115,7 @@ func average(v []float64) (mean float64) {
 	return mean
 }
 
-// reportEnded prints the scores of some kinds over those of the true model.
+// reportEnded prints the scores of some kinds, divided by the scores of the true model.
 func reportEnded(all []atBounds) {
 	got := make([]scores, len(all))
 	parallel.Each(2, len(all), func(i int) { got[i] = all[i].score() })

@@ -197,7 +197,7 @@ func diverged(r *gppl.Result, truth []float64) bool {
 	return false
 }
 
-// drawn is a draw of m at n places, of which a share is empty.
+// drawn returns a draw of m at n places; a share of them is empty.
 func drawn(ctx context.Context, m gppl.Model, n int, gaps float64, seed uint64) (gppl.Data, error) {
 	rnd := rand.New(rand.NewPCG(seed, 18))
 	var x []float64

@@ -22,7 +22,7 @@ var Budgets = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
 type Race struct {
 	Kernel    string  `json:"kernel"` // a key of RaceKernels
 	N         int     `json:"n"`
-	Ratio     float64 `json:"ratio"`            // of the variance of the signal to that of the noise
+	Ratio     float64 `json:"ratio"`            // variance of the signal over variance of the noise
 	Random    bool    `json:"random,omitempty"` // times are uniform on the range, else they have a step of 1
 	Estimator string  `json:"estimator"`        // ML, Whittle, PL, …
 	Engine    string  `json:"engine,omitempty"` // of ML, if it is forced
@@ -109,7 +109,7 @@ func raceEstimators(n int) (some []Race) {
 	return some
 }
 
-// RaceSurvey runs races one after another, so that the processor time of the process is that of a race, and stores the standings
+// RaceSurvey runs races one after another, so that the processor time of the process belongs to one race. It stores the standings
 // in the folder.
 func RaceSurvey(folder string) Survey[Race, Standing] {
 	return Survey[Race, Standing]{Name: "races", Folder: folder, Workers: 1,

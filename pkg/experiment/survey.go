@@ -124,7 +124,7 @@ func (s Survey[T, R]) Stored() (trials []T, results []R, err error) {
 	return trials, results, nil
 }
 
-// path is that of the file.
+// path returns the path of the file.
 func (s Survey[T, R]) path() string {
 	folder := s.Folder
 	if folder == "" {
@@ -233,7 +233,7 @@ func (p *pass[T, R]) do(ctx context.Context, i, workers int) error {
 	return err
 }
 
-// timeLeft estimates the time left: for each trial the mean of those of its class that have ended, else the mean of all.
+// timeLeft estimates the time left: each trial to come takes the mean time of ended trials of its class or, if none, of all.
 func (p *pass[T, R]) timeLeft() time.Duration {
 	var all cost
 	for _, c := range p.spent {

@@ -74,7 +74,7 @@ const (
 // Kernels are the paper's, with all parameters 1.
 var Kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Laplace": gppl.Laplace{}, "RQ": gppl.RQ{}, "LocPer": gppl.LocPer{}}
 
-// Designs are those of the projections.
+// Designs lists the designs of projections.
 var Designs = map[string]gppl.Design{
 	"Sphere": gppl.Sphere{}, "Repulsive": gppl.Repulsive{}, "Localised": gppl.Localised{}, "One-hot": gppl.OneHot{},
 	"Spectral":     gppl.Spectral{},

@@ -252,7 +252,7 @@ var KernelNames = []string{"SE", "Laplace", "RQ", "LocPer"}
 
 var sunspotAdam = Optimiser{Method: "Adam", Rate: 0.25, Iterations: 2001, Tolerance: 1e-3}
 
-// SunspotOrder is the k = m of the sunspots, EEGOrder that of the EEG.
+// SunspotOrder and EEGOrder are k = m for the sunspots and the EEG.
 func SunspotOrder(s scales.Scale) int { return scales.Pick(s, 100, 20) }
 func EEGOrder(s scales.Scale) int     { return scales.Pick(s, 500, 30) }
 
@@ -383,7 +383,7 @@ func AccurateSources(s scales.Scale) []Source {
 	return []Source{draw(20, 2000, 1000, 0), draw(5, 4000, 1000, 0), draw(5, 4000, 2000, 0), draw(5, 4000, 4000, 0)}
 }
 
-// AccurateSeeds is the number of draws of each source, calibrationSeeds that of the first.
+// AccurateSeeds is the number of draws of each source; the first has calibrationSeeds.
 func AccurateSeeds(s scales.Scale) int    { return scales.Pick(s, 100, 3) }
 func calibrationSeeds(s scales.Scale) int { return scales.Pick(s, 200, 5) }
 

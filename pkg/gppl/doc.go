@@ -18,7 +18,7 @@
 //	Z, m     m inducing inputs of the variational approximation
 //
 // Logarithms are natural and losses are in nats. The unit of a lengthscale or a
-// period is that of x, the unit of a variance that of y squared; Param.Unit
+// period is the unit of x, the unit of a variance is the unit of y squared; Param.Unit
 // says which. Matrices are row-major.
 //
 // # Workflow

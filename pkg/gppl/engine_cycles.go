@@ -94,7 +94,7 @@ func (f *cyclesFactor) gram(g blas64.General) {
 	dense.Copy(g, f.g)
 }
 
-// uncertainty is that of a toeplitzFactor.
+// uncertainty is the error estimate of a toeplitzFactor.
 func (f *cyclesFactor) uncertainty(r blas64.General) float64 {
 	f.squares = dense.Resize(f.squares, f.Alpha.Cols)
 	for j := range f.squares {

@@ -567,7 +567,7 @@ func (f *kroneckerFactor) check(r blas64.General) error {
 
 func (f *kroneckerFactor) posterior() predictor {
 	e := f.engine
-	f.ctx = context.Background() // no longer that of the evaluation
+	f.ctx = context.Background() // the context of the evaluation may have ended
 	root := &kroneckerRoot{of: f, ctx: f.ctx}
 	alpha := dense.New(e.columns.Rows, e.columns.Cols)
 	dense.Copy(alpha, e.columns)
@@ -577,7 +577,7 @@ func (f *kroneckerFactor) posterior() predictor {
 		lambda: e.rows.Set(nil, e.x.Len(), f.noise)}, timeline.Range(0, e.x.Len()))
 }
 
-// kroneckerRoot is QD^½, whose inverse and its transpose stand for those of a triangular factor.
+// kroneckerRoot is QD^½. Its inverse and transpose take the place of a triangular factor's.
 type kroneckerRoot struct {
 	of  *kroneckerFactor
 	ctx context.Context

@@ -40,7 +40,7 @@ type Exact struct {
 	model   Model
 	data    Data // zero if only sums of them are known
 	n       int
-	extent  Inputs          // the inputs, or the two ends of those of sums
+	extent  Inputs          // the inputs, or the two ends of the range of sums
 	c       blas64.General  // C, n×c: y and the basis of the mean; none for sums
 	known   *observed.Known // the sums; nil for data
 	params  []Param
@@ -145,7 +145,7 @@ func (l *Exact) prepare() {
 	l.setEngines(engines)
 }
 
-// seriesEngines are those of the exact likelihood that take a time series.
+// seriesEngines are the engines of the exact likelihood that take a time series.
 var seriesEngines = []struct {
 	name string
 	of   func(*observed.Line, options) exactEngine
@@ -201,7 +201,7 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 		series = &moved
 	}
 	other.observe(d, series, mean, columns)
-	for i, e := range other.engines { // those of l, in their order
+	for i, e := range other.engines { // in the order of the engines of l
 		if e, ok := e.(*stateSpaceExact); ok {
 			e.share(l.engines[i].(*stateSpaceExact))
 		}

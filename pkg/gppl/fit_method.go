@@ -98,7 +98,7 @@ type evaluation struct {
 	err         error
 }
 
-// aheadSeconds is the longest evaluation of which several run at once. Longer ones use all processors by themselves, and memory.
+// aheadSeconds is the longest evaluation that runs beside others. Longer ones use all processors, and much memory.
 const aheadSeconds = 0.1
 
 // evaluateAhead evaluates the loss, on all processors, at the points that numeric.Hessian will ask for at u, except the last:
@@ -124,7 +124,7 @@ func (o *objective) evaluateAhead(u []float64) {
 	})
 }
 
-// valueGrad is that of the loss at o.theta.
+// valueGrad returns value and gradient of the loss at o.theta.
 func (o *objective) valueGrad(grad []float64) (float64, error) {
 	for _, e := range o.ahead {
 		if grad != nil && slices.Equal(e.theta, o.theta) {
@@ -162,7 +162,7 @@ func (o *objective) hessian(h *mat.SymDense, u []float64) {
 	o.information(h, u, o.loss.(Informed))
 }
 
-// information sets h to that of a loss, in the raw parameters at u; to zero if there is none.
+// information sets h to the information of a loss in the raw parameters at u, or to zero if the loss has none.
 func (o *objective) information(h *mat.SymDense, u []float64, of Informed) {
 	at := make([]float64, len(o.theta))
 	copy(at, o.theta) // the parameters that are fixed

@@ -51,8 +51,8 @@ func variance(k Kernel) float64 {
 }
 
 const (
-	UnitX  = "x"  // unit of a parameter: that of the inputs
-	UnitY2 = "y²" // unit of a parameter: that of the observations, squared
+	UnitX  = "x"  // the unit of the inputs
+	UnitY2 = "y²" // the unit of the observations, squared
 
 	NoiseName = "noise variance" // names the noise variance, the last parameter of a model without channels
 )

@@ -265,7 +265,7 @@ func (k Product) Bandwidth(eps float64) float64 {
 	return b
 }
 
-// Steepness is the mean of those of the terms, by their variances.
+// Steepness is the mean of the steepnesses of the terms, weighted by their variances.
 func (k Sum) Steepness(span float64) float64 {
 	var s, all float64
 	for _, p := range k.parts {
@@ -335,7 +335,7 @@ func (k Product) ContractNugget(grad []float64, w float64) {
 	}
 }
 
-// Amplitudes are those of all terms.
+// Amplitudes lists the amplitudes of all terms.
 func (k Sum) Amplitudes() (at []int, known bool) {
 	known = true
 	for i, p := range k.parts {
@@ -345,7 +345,7 @@ func (k Sum) Amplitudes() (at []int, known bool) {
 	return at, known
 }
 
-// Amplitudes are those of the first factor that has any.
+// Amplitudes lists the amplitudes of the first factor that has any.
 func (k Product) Amplitudes() (at []int, known bool) {
 	for i, p := range k.parts {
 		more, ok := amplitudesOf(p, k.offset[i])

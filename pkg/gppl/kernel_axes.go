@@ -192,7 +192,7 @@ func ARD(k Kernel, lengthscales ...float64) Anisotropic {
 // Kernel returns the kernel of the scaled distance.
 func (k Anisotropic) Kernel() Kernel { return k.kernel }
 
-// Lengthscales returns that of each axis.
+// Lengthscales returns the lengthscale of each axis.
 func (k Anisotropic) Lengthscales() []float64 { return slices.Clone(k.lengthscales) }
 
 // Parts returns the kernel of the scaled distance.
@@ -232,7 +232,7 @@ func (k Anisotropic) WithParams(theta []float64) Kernel {
 
 func (k Anisotropic) String() string { return describe("ARD "+typed.Name(k.kernel), k.Params()) }
 
-// Cov, Contract and Slope are those of a bound, the variance.
+// Cov, Contract and Slope belong to an upper bound on the covariance, the variance.
 
 func (k Anisotropic) Cov(dst, r []float64)   { constant(dst[:len(r)], variance(k.kernel)) }
 func (k Anisotropic) Slope(dst, r []float64) { clear(dst[:len(r)]) }
@@ -356,7 +356,7 @@ func nameOf(k Kernel) string {
 	return typed.Name(k)
 }
 
-// axesOf is Model.AxesOf of a kernel whose axes are those of the inputs in on.
+// axesOf is Model.AxesOf for a kernel whose axes are the axes on of the inputs.
 func axesOf(k Kernel, on []int) (axes [][]int) {
 	switch k := k.(type) {
 	case Axes:

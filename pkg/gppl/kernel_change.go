@@ -67,7 +67,7 @@ func (k ChangePoint) Reach(eps float64) float64 {
 	return max(reach(k.Before, eps), reach(k.After, eps))
 }
 
-// Amplitudes are those of both parts.
+// Amplitudes lists the amplitudes of both parts.
 func (k ChangePoint) Amplitudes() (at []int, known bool) { return k.sum().Amplitudes() }
 
 // after returns s(x) and 1 − s(x), both to full relative accuracy: the second is s at the mirrored place.

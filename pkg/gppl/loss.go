@@ -73,7 +73,7 @@ type LossReport struct {
 	Likelihood bool          // whether its curvature, or the sandwich with ScoreCovariance, gives standard errors
 	Setup      time.Duration // the time to build it: projections, k-means, precomputation
 	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
-	LastJitter float64       // that of the last evaluation
+	LastJitter float64       // of the last evaluation
 	Fallbacks  int           // evaluations where an engine failed and another took over
 	Inexact    float64       // the largest error bound, in nats, of an evaluation that missed the tolerance; 0: none did
 

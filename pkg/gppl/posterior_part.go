@@ -82,7 +82,7 @@ func (p *Posterior) Part(terms, columns []int) (*Posterior, error) {
 
 // ofTerms is what a posterior of some terms knows of the whole.
 type ofTerms struct {
-	columns []bool // those of the mean that it has
+	columns []bool // columns of the mean that it has
 	rest    Kernel // the other terms; nil: none
 }
 

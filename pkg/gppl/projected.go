@@ -44,7 +44,7 @@ type Projected struct {
 	rows   observed.Noise      // what is known of each observation's noise
 	known  float64             // a bound below ΩᵀDΩ, D the variances of known errors; 0 without them
 
-	terms []*projectedTerm // those of the kernel, by the engines of a series
+	terms []*projectedTerm // terms of the kernel, by the engines of a series
 	whole *projectedTerm   // the kernel as one; nil if it has one term
 	apart bool             // terms has the kernel's terms, or else the kernel as it is
 

@@ -197,7 +197,7 @@ func newProjectedTerm(k Kernel, x Inputs, d projected.Directions, o options, eng
 	}
 }
 
-// callBytes are those of a projectedCall, over k².
+// callBytes is the memory of a projectedCall in bytes, over k².
 const callBytes = 12 * 8
 
 // estimate collects the estimates of all engines for m.

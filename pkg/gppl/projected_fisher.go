@@ -20,7 +20,7 @@ import (
 // it is the information of the restricted likelihood, which is smaller by the part that determines the coefficients.
 //
 // It uses the matrices ∂S of the engine that trains. It takes p products of k×k matrices and p times the cost of S, so its cost
-// does not grow with n if that of training does not. It is an error if a parameter is out of range or S cannot be factorised.
+// does not grow with n if training does not. It is an error if a parameter is out of range or S cannot be factorised.
 // theta is not modified.
 func (l *Projected) Information(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)

@@ -56,9 +56,9 @@ type Projection struct {
 	drawn int // columns of Spectral tried by SpectralProjection, 0 for others
 
 	forming sync.Mutex
-	omega   *mat.Dense      // that of waves is formed once it is asked for
+	omega   *mat.Dense      // Ω of waves is formed on demand
 	waves   *fourier.Waves  // nil where there is Ω only
-	moment  fourier.Moments // those of waves, which JSON keeps too
+	moment  fourier.Moments // of waves; JSON keeps them
 	ofSums  bool            // made by Data.Projection: there is no Ω
 	from    *Projection     // what Extend added to, where Ω begins with its columns
 }

@@ -39,7 +39,7 @@ type VFE struct {
 	params  []Param
 	scale   scaling
 	span    float64             // the largest distance there is
-	hyper   int                 // parameters of the model; those of Z follow
+	hyper   int                 // number of parameters of the model; the inducing inputs Z follow
 	mean    *regress.Regression // nil for a mean of zero
 	columns blas64.General      // C, n×c: y and the basis of the mean
 	cc      blas64.General      // CᵀC

@@ -151,7 +151,7 @@ def try_figure(browser, path, out, _):
         page.wait_for_function("(f) => f.querySelector('.gppl-zoomed')", arg=figure.element_handle())
         closer = views()
         need(closer[0][1] - closer[0][0] < 0.7 * (home[0][1] - home[0][0]), f"the button does not zoom: {home} to {closer}")
-        need(hidden() > 0, "the labels of the axes are not those of what is seen")
+        need(hidden() > 0, "the labels of the axes do not describe the visible part")
         drawn, strange, labels = figure.evaluate(ZOOMED)
         need(drawn > 1000 and labels > 3, f"nothing is drawn of what was zoomed: paths of {drawn} letters, {labels} labels")
         need(strange == 0, f"{strange} paths have not the look of the figure")

@@ -616,7 +616,7 @@ func (r *Row) every(name string, holds map[uint64]int, of map[uint64]bool, parts
 	return signs(won, len(of))
 }
 
-// timeRatios returns, for each n of E2, the median dense time of PL over that of VFE at k = m = 150.
+// timeRatios returns, for each n of E2, the median dense time of PL over the median of VFE at k = m = 150.
 func timeRatios(e *experiment.Evidence) (sizes, ratio []float64) {
 	for _, n := range experiment.E2Sizes(scales.Full) {
 		of := func(loss string) float64 {

@@ -138,7 +138,7 @@ func (r Row) optimum(e *experiment.Evidence, kernel string, p float64) Row {
 	return r
 }
 
-// sunspotVFE decides which VFE the published number comes from: that of Titsias, or that of the authors' code, which adds the
+// sunspotVFE decides which VFE the published number comes from: the loss of Titsias, or the authors' code, which adds the
 // noise to K_uu for all kernels but SE. Both are judged by their medians over starts of k-means.
 func (r Row) sunspotVFE(e *experiment.Evidence, kernel string, p float64) Row {
 	proper := experiment.NLLs(sunspots(e, kernel, vfe))
@@ -284,7 +284,7 @@ func figure3(e *experiment.Evidence) (rows []Row) {
 	return rows
 }
 
-// noise judges ML's NLL by draws with the noise variance of the authors' data, ln 1.1, and with that of the text, 0.1.
+// noise judges ML's NLL by draws with the noise variance of the authors' data, ln 1.1, and with the text's, 0.1.
 func (r Row) noise(p float64, ours, stated []float64) Row {
 	other := further(p, stated, false)
 	if r = r.number(p, ours, 0, false, " nats"); r.Test == nil || other == nil {

@@ -145,7 +145,7 @@ func further(x float64, sample []float64, logs bool) *Test {
 		return nil
 	}
 	n := float64(len(v))
-	// Qn has 0.82 of the efficiency of the standard deviation, and the variance of a median is π/2 of that of a mean.
+	// Qn has 0.82 of the efficiency of the standard deviation, and a median has π/2 times the variance of a mean.
 	t := student(x, numeric.Median(v), scaleOf(v)*math.Sqrt(1+math.Pi/(2*n)), max(1, 0.82*n-1))
 	if t.Name, t.N = name, len(v); logs {
 		t.Lo, t.Hi = math.Exp(t.Lo), min(math.Exp(t.Hi), math.MaxFloat64)

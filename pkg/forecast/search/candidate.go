@@ -17,44 +17,47 @@ import (
 // conditioning and predictive distributions are the same for all (policy, member): a candidate says only what differs. A new one
 // is a file with its methods, and an entry in candidates.
 type candidate interface {
-	// name returns the name of a sum of its terms in tables and files; named reports whether a model of that name belongs to it.
+	// name returns the name of a sum of its terms in tables and files. named reports whether a model of that name is one of its
+	// own.
 	name(terms []gppl.Kernel) string
 	named(name string) bool
-	// propose returns the models to train in a search; none if it does not apply. A candidate with a fixed share is asked last.
+	// propose returns the models to train in a search, or none if the candidate does not apply. A candidate with a fixed share is
+	// asked last.
 	propose(in *task) ([]proposal, error)
 	// grown reports whether the search may add terms to its best model.
 	grown() bool
-	// takesPart reports whether a trained model of it takes part in the forecast, beside the others of the search.
+	// takesPart reports whether its trained model t is averaged with the other models in the forecast.
 	takesPart(in *task, t *trial) bool
 	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
 	share(n int) (weight float64, fixed bool)
-	// prior replaces the weak prior of the i-th parameter of a model, or removes it by a Sigma of 0; ok is false if it keeps it.
+	// prior replaces the weak prior of the i-th parameter of a model; a Sigma of 0 removes it. If ok is false the weak prior
+	// stays.
 	prior(m gppl.Model, i int, e extent) (p prior.LogNormal, ok bool)
-	// slope is the prior variance of the slope of a linear trend in its models, for n observations.
+	// slope returns the prior variance of the slope of a linear trend in its models, for n observations.
 	slope(n int) float64
-	// odds is the log of the prior odds of a model, in nats: the evidence of other models must be higher by this much.
+	// odds returns the log prior odds of a model, in nats: the evidence of other models must be higher by this much.
 	odds(k gppl.Kernel) float64
-	// says returns what a table and the summary say of its model in a forecast; "" for nothing beyond what they say of any model.
+	// says returns what a table and the summary add about its model in a forecast; "" for nothing.
 	says(weight float64) (note, summary string)
 }
 
-// proposal is a model to train: on one scale and with one mean, or on all scales and with all trends of the search.
+// proposal is a model to train: with one scale and mean, or with all scales and trends of the search.
 type proposal struct {
 	terms []gppl.Kernel
 	noise float64
 	only  *place // nil for all
-	// fix holds parameters of the model; nil if only policy.hold does.
+	// fix holds parameters of the model at their values; nil if only policy.hold does.
 	fix func(gppl.Model) gppl.Model
 }
 
-// place is a scale, an index of task.scales, and a trend with the mean that has it.
+// place is a scale, given by its index in task.scales, with a trend and its mean.
 type place struct {
 	scale int
 	trend string
 	mean  gppl.Mean
 }
 
-// task is what a search is of, as far as it has come: what candidates see of it.
+// task is the state of a search that candidates see.
 type task struct {
 	ctx     context.Context
 	options Options
@@ -67,7 +70,7 @@ type task struct {
 	trials  []*trial // the best first
 }
 
-// byEvidence has the methods of a candidate whose weight is that of its evidence, with the weak priors of the roles.
+// byEvidence implements the methods of a candidate that is weighed by its evidence, with the weak priors of the roles.
 type byEvidence struct{}
 
 func (byEvidence) name(terms []gppl.Kernel) string { return KernelName(SumOf(terms)) }
@@ -91,7 +94,7 @@ func (byEvidence) says(float64) (note, summary string) { return "", "" }
 // Candidate is a model that was tried.
 type Candidate struct {
 	Kernel string `json:"kernel"`
-	// Seasons are those of the terms and factors with a period, in their order: day, week, year or a length.
+	// Seasons names the period of each periodic term and factor, in order: day, week, year or a length.
 	Seasons     []string `json:"seasons,omitempty"`
 	Trend       string   `json:"trend"`            // linear, quadratic or none
 	Log         bool     `json:"log,omitempty"`    // of log y
@@ -99,7 +102,7 @@ type Candidate struct {
 	NLL         float64  `json:"nll"`              // nats, of y
 	Score       float64  `json:"score,omitempty"`  // nats, the negative log evidence
 	Rough       bool     `json:"rough,omitempty"`  // Score has the penalty of BIC: the curvature is not positive definite
-	Weight      float64  `json:"weight,omitempty"` // of the candidate in the average of forecasts
+	Weight      float64  `json:"weight,omitempty"` // in the average of forecasts
 	BIC         float64  `json:"bic"`              // 2·NLL + Parameters·log n (Schwarz 1978), to compare with other programs
 	Parameters  int      `json:"parameters"`       // trained, noise included
 	Model       string   `json:"model"`
@@ -113,7 +116,7 @@ type Candidate struct {
 	kind candidate
 }
 
-// Name returns the kernel of the candidate with its seasons, if it has several, its trend and its scale.
+// Name returns the kernel, the seasons if there are several, the trend and the scale of the candidate.
 func (c Candidate) Name() string {
 	name := c.Kernel
 	if len(c.Seasons) > 1 {
@@ -131,19 +134,19 @@ func (c Candidate) Name() string {
 	return name
 }
 
-// FixedWeight reports whether the weight does not depend on the evidence, and what a table and the summary say of that.
+// FixedWeight reports whether the weight is fixed whatever the evidence, and what a table and the summary say about it.
 func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
 	_, fixed = c.kind.share(0)
 	note, summary = c.kind.says(c.Weight)
 	return fixed, note, summary
 }
 
-// before orders candidates by a value of each, failures last.
+// before compares two candidates by their values own and others; failures come last.
 func (c Candidate) before(other Candidate, own, others float64) int {
 	return cmp.Or(cmp.Compare(min(1, len(c.Error)), min(1, len(other.Error))), cmp.Compare(own, others))
 }
 
-// describe sets the fields that follow from a result and c.NLL.
+// describe sets the fields that a result and c.NLL determine.
 func (c *Candidate) describe(r *gppl.Result, n int) {
 	c.Parameters = 0
 	for _, p := range r.Params {

@@ -20,7 +20,7 @@ type asked struct {
 
 var _ candidate = asked{}
 
-// named is false for every name: what a file says of a kernel is the same whoever proposed it.
+// named is false for every name: a file describes a kernel in the same way whoever proposed it.
 func (asked) named(string) bool { return false }
 
 // grown is false: the user named the whole kernel.
@@ -80,8 +80,8 @@ func askedModel(kernel string) gppl.Model {
 	return gppl.Model{Kernel: k, Noise: startNoise}.FixRedundant()
 }
 
-// start returns the model where training begins, on the first scale and with the last trend of the search: that of the likeliest
-// optimum that the library's search of all observations finds.
+// start returns the model where training begins, on the first scale and with the last trend of the search. Its parameters are the
+// likeliest optimum in the library's search of all observations.
 func (c asked) start(in *task, m gppl.Model) (gppl.Model, error) {
 	v, trend := in.scales[0], in.trends[len(in.trends)-1]
 	mean, err := policyMean(c.slope, trend, v.Data.X)
@@ -125,7 +125,7 @@ func (c asked) start(in *task, m gppl.Model) (gppl.Model, error) {
 	return m, nil
 }
 
-// standardised returns the model of y times a factor.
+// standardised returns the model of factor·y.
 func standardised(m gppl.Model, factor float64) gppl.Model {
 	theta := m.Values()
 	for i, q := range m.Params() {

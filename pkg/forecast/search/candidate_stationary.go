@@ -15,10 +15,10 @@ type stationary struct{ byEvidence }
 
 var _ candidate = stationary{}
 
-// signals are the names of its terms without a period.
+// signals are the names of the terms without a period.
 var signals = []string{"SE", "Matern32", "Laplace"}
 
-// named is true for any sum: other candidates come later in candidates, and take theirs.
+// named is true for any sum: candidates that come later in the list claim the names that are theirs.
 func (stationary) named(string) bool { return true }
 
 // propose returns the sums with which the search begins.
@@ -37,7 +37,8 @@ func (c stationary) propose(in *task) (all []proposal, err error) {
 	return all, nil
 }
 
-// signal returns a kernel at the median of its prior, or with a short lengthscale, which suits what a slow term leaves.
+// signal returns a kernel at the median of its prior. If short is set the lengthscale is short, which suits the remainder of a
+// slow term.
 func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 	middle := func(k gppl.Kernel) float64 {
 		p, _ := priorOf(k, gppl.Param{Role: gppl.RoleLengthscale}, e)
@@ -74,8 +75,8 @@ func (stationary) turning(s season) gppl.Kernel {
 }
 
 // additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested
-// seasons. A cycle leaves room for both of its seasons: what it says of an hour on Sundays says little of the other hours, so the
-// level of a Sunday needs a season of its own.
+// seasons. A sum with a cycle may still have each of the two seasons: a cycle hardly ties the hours of a Sunday together, so the
+// level of Sundays needs a season of its own.
 func (c stationary) additions(in *task, terms []gppl.Kernel) (more []gppl.Kernel) {
 	for _, name := range signals {
 		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return KernelName(t) == name }) {
@@ -93,7 +94,7 @@ func (c stationary) additions(in *task, terms []gppl.Kernel) (more []gppl.Kernel
 	return more
 }
 
-// nested returns two seasons of which the longer is a multiple of the shorter, as a week is of a day.
+// nested returns two seasons of which the longer is a multiple of the shorter, such as day and week.
 func nested(seasons []season) (short, long season, ok bool) {
 	for _, short := range seasons {
 		for _, long := range seasons {

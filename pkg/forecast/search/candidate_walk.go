@@ -33,12 +33,12 @@ const (
 	walkMost, walkWorth = 0.5, 40
 )
 
-// name is that of the seasonal terms behind walkName.
+// name returns walkName with the names of the seasonal terms.
 func (randomWalk) name(terms []gppl.Kernel) string { return nameBehind(walkName, terms) }
 
 func (randomWalk) named(name string) bool { return strings.HasPrefix(name, walkName) }
 
-// share returns the weight of a random walk in the forecast of a series of n observations, whatever its evidence.
+// share returns the weight of a random walk in the forecast of a series of n observations. The evidence does not change it.
 func (randomWalk) share(n int) (weight float64, fixed bool) {
 	if n > brief {
 		return 0, true
@@ -46,8 +46,8 @@ func (randomWalk) share(n int) (weight float64, fixed bool) {
 	return min(walkMost, walkWorth/float64(n)), true
 }
 
-// propose returns one model. It has the seasonal terms, and observation noise, if the best model has a season. There is none if
-// the series is long, or if the user gave another form of mean or priors.
+// propose returns one model. If the best model has a season, this one has the same seasonal terms and observation noise. It
+// returns none for a long series, or if the user chose another mean or priors.
 func (randomWalk) propose(in *task) ([]proposal, error) {
 	if len(in.series.X) > brief || len(in.options.Priors) > 0 {
 		return nil, nil
@@ -86,7 +86,7 @@ func (randomWalk) takesPart(in *task, t *trial) bool {
 	})
 }
 
-// prior is that of the variance of the walk.
+// prior gives the variance of the walk its prior.
 func (c randomWalk) prior(m gppl.Model, i int, e extent) (p prior.LogNormal, ok bool) {
 	return walkPrior(c, m, i, e, stepVariance)
 }

@@ -25,7 +25,7 @@ var _ walker = wiener{}
 // wienerName begins the name of a Wiener process in tables and files.
 const wienerName = "Wiener"
 
-// odds favours a walk, but not one with a season: series with a season, such as loads and temperatures, return as often as not.
+// odds favours a walk without seasons. Series with a season, such as loads and temperatures, return as often as not.
 func (wiener) odds(k gppl.Kernel) float64 {
 	if hasPeriod(k) {
 		return 0
@@ -34,13 +34,13 @@ func (wiener) odds(k gppl.Kernel) float64 {
 }
 
 const (
-	// neverReturns is the advantage in nats of a series that wanders over one that returns to a level or a line. Even if the series
-	// is a walk, the likelihood of a process that returns exceeds that of a walk by 2 nats on average, and by 5.8 in one of twenty
-	// series (Dickey and Fuller 1981). To prefer the walk unless the data reject it forecasts better than to estimate the return
-	// (Diebold and Kilian 2000).
+	// neverReturns is the advantage, in nats, of a series that wanders over one that returns to a level or a line. Even if the
+	// series is a walk, the likelihood of a process that returns is higher by 2 nats on average, and by 5.8 in one of twenty
+	// series (Dickey and Fuller 1981). Forecasts are better if the walk is kept until the data reject it than if the return is
+	// estimated (Diebold and Kilian 2000).
 	neverReturns = 4
-	// driftVariance is the prior variance of the drift, in place of slopeVariance in other models. Only the first and last value of
-	// a walk determine its drift, with a standard error of √½ in this unit: most of the apparent drift is chance.
+	// driftVariance is the prior variance of the drift, in place of slopeVariance in other models. Only the first and last value
+	// of a walk determine its drift, with a standard error of √½ in this unit, so that most of the apparent drift is chance.
 	driftVariance = 0.1
 )
 
@@ -49,7 +49,7 @@ func (wiener) name(terms []gppl.Kernel) string { return nameBehind(wienerName, t
 
 func (wiener) named(name string) bool { return strings.HasPrefix(name, wienerName) }
 
-// propose returns the process alone and with the first season; none for short series, or if priors were given.
+// propose returns the process alone and with the first season. It returns none for short series, or if priors were given.
 func (c wiener) propose(in *task) ([]proposal, error) {
 	if len(in.series.X) <= brief || len(in.options.Priors) > 0 {
 		return nil, nil
@@ -65,17 +65,17 @@ func (c wiener) propose(in *task) ([]proposal, error) {
 	return all, nil
 }
 
-// wanders is the variance of a step times the number of steps of a standardised random walk: N steps of variance s² have the
-// sample variance Ns²/6 on average.
+// wanders converts the sample variance of a standardised random walk to the variance of a step times the number of steps: a walk
+// of N steps of variance s² has the sample variance Ns²/6 on average.
 const wanders = 6
 
-// prior is that of the variance of the process.
+// prior gives the variance of the process its prior.
 func (c wiener) prior(m gppl.Model, i int, e extent) (p prior.LogNormal, ok bool) {
 	return walkPrior(c, m, i, e, wanders*e.step/e.span)
 }
 
-// slope is the prior variance of the drift.
+// slope returns the prior variance of the drift.
 func (wiener) slope(int) float64 { return driftVariance }
 
-// lasts is true: without its walk the model would be one of another candidate, with a wider prior of the slope.
+// lasts is true: without its walk the model would belong to another candidate, with a wider prior of the slope.
 func (wiener) lasts() bool { return true }

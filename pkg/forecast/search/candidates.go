@@ -11,10 +11,11 @@ func (o Options) candidates() (all []candidate) {
 	return all
 }
 
-// candidates are those of the automatic search, in the order of trial. A name that several take belongs to the last.
+// candidates lists the candidates of the automatic search in the order in which they are tried. If several accept a name it
+// belongs to the last of them.
 var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, dampedTrend{}, randomWalk{}}
 
-// candidateNamed returns the candidate of a name in a file.
+// candidateNamed returns the candidate that a name in a file belongs to.
 func candidateNamed(name string) (of candidate) {
 	for _, c := range candidates {
 		if c.named(name) {

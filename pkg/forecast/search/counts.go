@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// shapeOf returns the shape of a likelihood, 0 if it has none.
+// shapeOf returns the shape parameter of a likelihood, 0 if it has none.
 func shapeOf(l observe.Likelihood) float64 {
 	if n, ok := l.(observe.NegBinomial); ok {
 		return n.Shape
@@ -23,7 +23,7 @@ func shapeOf(l observe.Likelihood) float64 {
 	return 0
 }
 
-// counts are observations as the likelihood of counts sees them, for a latent value z = g − centre.
+// counts holds the observations for the likelihood of counts, with a latent value z = g − centre.
 type counts struct {
 	of         *series.Counting
 	likelihood observe.Likelihood // of z
@@ -33,7 +33,7 @@ type counts struct {
 	compared, trained bool
 }
 
-// newCounts returns the observations of a series about a centre, with the start value of the shape of the likelihood.
+// newCounts returns the observations of a series about a centre. The shape of the likelihood has its start value.
 func newCounts(s *series.Series, centre float64) (*counts, error) {
 	in, err := s.Inputs(s.X)
 	if err != nil {
@@ -57,7 +57,7 @@ func newCounts(s *series.Series, centre float64) (*counts, error) {
 	return c, nil
 }
 
-// overCounts returns the observations from ≤ i < to on the scale of z, whose Gaussian values are guesses until linearised.
+// overCounts returns the observations from ≤ i < to on the scale of z. Their Gaussian values are guesses until Linearised.
 func (v YScale) overCounts(s *series.Series, from, to int) (YScale, error) {
 	c, err := newCounts(s.Part(from, to), v.Scaling.Mean)
 	if err != nil {
@@ -76,9 +76,9 @@ func (c *counts) loss(ctx context.Context, m gppl.Model, l observe.Likelihood) (
 	return observe.NewLaplace(ctx, m, c.raw, l, c.sizes)
 }
 
-// Linearised returns censored values as expectation propagation at a model sees them, and counts as the Gaussian model at the
-// end of Laplace's method sees them, for a model and a shape of the likelihood: pseudo-observations with known errors, on which
-// models are then trained. Other observations are Gaussian already.
+// Linearised replaces observations that are not Gaussian by pseudo-observations with known errors, on which models are then
+// trained: censored values by expectation propagation, counts by Laplace's method, both at a model and a shape of the likelihood.
+// Gaussian observations are returned as they are.
 func (v YScale) Linearised(ctx context.Context, m gppl.Model, shape float64) (YScale, error) {
 	if v.ends != nil {
 		return v.propagated(ctx, m)
@@ -103,7 +103,7 @@ func (v YScale) Linearised(ctx context.Context, m gppl.Model, shape float64) (YS
 }
 
 // comparedCounts returns the loss of Laplace's method at a shape of the likelihood, with the gradient of its Gaussian
-// approximation there: the curvature for the evidence then takes a tenth of the time, and neglects only third derivatives.
+// approximation there. The curvature for the evidence then takes a tenth of the time; only third derivatives are neglected.
 func (v YScale) comparedCounts(ctx context.Context, m gppl.Model, shape float64, opts ...gppl.Option) (gppl.Loss, error) {
 	at, err := v.Linearised(ctx, m, shape)
 	if err != nil {
@@ -117,7 +117,7 @@ func (v YScale) comparedCounts(ctx context.Context, m gppl.Model, shape float64,
 	return curvedAs{loss, gaussian}, err
 }
 
-// curvedAs is a loss whose gradient is that of another.
+// curvedAs is a loss with the gradient of another loss.
 type curvedAs struct {
 	gppl.Loss
 	other gppl.Loss
@@ -146,8 +146,8 @@ func (v YScale) latest(k int) YScale {
 	return v
 }
 
-// Gaussian returns a function that returns the latest k observations as Gaussian ones: for counts and censored values, by the
-// approximation at a model, computed once for each k.
+// Gaussian returns a function whose result is the latest k observations as Gaussian ones. Counts and censored values are
+// approximated at a model, once for each k.
 func (v YScale) Gaussian(m gppl.Model, shape float64) func(ctx context.Context, k int) (gppl.Data, error) {
 	if v.counts == nil && v.ends == nil {
 		return func(_ context.Context, k int) (gppl.Data, error) { return Latest(v.Data, k), nil }
@@ -168,7 +168,8 @@ func (v YScale) Gaussian(m gppl.Model, shape float64) func(ctx context.Context, 
 	}
 }
 
-// Approximated returns all observations. The latest k are Gaussian by the approximation at a model, the others unused guesses.
+// Approximated returns all observations. The latest k are Gaussian by the approximation at a model; the others are guesses that
+// nobody uses.
 func (v YScale) Approximated(ctx context.Context, m gppl.Model, shape float64, k int) (gppl.Data, error) {
 	late, err := v.Gaussian(m, shape)(ctx, k)
 	n := v.Data.Len()
@@ -185,7 +186,7 @@ func (v YScale) Approximated(ctx context.Context, m gppl.Model, shape float64, k
 	return d.WithErrors(errs)
 }
 
-// shapeIn returns the shape of the likelihood in a result, 0 if there is none.
+// shapeIn returns the shape of the likelihood in a result, 0 if it has none.
 func shapeIn(r *gppl.Result) float64 {
 	if i := slices.IndexFunc(r.Params, func(p gppl.FittedParam) bool { return p.Name == "shape" }); i >= 0 && i == len(r.Params)-1 {
 		return r.Params[i].Value

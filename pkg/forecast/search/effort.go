@@ -14,16 +14,17 @@ type Effort struct {
 	Name string
 	// searched is the number of latest observations on which structures are compared.
 	searched int
-	// In a longer series the best finalists candidates are then trained on the latest trained observations, which determine the
-	// parameters well, or, if x is not regular, on at least trainedUneven: more if an engine is fast enough.
+	// In a longer series, the best finalists candidates are trained on the latest trained observations, which determine the
+	// parameters well. If x is not regular they are trained on at least trainedUneven, and on more if an engine is fast enough.
 	finalists, trained, trainedUneven int
-	// mostUneven bounds the latter; 0 for no bound. Forecasts of the past learn from no more than the fit did.
+	// mostUneven bounds the observations of an uneven series; 0 for no bound. Tests of the past learn from no more than the fit
+	// did.
 	mostUneven int
-	// terms bounds the terms of a sum, and evaluations the evaluations to train one candidate.
+	// terms is the largest number of terms of a sum, and evaluations the largest number of evaluations to train one candidate.
 	terms, evaluations int
-	// scouts says that sums are tried with only the scale and trend that suit one sum best, and only the best sum with all.
+	// scouts says that sums are tried only with the scale and trend that suit one sum best; the best sum is then tried with all.
 	scouts bool
-	// starts is the predicted time in seconds up to which the start of a named kernel is searched.
+	// starts is the predicted time, in seconds, up to which start values of a named kernel are searched for.
 	starts float64
 }
 
@@ -33,19 +34,19 @@ func (e Effort) Within(n int) Effort {
 	return e
 }
 
-// AsDeepAs returns the effort with all terms of another, and with parameters learnt from as many observations, for one finalist.
+// AsDeepAs returns the effort with the terms and the number of training observations of another, for one finalist.
 func (e Effort) AsDeepAs(of Effort) Effort {
 	e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists =
 		of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
 	return e
 }
 
-// EffortNamed returns the index of an effort among efforts; -1 if there is none of that name.
+// EffortNamed returns the index of an effort in Efforts, or −1 if there is none of that name.
 func EffortNamed(name string) int {
 	return slices.IndexFunc(Efforts, func(e Effort) bool { return e.Name == name })
 }
 
-// margin is the distance behind the best, in nats, at which a model is dropped.
+// margin returns how far behind the best, in nats, a model is dropped.
 func (e Effort) margin() float64 {
 	if e.scouts {
 		return -math.Log(negligible)
@@ -64,7 +65,7 @@ var Efforts = []Effort{
 }
 
 const (
-	// standard is the index of the effort without a budget; the effort is lower if its predicted time exceeds standardBudget.
+	// standard is the index of the effort without a budget. A lower one is taken if the predicted time exceeds standardBudget.
 	standard       = 2
 	standardBudget = time.Minute
 )
@@ -72,14 +73,14 @@ const (
 // searches reports whether the effort has the time to search n observations for the start of a named kernel.
 func (e Effort) searches(k gppl.Kernel, n int) bool { return searchSeconds(k, n) <= e.starts }
 
-// hopeless is the distance behind the best, in nats, at which the best model of a scale, y or log y, or of a kind is given up.
+// hopeless is how far behind the best, in nats, the best model of a scale or of a kind is given up.
 const hopeless = 6
 
 // negligible is the weight below which a candidate takes no part in the forecast.
 const negligible = 0.03
 
-// brief is the number of observations above which the share of a random walk, below a tenth, is not worth the time. Every
-// effort trains on as many, so that a walk is always learnt from the whole series, in its unit.
+// brief is the number of observations above which the share of a random walk falls below a tenth and is not worth the time. Every
+// effort trains on at least as many, so that a walk is always learnt from the whole series.
 const brief = 400
 
 // countFinalists is the number of candidates that are trained by Laplace's method itself.

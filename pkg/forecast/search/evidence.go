@@ -14,15 +14,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one
-// that replaces it (nil: none).
+// beliefs are the priors of the trained parameters of a model, by their index: weak ones (Sigma 0: none), and given ones that
+// replace them (nil: none).
 type beliefs struct {
 	weak  []prior.LogNormal
 	given []gppl.Prior
-	// chosen is the cost, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak
-	// of the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
+	// chosen is the cost, in nats of evidence, of a period that the data chose. The weak prior of such a period is centred on a
+	// peak of the periodogram, which is one of about span/(2·step) frequencies that were equally likely before.
 	chosen float64
-	// information approximates the second derivatives of the loss with these priors in log θ, 0 where unknown; nil for none.
+	// information approximates the second derivatives of the loss with these priors in log θ, 0 where unknown; nil if there is
+	// none.
 	information *mat.SymDense
 }
 
@@ -36,7 +37,7 @@ func (b beliefs) places() (all []int) {
 	return all
 }
 
-// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become those of
+// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors are replaced by their
 // withModeAt, so that NewMAP finds the mode of log θ; given priors stay as they are.
 func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
 	for i, p := range params {
@@ -76,15 +77,15 @@ func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) 
 	return 0, 0, false
 }
 
-// withModeAt returns a prior whose density in θ has its mode at log θ = μ, where the density of p in log θ has its own; in
-// θ, p has its mode at μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or
-// its inverse is the parameter.
+// withModeAt returns a prior whose density in θ has its mode at log θ = μ, like the density of p in log θ; the density of p in θ
+// has its mode at log θ = μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or its
+// inverse is the parameter.
 func withModeAt(p prior.LogNormal) prior.LogNormal {
 	return prior.LogNormal{Mu: p.Mu + p.Sigma*p.Sigma, Sigma: p.Sigma}
 }
 
-// priorOf returns the prior of a parameter q of a term, for a standardised series. The priors are weak and prevent short series
-// from overfitting (Corani et al. 2021): a few dozen observations overrule them.
+// priorOf returns the weak prior of a parameter q of a term, for a standardised series. It prevents short series from overfitting
+// (Corani et al. 2021), and a few dozen observations overrule it.
 func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p prior.LogNormal, ok bool) {
 	switch q.Role {
 	case gppl.RoleVariance:
@@ -113,7 +114,7 @@ func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p prior.LogNormal, ok bo
 		case gppl.SE:
 			return prior.LogNormalWithin(1.5*e.step, 3*e.span), true
 		}
-		// A rough term whose lengthscale is beyond the range of x is a random walk, or the integral of one.
+		// A rough term with a lengthscale beyond the range of x is a random walk, or the integral of one.
 		return prior.LogNormalWithin(e.step, 10*e.span), true
 	}
 	return prior.LogNormal{}, false
@@ -183,7 +184,7 @@ func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 	return gppl.NewMAP(l, list...)
 }
 
-// evidence is what the data say for a model with priors.
+// evidence is the negative log evidence of a model with priors.
 type evidence struct {
 	nats    float64 // the negative log marginal likelihood
 	laplace bool    // by Laplace's method, not with ½log n for each parameter as in BIC
@@ -191,21 +192,22 @@ type evidence struct {
 	curvature *mat.SymDense
 }
 
-// evidenceOf returns the evidence for the model of a loss of n observations. Laplace's method integrates out the parameters in
+// evidenceOf returns the evidence of a model, from its loss of n observations. Laplace's method integrates out the parameters in
 // u = log θ around the mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
 //
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
 // A parameter that the data do not determine costs nothing. One that they determine well costs the log ratio of its prior width
-// to its posterior width. Periods that the data chose cost beliefs.chosen, and a parameter without a prior ½log n. The
+// to its posterior width. A period that the data chose also costs beliefs.chosen, and a parameter without a prior ½log n. The
 // evaluation takes a gradient for each parameter. If H is not positive definite, singular to rounding, or cannot be computed,
 // each parameter costs ½log n.
 //
-// With a given prior, θ is the mode of the density in θ, where the gradient in u is −1, not 0. The term
-// −½gᵀH⁻¹g of a Newton step accounts for that.
+// If a prior is given, θ is the mode of the density in θ, where the gradient in u is −1, not 0. The term −½gᵀH⁻¹g of a Newton
+// step corrects for that.
 //
-// Data can only add to ½log|H|, which is −Σ log σ of the priors if they determine nothing. If even that would leave the
-// evidence above enough, the curvature is not computed, and each parameter costs ½log n, or more if that is not above it.
+// Data can only increase ½log|H|, which is −Σ log σ of the priors if the data determine nothing. If even that would leave the
+// evidence above enough, the curvature is not computed. Each parameter then costs ½log n, or more if the evidence would not be
+// above enough.
 func evidenceOf(
 	ctx context.Context, l gppl.Loss, theta []float64, priors beliefs, n int, enough float64,
 ) (e evidence, err error) {
@@ -223,7 +225,7 @@ func evidenceOf(
 			continue
 		}
 		cost, curvature, ok := priors.cost(i, theta[i])
-		if !ok { // such as the location of a change
+		if !ok { // as the location of a change
 			value += 0.5 * math.Log(float64(n))
 			continue
 		}
@@ -265,20 +267,20 @@ func evidenceOf(
 	return e, nil
 }
 
-// guide is a loss whose information is known.
+// guide is a loss whose information is known already.
 type guide struct {
 	gppl.Loss
 	information *mat.SymDense
 }
 
-// Information is part of gppl.Informed.
+// Information implements gppl.Informed.
 func (g guide) Information(context.Context, []float64) (*mat.SymDense, error) {
 	return g.information, nil
 }
 
 // logCurvature returns the second derivatives of a loss in the free log θ, by differences of its gradient from slope, at θ.
 func logCurvature(ctx context.Context, l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDense, error) {
-	const step = 1e-4 // the evidence is then exact to about as many nats
+	const step = 1e-4 // gives the evidence to about 1e-4 nats
 	at, all, u, start := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free)), make([]float64, len(free))
 	for a, i := range free {
 		u[a], start[a] = math.Log(theta[i]), slope[i]*theta[i]

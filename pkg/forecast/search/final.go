@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// final trains the best candidates on as many observations as the slowest of them can take, and then, without the slow ones, on
-// as many as the best can take.
+// final trains the best candidates on as many observations as the slowest of them can take. It then leaves the slow ones out and
+// trains on as many as the best can take.
 func (p *policy) final() error {
 	finalists := p.plan.effort.finalists
 	if p.series.Counting != nil {
@@ -22,7 +22,7 @@ func (p *policy) final() error {
 	}
 	kept := slices.Clone(p.trials[:min(finalists, len(p.trials))])
 	// Few observations hardly tell y from log y, or a series that wanders from one that returns slowly.
-	few := func(t *trial) bool { // of its scale are kept
+	few := func(t *trial) bool { // so few candidates of its scale are kept
 		same := 0
 		for _, o := range kept {
 			if o.scale == t.scale {
@@ -39,7 +39,7 @@ func (p *policy) final() error {
 			kept = append(kept, t)
 		}
 	}
-	if len(p.options.Kernels) > 0 && !spent { // all that the user named are compared
+	if len(p.options.Kernels) > 0 && !spent { // the user named these kernels, so all are compared
 		kept = bestOfEach(p.trials)
 	}
 	p.upTo(firstShare+growthShare+finalShare, len(kept))
@@ -69,10 +69,10 @@ func (p *policy) final() error {
 	}
 }
 
-// grown reports whether y has grown, or fallen, far more over all observations than over those that were compared, which then
-// say little of y and log y.
+// grown reports whether y has grown or fallen far more over all observations than over the compared ones, which then do not tell
+// y from log y.
 func (p *policy) grown() bool {
-	const most, more = 100, 2 // the ratio of the largest to the smallest y, and that of its logarithms
+	const most, more = 100, 2 // the ratio of the largest to the smallest y; the factor between the logarithms of the two ratios
 	y := p.series.Y
 	if !positive(y) {
 		return false
@@ -85,7 +85,7 @@ func (p *policy) grown() bool {
 	return all > most && math.Log(all) > more*math.Log(compared)
 }
 
-// worthMore is how many times as many observations the best must take to be trained once more, without slower ones.
+// worthMore is the factor by which the observations must increase for the best to be trained once more, without slower ones.
 const worthMore = 2
 
 // LeftOut is the Status of a candidate that is too slow for the number of observations that the best takes.
@@ -109,9 +109,9 @@ func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 	return nil
 }
 
-// trainOn trains candidates on the latest n observations, or on n of more if those are at few places (Series.Reaching), and ranks
-// them. If the engines take many observations of an uneven
-// series, the best is also tried with the seasons that only these show.
+// trainOn trains candidates on the latest n observations and ranks them. If those are at few places (Series.Reaching) it takes n
+// of a longer stretch. If the engines take many observations of an uneven series, it also tries the best with the seasons that
+// only these show.
 func (p *policy) trainOn(n int, kept []*trial) error {
 	p.rows = p.series.Reaching(n)
 	if err := p.setScales(p.series, len(p.series.X)-p.rows); err != nil {
@@ -179,11 +179,11 @@ func (p *policy) addSeasons() error {
 	return nil
 }
 
-// raises reports whether the last term of a proposal raises the likelihood of a trial at one of several variances. It comes
-// before training, which takes tens of evaluations. A rhythm that the trial already has in another form hardly raises it; a
-// likelihood that cannot be evaluated does not.
+// raises reports whether the last term of a proposal raises the likelihood of a trial at one of several variances. The check
+// saves a training, which takes tens of evaluations. A rhythm that the trial already has in another form hardly raises the
+// likelihood. If it cannot be evaluated, the term does not raise it.
 func (p *policy) raises(t *trial, q proposal) (bool, error) {
-	const much = 3 // nats: less than the parameters of a season cost in evidence
+	const much = 3 // nats; the parameters of a season cost more in evidence
 	v, last := p.scales[t.scale], len(q.terms)-1
 	mean, err := policyMean(t.kind.slope, t.Trend, v.Data.X)
 	if err != nil {
@@ -219,7 +219,7 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 		return q, false
 	}
 	// At most two seasons are tried, so an evaluation with two harmonics may take longer than those of other candidates.
-	const longer = 3 // times
+	const longer = 3 // as long
 	v, m := p.scales[t.scale], t.model
 	q = t.with((stationary{}).seasonal(s))
 	if m.Kernel = SumOf(q.terms); p.seconds(m, v) <= p.allowed() {
@@ -230,9 +230,9 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 	return q, p.seconds(m, v) <= longer*p.allowed()
 }
 
-// learnable returns the number of latest observations on which candidates are trained at the end: that of the plan or, if x is
-// uneven, as many more as the engines take in the time that the plan allows for dense algebra. Censored values take some ten
-// evaluations for each, with variances: their number stays.
+// learnable returns the number of latest observations on which candidates are trained at the end. It is the plan's number or, if
+// x is uneven, as many more as the engines take in the time that the plan allows for dense algebra. Censored values keep the
+// plan's number: each of their evaluations takes some ten, with variances.
 func (p *policy) learnable(kept []*trial) (int, error) {
 	n := len(p.series.X)
 	if !p.series.NeedsDense() || p.series.Censored() {
@@ -281,7 +281,7 @@ func (p *policy) allAffordable(kept []*trial, n int) (bool, error) {
 // affordable reports whether an evaluation of m is predicted to stay within the time that the plan allows.
 func (p *policy) affordable(m gppl.Model, v YScale) bool { return p.seconds(m, v) <= p.allowed() }
 
-// allowed is the time that the plan allows for an evaluation, that of dense algebra.
+// allowed returns the time in seconds that the plan allows for an evaluation, which is what dense algebra would take.
 func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, math.Inf(1)) }
 
 // seconds predicts the time of an evaluation of m.

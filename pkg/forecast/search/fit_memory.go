@@ -7,11 +7,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// FitBytes predicts the memory of a fit: the series, training on the part of it that is used, and the least that a forecast
-// takes.
+// FitBytes predicts the memory of a fit in bytes: the series, the training on the observations that are learnt from, and the
+// smallest forecast.
 func (o Options) FitBytes(s *series.Series) float64 {
 	bytes := s.MemoryBytes() + searchBytes
-	if s.NeedsDense() || len(s.X) > MostToeplitz { // forecasts are those of a window
+	if s.NeedsDense() || len(s.X) > MostToeplitz { // forecasts use a window
 		bytes += DenseBytes(min(len(s.X), WindowLength))
 	}
 	if len(o.Kernels) > 0 {
@@ -20,8 +20,8 @@ func (o Options) FitBytes(s *series.Series) float64 {
 	return bytes
 }
 
-// searchedBytes predicts the memory of the search for the starts of a named kernel: the periodogram of n observations, at a
-// fiftieth of the mean spacing.
+// searchedBytes predicts the memory in bytes of the search for start values of a named kernel. Most of it is the periodogram of n
+// observations at a fiftieth of the mean spacing.
 func searchedBytes(k gppl.Kernel, n int) float64 {
 	const frequencies, each = 1 << 19, 100
 	if !hasPeriod(k) {
@@ -30,8 +30,8 @@ func searchedBytes(k gppl.Kernel, n int) float64 {
 	return each * min(frequencies, 250*float64(n))
 }
 
-// AtOnce returns how many models, or origins, of n observations are learnt at the same time: one for each processor, or as many
-// as the memory limit allows by dense algebra; for a long series only one, which may need much of the memory.
+// AtOnce returns how many models, or origins, of n observations are learnt at the same time: one for each processor, or fewer if
+// dense algebra for as many exceeds the memory limit. For a long series it is one.
 func (o Options) AtOnce(s *series.Series, n int) int {
 	const most = 10_000 // observations
 	if n > most {
@@ -44,7 +44,7 @@ func (o Options) AtOnce(s *series.Series, n int) int {
 	return processors
 }
 
-// EngineMemory is the memory that engines may take beside the series.
+// EngineMemory limits the memory of engines to what the series leaves.
 func (o Options) EngineMemory(s *series.Series) gppl.Option {
 	if o.Memory <= 0 {
 		return gppl.WithMemory(defaultEngineMemory)
@@ -52,26 +52,26 @@ func (o Options) EngineMemory(s *series.Series) gppl.Option {
 	return gppl.WithMemory(max(1, o.Memory-s.MemoryBytes()))
 }
 
-// defaultEngineMemory is that of gppl.WithMemory.
+// defaultEngineMemory is the default limit of gppl.WithMemory.
 const defaultEngineMemory = 12 << 30
 
 func DenseBytes(n int) float64 { return denseMatrices * 8 * float64(n) * float64(n) }
 
-// denseMatrices is the number of matrices for a factorisation of a covariance: itself and its factor.
+// denseMatrices counts the matrices of a factorisation: the covariance and its factor.
 const denseMatrices = 2
 
-const startBytes = 150 // the search for the start of a named kernel: columns of the trend, a likelihood, its sums
+const startBytes = 150 // bytes for each observation in the search for start values: columns of the trend, a likelihood, its sums
 
-const searchBytes = 5e6 // the search, whose parts are short
+const searchBytes = 5e6 // bytes for the rest of the search, whose data are short
 
-// MostToeplitz is the largest number of observations of a regular series in one factor, which takes 3 s: half of toeplitzPair
-// for each pair, without gradient. A longer series uses windows.
+// MostToeplitz is the largest number of observations of a regular series that one factor takes, in 3 s: half of toeplitzPair for
+// each pair, without the gradient. A longer series is predicted by windows.
 const MostToeplitz = 60000
 
 // WindowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the
-// series. Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20
-// 000 five minutes.
+// series. Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, and 20 000
+// five minutes.
 const WindowLength = 2000
 
-// searchedRows is the number of latest observations of a long series that the search for starts takes.
+// searchedRows is the largest number of latest observations in the search for start values.
 const searchedRows = 200_000

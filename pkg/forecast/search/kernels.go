@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Auto are the kernels that "auto" stands for in a list of kernels (ParseKernels): smooth, less smooth and rough signals, signals
-// of many scales, exact and drifting seasons, and sums of them.
+// Auto lists the kernels that "auto" stands for in a list of kernels (ParseKernels): smooth, less smooth and rough signals,
+// signals of many scales, exact and drifting seasons, and sums of them.
 var Auto = []string{
 	"SE", "Matern52", "Matern32", "Laplace", "RQ", "Periodic", "LocPer", "SE + Periodic", "SE + LocPer", "Laplace + Matern52",
 }
@@ -68,14 +68,14 @@ func ParseKernel(text string) (gppl.Kernel, error) {
 //	sum = product { "+" product }    product = factor { "*" factor }
 //	factor = name | "(" sum ")" | "ChangePoint" "(" sum "," sum ")"
 type kernelParser struct {
-	text string // the whole
+	text string // the whole kernel
 	at   int    // how far it has been read
 
-	leaves int // kernels by name so far
+	leaves int // kernel names read so far
 }
 
-// mostTerms is the largest number of terms and factors of a kernel, and of kernels in a list. The parameters of more, about three
-// each, would take hundreds of evaluations and could not be learnt well.
+// mostTerms is the largest number of terms and factors of a kernel, and of kernels in a list. More terms, with about three
+// parameters each, would take hundreds of evaluations and could not be learnt well.
 const mostTerms = 64
 
 // maxNesting is how deep parentheses may be nested.
@@ -247,8 +247,7 @@ func splitList(list string) (parts []string) {
 	return append(parts, list[from:])
 }
 
-// ParseKernels reads a list of kernels separated by commas; "auto" stands for [Auto]. Each is returned by its name in a
-// common form.
+// ParseKernels reads a list of kernels separated by commas; "auto" stands for [Auto]. It returns each name in a common form.
 func ParseKernels(list string) ([]string, error) {
 	var names []string
 	for _, text := range splitList(list) {
@@ -295,7 +294,7 @@ func KernelName(k gppl.Kernel) string {
 	return name
 }
 
-// SumOf returns the sum of terms, which may be one.
+// SumOf returns the sum of one or more terms.
 func SumOf(terms []gppl.Kernel) gppl.Kernel {
 	if len(terms) == 1 {
 		return terms[0]

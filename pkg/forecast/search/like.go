@@ -8,9 +8,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// FindLike is a small Find, on all scales and with all trends: of the best structure that a search of an effort found, of its
-// seasons alone, and of noise alone. It says at a fraction of the cost whether a search of the series with other columns in the
-// mean may find a better model.
+// FindLike is a small Find, on all scales and with all trends, of three structures: the best one that a search found at the given
+// effort, its seasons alone, and noise alone. It tells at a fraction of the cost whether a search with other columns in the mean
+// may find a better model.
 func FindLike(ctx context.Context, s *series.Series, o Options, best Averaged, effort string) (*Outcome, error) {
 	few := []proposed{{noiseAlone{}, proposal{terms: []gppl.Kernel{WhiteTerm}, noise: startNoise}}}
 	terms := SumTerms(best.Model.Kernel)
@@ -26,7 +26,7 @@ func FindLike(ctx context.Context, s *series.Series, o Options, best Averaged, e
 	if o.effort != nil {
 		e = *o.effort
 	}
-	e.terms, e.scouts = 1, false // sums are neither grown nor tried at one place alone
+	e.terms, e.scouts = 1, false // sums are not grown, and tried at every place
 	o.effort, o.origin = &e, true
 	p, err := searchPolicy(ctx, s, o, few)
 	if err != nil {

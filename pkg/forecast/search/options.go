@@ -12,11 +12,12 @@ import (
 
 // Options say how candidates are trained. The zero value is recommended.
 type Options struct {
-	Kernels []string // in the form that ParseKernel reads; nil: found automatically
+	Kernels []string // in the form that ParseKernel reads; nil: detected automatically
 	Log     string   // one of Logs; "" means auto
 	Trend   string   // one of Trends; "" means auto
-	// Shifts, one of ShiftModes, says what happens to changes of level and slope that the observations show. "" means auto, which
-	// only reports them for named kernels, since the user named the whole model. Changes of Series.Shifted are always in the mean.
+	// Shifts, one of ShiftModes, says what happens to changes of level and slope that the observations show. "" means auto: they
+	// are modelled, but only reported if kernels are named, since the user then named the whole model. Changes of Series.Shifted
+	// are always in the mean.
 	Shifts   string
 	Periods  []float64 // fixed periods of seasons, in the unit of the axis; nil: from the calendar or detected
 	NoSeason bool      // no seasons
@@ -27,24 +28,24 @@ type Options struct {
 	Progress func(Progress)
 	// Budget bounds the predicted time of the search; 0 means a minute and at most the standard effort (Planner).
 	Budget time.Duration
-	// Memory bounds, in bytes, the predicted memory of Fit and of predictions: engines that would take more are not chosen, and if
-	// no other way is left the error is a *gppl.MemoryError. 0 means no limit but that of gppl.WithMemory.
+	// Memory bounds, in bytes, the predicted memory of Fit and of predictions. Engines that would take more are not chosen; if
+	// none is left the error is a *gppl.MemoryError. 0 means the default limit of gppl.WithMemory.
 	Memory float64
 
-	// origin says that the fit is of what was known at an origin, so that nobody needs its standard errors.
+	// origin says that the fit is a test of the past, which needs no standard errors.
 	origin bool
-	// effort is that of the search at an origin, whatever time it takes, without averaging over parameters; nil: by the
-	// budget.
+	// effort is the effort of a test of the past, whatever time it takes, without averaging over parameters; nil: the budget
+	// decides.
 	effort *Effort
 }
 
-// AtOrigin returns the options of a fit to what was known at an origin.
+// AtOrigin returns the options of a fit to the observations before an origin, in a test of the past.
 func (o Options) AtOrigin() Options {
 	o.origin = true
 	return o
 }
 
-// WithEffort returns the options of a fit with an effort, whatever time it takes.
+// WithEffort returns the options of a fit with a given effort, whatever time it takes.
 func (o Options) WithEffort(e Effort) Options {
 	o.effort = &e
 	return o
@@ -53,10 +54,10 @@ func (o Options) WithEffort(e Effort) Options {
 // Progress reports how far a comparison has come.
 type Progress struct {
 	Candidate    string
-	Index, Count int     // of the candidate, from 0; about how much of Count is done
-	Evaluations  int     // of the likelihood so far, over all candidates
-	Best         float64 // the lowest NLL of this candidate in its present stage; +Inf if there is none yet
-	Stage        string  // TestOfPast: Index of Count origins of judge.TestPast are done
+	Index, Count int     // of the candidate, from 0; about Index of Count parts are done
+	Evaluations  int     // of the likelihood so far, for all candidates together
+	Best         float64 // the lowest NLL of this candidate in the present stage; +Inf if there is none yet
+	Stage        string  // for TestOfPast, Index of Count origins are done
 	Elapsed      time.Duration
 }
 
@@ -69,7 +70,8 @@ type progress struct {
 	began time.Time
 
 	mu sync.Mutex // guards the fields below
-	// hundredths of the work done, of count = 100 (both 0 before upTo), and evaluations over all candidates
+	// index counts hundredths of the work that are done, of count = 100 (both 0 before upTo); evaluations are those of all
+	// candidates
 	index, count, evaluations int
 	done, end, each           float64 // see upTo
 }
@@ -113,8 +115,8 @@ func (p *progress) report(candidate, stage string, best float64) {
 }
 
 // mayBeLog reports whether models of log y are tried: if Options.Log requires them or, by default, if all y are positive and
-// their range tells log y from y. Censored amounts take a root instead. A prior of a variance is in the unit of y², so it implies
-// that y is modelled.
+// their range is wide enough for log y to differ from y. Censored amounts take a root instead. A prior of a variance has the unit
+// y², so y is then modelled.
 func (o Options) mayBeLog(s *series.Series) bool {
 	if o.alwaysLog(s) {
 		return true
@@ -135,8 +137,8 @@ func (o Options) alwaysLog(s *series.Series) bool {
 	return s.Bounds != nil && !s.Censored() || strings.EqualFold(o.Log, "always")
 }
 
-// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models
-// agree.
+// straight is the ratio of the largest to the least y up to which log y deviates from a line in y by at most 1.2 % of its range,
+// so that models of both agree.
 const straight = 1.1
 
 // positive reports whether all y have a logarithm.

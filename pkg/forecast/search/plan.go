@@ -11,19 +11,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// Plan says what a fit will do, and its predicted time.
+// Plan describes what a fit will do, and its predicted time.
 type Plan struct {
 	Effort string // quick, short, standard, wide or widest
-	// Searched is the number of observations on which structures are compared. Trained is the least number from which parameters are
-	// then learnt: for an uneven series more, if an engine takes more in the same time.
+	// Searched is the number of observations on which structures are compared. Trained is the smallest number from which
+	// parameters are then learnt; for an uneven series it is larger if an engine takes more in the same time.
 	Searched, Trained int
-	// Every is 1 or, where two of the longest season take too many observations, 2 or more: structures are compared on every
-	// second of the latest, or on fewer.
+	// Every is 1 if the compared observations are consecutive. It is k if two of the longest season span too many observations:
+	// one in k of the latest is then compared.
 	Every int
 	// Seconds is the predicted time on one core of 9 Gflop/s, correct to within a factor of about two. It is computed, not measured,
 	// so that the same budget means the same search on every machine.
 	Seconds float64
-	// Tests is the predicted time of the tests of the past (WithTests); 0 for none.
+	// Tests is the predicted time, in seconds, of the tests of the past (WithTests); 0 if there are none.
 	Tests float64
 	// Over says that even the lowest effort exceeds the budget.
 	Over bool
@@ -57,7 +57,7 @@ type Planner struct {
 	series  *series.Series
 	options Options
 	seasons []season
-	uneven  []float64 // the clear periods of the latest observations of an uneven series without other seasons
+	uneven  []float64 // clear periods of the latest observations; only for an uneven series without other seasons
 }
 
 // NewPlanner looks for the periods of a series, in milliseconds to tenths of a second. It returns an error if ctx ends.
@@ -74,8 +74,9 @@ func NewPlanner(ctx context.Context, s *series.Series, o Options) (*Planner, err
 	return p, ctx.Err()
 }
 
-// Plan chooses the largest effort whose predicted time is within Options.Budget; if that is 0, within a minute, and at most the
-// standard effort unless kernels are named: their training is the whole search, so that they learn from more observations.
+// Plan chooses the largest effort whose predicted time is within Options.Budget. If that is 0 it chooses within a minute, and at
+// most the standard effort unless kernels are named: their training is then the whole search, so they learn from more
+// observations.
 func (p *Planner) Plan() Plan {
 	if e := p.options.effort; e != nil {
 		return p.With(*e)
@@ -96,7 +97,7 @@ func (p *Planner) Plan() Plan {
 	}
 }
 
-// With returns the plan of a fit with an effort, whatever time it takes.
+// With returns the plan of a fit with an effort, whatever its time.
 func (p *Planner) With(e Effort) Plan {
 	s, o, all := p.series, p.options, p.seasons
 	e.scouts = e.scouts || s.NeedsDense()
@@ -155,19 +156,19 @@ func (p *Planner) With(e Effort) Plan {
 	return plan
 }
 
-// twoPeriods is the most observations, with a constant step, on which structures are compared to see two of the longest
-// period: two weeks of ten minutes each have 2016, and a Toeplitz evaluation of as many takes 6 ms.
+// twoPeriods is the largest number of consecutive observations, with a constant step, on which structures are compared to see two
+// of the longest period. Two weeks of ten minutes each have 2016, and a Toeplitz evaluation of as many takes 6 ms.
 const twoPeriods = 2100
 
-// mostThinned is the most of which fewer, at most thinned, are compared to see two: two weeks of five minutes each have 4032.
-// The best structures are then trained on all, which takes 25 ms for each evaluation of as many.
+// mostThinned is the largest number of observations in two of the longest period of which at most thinned are compared: two weeks
+// of five minutes each have 4032. The best structures are then trained on all, which takes 25 ms for each evaluation of as many.
 const mostThinned, thinned = 6000, 1500
 
-// searchedOn returns the number of observations on which structures are compared, the latest or, with every above 1, one in
-// every of them. It takes four periods to tell a season from noise, and two at the least: if x is regular, the observations span
-// four of the longest period, up to twice e.searched, or else two, up to twoPeriods, or up to mostThinned of which fewer are
-// compared. Of a longer season that the series itself shows they span four, whatever its length, and as many are compared. Of an
-// uneven series, they are one in up to mostEvery (thinnedTo).
+// searchedOn returns how many observations structures are compared on. They are the latest, or one in every of the latest if
+// every is above 1. A season needs four periods to be told from noise, and two at the least. If x is regular the observations
+// therefore span four of the longest period, as long as these are at most 2·e.searched; or else two, up to twoPeriods consecutive
+// observations or thinned of up to mostThinned. If the series itself shows a longer season they always span four periods of it,
+// thinned to 2·e.searched. Observations of an uneven series are thinned by at most mostEvery (thinnedTo).
 func (p *Planner) searchedOn(e Effort) (most, every int) {
 	s, o, seasons := p.series, p.options, p.seasons
 	most, every = e.searched, 1
@@ -209,16 +210,17 @@ func (p *Planner) searchedOn(e Effort) (most, every int) {
 	return min(most, len(s.X)), every
 }
 
-// cyclic reports whether the latest observations have the same closed places in every cycle: some of them would have none.
+// cyclic reports whether the same places are closed in every cycle of the latest observations. Thinning would leave some open
+// places without observations.
 func cyclic(s *series.Series) bool {
 	return s.Errors == nil && s.Counting == nil && series.OpenPlaces(s.X[max(0, len(s.X)-series.DecisiveRows):]) > 0
 }
 
-// mostEvery is the most in which one observation of a long uneven series is compared.
+// mostEvery is the largest every for a long uneven series: one in eight observations is compared.
 const mostEvery = 8
 
 // thinnedTo returns every so that one in every of the latest observations of a long uneven series, most in all, span four of each
-// period of which that leaves two to a period.
+// period. It leaves at least two observations to a period.
 func thinnedTo(s *series.Series, most int, periods []float64) (every int) {
 	const wanted, left = 4, 2
 	every = 1
@@ -245,11 +247,11 @@ func (e Effort) trainedOn(s *series.Series) int {
 	return min(n, e.trained)
 }
 
-// unevenParts are the numbers of observations that are tried one after the other, for the final training of an uneven series,
-// while larger ones take too long.
+// unevenParts are the numbers of observations that are tried one after the other for the final training of an uneven series, the
+// largest first, until one is fast enough.
 var unevenParts = []int{100000, 50000, 20000, 10000, 5000, 2500, 1200}
 
-// CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must
+// CheckPeriod returns an error if the automatic search would leave out a season of this period. The compared observations must
 // span at least LeastPeriods of it, and the period must be longer than as many steps.
 func CheckPeriod(ctx context.Context, s *series.Series, period float64, o Options) error {
 	planner, err := NewPlanner(ctx, s, o)

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
+	// worthwhile is the evidence, in nats, that a further term must bring for the sum to grow further.
 	worthwhile = 0.5
 
 	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
 	searchGradient = 0.05
-	// lostNats is the error of a likelihood, for each observation, at which it is useless: models differ by less.
+	// lostNats is the error of a likelihood, in nats for each observation, above which it is useless: models differ by less.
 	lostNats = 10
 
 	// mostMembers is the largest number of models that are averaged.
@@ -32,16 +32,16 @@ const (
 // policy is the search that Fit runs.
 type policy struct {
 	task
-	rows    int        // the number of latest observations among which those are on which structures are compared
-	where   []place    // the scales and trends that a proposal is tried with
-	enough  float64    // the score above which a trial on these scales is not examined further
+	rows    int        // number of latest observations that the compared ones are taken from
+	where   []place    // scales and trends with which proposals are tried
+	enough  float64    // a trial with a higher score on these scales is not examined further
 	spent   float64    // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
 	untried int        // proposals left out because the budget was spent
-	some    []proposed // the only proposals; nil for those of the candidates
+	some    []proposed // the only proposals; nil: the candidates make them
 	*progress
 }
 
-// Find finds a model of the series: among all structures or, if kernels are named, among those.
+// Find finds a model of the series: of any structure or, if kernels are named, with one of these.
 func Find(ctx context.Context, s *series.Series, o Options) (*Outcome, error) {
 	for _, name := range o.Kernels {
 		if _, err := ParseKernel(name); err != nil {
@@ -55,7 +55,7 @@ func Find(ctx context.Context, s *series.Series, o Options) (*Outcome, error) {
 	return p.outcome()
 }
 
-// searchPolicy returns the trials of a search, the best first: of some proposals or, without any, of those of the candidates.
+// searchPolicy returns a finished search, with its trials ranked. If some is nil the candidates make the proposals.
 func searchPolicy(ctx context.Context, s *series.Series, o Options, some []proposed) (*policy, error) {
 	planner, err := NewPlanner(ctx, s, o)
 	if err != nil {
@@ -103,7 +103,7 @@ func searchPolicy(ctx context.Context, s *series.Series, o Options, some []propo
 
 // setScales sets the scales that the options allow, for the observations of a series from an index on.
 func (p *policy) setScales(s *series.Series, from int) error {
-	if y := s.Y[from:]; s.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant: take all
+	if y := s.Y[from:]; s.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant, so take all
 		s, from = p.series, 0
 	}
 	p.scales, p.enough = nil, math.Inf(1)
@@ -127,9 +127,9 @@ func (p *policy) setScales(s *series.Series, from int) error {
 	return nil
 }
 
-// setSeasons takes the seasons of the plan that the compared observations can show. An uneven series, and one that shows none
-// clearly, has the first two periods that are found in its periodogram: evidence decides. An even series of fewer than peaksTell
-// has only what it shows: noise of 24 values has a season by its peaks in one of ten.
+// setSeasons takes the seasons of the plan that the compared observations can show. If there are none, an uneven or long series
+// gets the two highest peaks of its periodogram, and the evidence decides. An even series with fewer than peaksTell observations
+// gets no peaks: one of ten series of 24 values of noise has a season by its peaks.
 func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count int) ([]float64, error)) error {
 	p.seasons = nil
 	for _, s := range p.plan.seasons {
@@ -153,8 +153,8 @@ func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count in
 	return err
 }
 
-// Shares of the work in hundredths, as measured on series whose final training takes 0 to 60 %: the first candidates, those with
-// one more term (about growthSteps on each scale), and the final training. The rest is for standard errors and draws.
+// These are shares of the work in hundredths, as measured on series whose final training takes 0 to 60 %: the first candidates,
+// those with one more term (about growthSteps on each scale), and the final training. Standard errors and draws take the rest.
 const firstShare, growthShare, finalShare, growthSteps = 45, 15, 30, 4
 
 // search compares structures on the latest observations.
@@ -200,7 +200,7 @@ func (p *policy) search() error {
 	return nil
 }
 
-// proposals returns the proposals of the candidates whose share is fixed, or of those that the evidence weighs.
+// proposals returns the proposals of the candidates with a fixed share or, if fixed is false, of those weighed by their evidence.
 func (p *policy) proposals(fixed bool) (all []proposed, err error) {
 	if p.some != nil {
 		if fixed {
@@ -255,7 +255,7 @@ func (p *policy) grow(best *trial) error {
 func (t *trial) with(more gppl.Kernel) proposal {
 	q := proposal{terms: append(TermsOf(t.model.Kernel), more), noise: t.model.Noise,
 		only: &place{scale: t.scale, trend: t.Trend}, fix: t.fix}
-	if t.fix != nil { // a walk alone has no noise; with more terms it is learnt
+	if t.fix != nil { // a walk alone has no noise; beside more terms the noise is learnt
 		q.noise = max(seasonalNoise, q.noise)
 	}
 	return q
@@ -293,7 +293,7 @@ func (p *policy) reachable() ([]gppl.Model, error) {
 	return models, err
 }
 
-// best returns the best candidate of a scale so far that may grow; nil if none could be trained.
+// best returns the best trial of a scale so far whose sum may grow; nil if none could be trained.
 func (p *policy) best(v int) *trial {
 	var best *trial
 	for _, t := range p.trials {
@@ -314,8 +314,8 @@ func (p *policy) everywhere() (all []place) {
 	return all
 }
 
-// scout finds the scale and the trend that suit one sum best, to begin the search with. The sum has a season if that costs
-// little.
+// scout finds the scale and the trend that suit one sum best; the search begins with these. The sum has a season unless that is
+// expensive.
 func (p *policy) scout() error {
 	terms := []gppl.Kernel{(stationary{}).signal("Matern32", p.extent, false)}
 	if len(p.seasons) > 0 && !p.series.NeedsDense() {
@@ -333,7 +333,7 @@ func (p *policy) rank() {
 	slices.SortStableFunc(p.trials, func(a, b *trial) int { return a.before(b.Candidate, a.score, b.score) })
 }
 
-// outcome returns the best model with standard errors, and the members of the average.
+// outcome returns the best model with standard errors, and the models that forecasts average.
 func (p *policy) outcome() (*Outcome, error) {
 	best := p.trials[0]
 	if best.Error != "" {
@@ -346,13 +346,13 @@ func (p *policy) outcome() (*Outcome, error) {
 	for _, t := range p.trials {
 		out.Candidates = append(out.Candidates, t.Candidate)
 	}
-	v, err := v.Linearised(p.ctx, best.model, best.shape) // from here on
+	v, err := v.Linearised(p.ctx, best.model, best.shape) // the pseudo-observations at the best model are used from here on
 	if err != nil {
 		return nil, err
 	}
 	p.scales[best.scale] = v
 	gradient := searchGradient
-	if v.counts != nil { // training stays at the best
+	if v.counts != nil { // the first evaluation ends the training, at the best parameters
 		gradient = math.MaxFloat64
 	}
 	priors := p.beliefs(best.kind, best.model, v)
@@ -397,7 +397,8 @@ func (p *policy) outcome() (*Outcome, error) {
 	return out, p.tryFixed(func(t *trial) { out.addFixed(t, len(p.series.X)) })
 }
 
-// tryFixed trains the candidates whose share is fixed, and visits those that take part in the forecast or could not be trained.
+// tryFixed trains the candidates with a fixed share, and calls visit for those that take part in the forecast or could not be
+// trained.
 func (p *policy) tryFixed(visit func(*trial)) error {
 	all, err := p.proposals(true)
 	if err != nil {
@@ -418,8 +419,8 @@ func (p *policy) tryFixed(visit func(*trial)) error {
 	return nil
 }
 
-// addFixed gives a candidate its fixed share of the forecast, and lists it after the other averaged candidates. One that could
-// not be trained gets no share; the list shows its error. The series has n observations.
+// addFixed gives a candidate its fixed share of the forecast of n observations, and lists it after the other averaged candidates.
+// If it could not be trained it gets no share, and the list shows its error.
 func (out *Outcome) addFixed(t *trial, n int) {
 	at := len(out.Averaged)
 	if t.Error == "" {
@@ -435,16 +436,16 @@ func (out *Outcome) addFixed(t *trial, n int) {
 }
 
 const (
-	// drawn is the number of observations up to which forecasts also average over the parameters.
+	// drawn is the largest number of observations for which forecasts also average over the parameters.
 	drawn = 300
-	// drawCount is the number of importance-weighted draws of the parameters of one model; drawnModels of them are kept.
+	// drawCount is the number of importance-weighted draws of the parameters of one model, of which drawnModels are kept.
 	drawCount, drawnModels = 40, 10
 	// worthDrawing is the least weight in the average for which the parameters of a model are drawn.
 	worthDrawing = 0.2
 )
 
-// draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is
-// too narrow. A member whose draws are unreliable keeps the learnt values.
+// draw samples the parameters of an averaged model: a short series does not determine them well, and bands with known parameters
+// are too narrow. If its draws are unreliable the model keeps the learnt values.
 func (p *policy) draw(m *Averaged, t *trial) error {
 	v, err := p.scales[t.scale].Linearised(p.ctx, m.Model, m.Shape)
 	if err != nil {
@@ -470,7 +471,8 @@ func (p *policy) draw(m *Averaged, t *trial) error {
 	return nil
 }
 
-// piloted linearises the observations at a rough signal learnt from them: one Gaussian approximation compares all structures.
+// piloted linearises the observations at a rough signal learnt from them, so that all structures are compared with one Gaussian
+// approximation.
 func (p *policy) piloted(v YScale) (YScale, error) {
 	c := v.counts
 	mean, err := policyMean(slopeOf, "linear", c.raw.X)
@@ -498,8 +500,8 @@ func (p *policy) piloted(v YScale) (YScale, error) {
 	return v.Linearised(p.ctx, plain(r).Model, shapeIn(r))
 }
 
-// pilotedEnds returns censored values as Gaussian ones at the best model so far of a scale or, before any, at a rough signal,
-// with the first season of the calendar, that is trained on them.
+// pilotedEnds returns censored values as Gaussian ones, at the best model of a scale so far. Before any, it trains a rough signal
+// with the calendar's first season on them.
 func (p *policy) pilotedEnds(v YScale, scale int) (YScale, error) {
 	for _, t := range p.trials {
 		if t.scale == scale && t.Error == "" {
@@ -523,7 +525,7 @@ func (p *policy) pilotedEnds(v YScale, scale int) (YScale, error) {
 		}
 	}
 	m := gppl.Model{Kernel: SumOf(terms), Noise: startNoise, Mean: mean}.FixRedundant()
-	const rounds = 2 // of propagation and training
+	const rounds = 2 // rounds of propagation and training
 	for range rounds {
 		if v, err = v.propagated(p.ctx, m); err != nil {
 			return v, fmt.Errorf("a first model of censored values: %w", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// distributions are the priors that ParsePrior reads, by name, with their arguments.
+// distributions are the priors that ParsePrior reads, by name, with the names of their arguments.
 var distributions = map[string]struct {
 	args  []string
 	prior func(v []float64) gppl.Prior
@@ -24,7 +24,7 @@ var distributions = map[string]struct {
 		return prior.InverseGamma{Shape: v[0], Scale: v[1]}
 	}},
 	"uniform": {[]string{"lo", "hi"}, func(v []float64) gppl.Prior { return prior.Uniform{Lo: v[0], Hi: v[1]} }},
-	"within":  {[]string{"lo", "hi"}, nil}, // log-normal, with 98 % between
+	"within":  {[]string{"lo", "hi"}, nil}, // log-normal, 98 % of it between the arguments
 }
 
 // Distributions are the priors that ParsePrior reads.
@@ -36,9 +36,9 @@ var priorRoles = map[string]gppl.Role{
 	"noise": gppl.RoleNoise, gppl.NoiseName: gppl.RoleNoise,
 }
 
-// ParsePrior reads NAME=DISTRIBUTION, as in lengthscale=within(1, 10). The name is that of a parameter, such as SE.lengthscale,
-// or a role: variance, lengthscale, period, shape or noise, for all parameters with this role. Variances are in the unit of y
-// squared (of log y if that is modelled), lengthscales and periods in the unit of x, as in a table of parameters.
+// ParsePrior reads NAME=DISTRIBUTION, as in lengthscale=within(1, 10). The name is a parameter, such as SE.lengthscale, or a role
+// (variance, lengthscale, period, shape or noise), which stands for all parameters with it. Variances have the unit of y squared
+// (of log y if that is modelled), lengthscales and periods the unit of x, as in a table of parameters.
 func ParsePrior(text string) (gppl.ParamPrior, error) {
 	name, of, ok := strings.Cut(text, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" {
@@ -115,7 +115,7 @@ func PriorsOf(m gppl.Model, given []gppl.ParamPrior, scale float64) (out []gppl.
 		if q.IsFixed() {
 			continue
 		}
-		byName := func(p gppl.ParamPrior) bool { // parameters of a single term lack the prefix, which a prior may have
+		byName := func(p gppl.ParamPrior) bool { // parameters of a single term have no prefix, but the prior's name may have one
 			return strings.EqualFold(p.Name, q.Name) || strings.EqualFold(p.Name, KernelName(m.Kernel)+"."+q.Name)
 		}
 		byRole := func(p gppl.ParamPrior) bool { return p.Name == "" && p.Role == q.Role }
@@ -130,7 +130,7 @@ func PriorsOf(m gppl.Model, given []gppl.ParamPrior, scale float64) (out []gppl.
 	return out
 }
 
-// ofVariance reports whether a prior is of a variance of the signal or of the noise, which is in the unit of y².
+// ofVariance reports whether a prior is about a variance of the signal or of the noise, which has the unit y².
 func ofVariance(p gppl.ParamPrior) bool {
 	if p.Name == "" {
 		return p.Role == gppl.RoleVariance || p.Role == gppl.RoleNoise
@@ -138,7 +138,7 @@ func ofVariance(p gppl.ParamPrior) bool {
 	return strings.HasSuffix(strings.ToLower(p.Name), "variance")
 }
 
-// checkPriors returns an error for a prior that applies to no learnt parameter of any model, and for two priors of one parameter.
+// checkPriors returns an error if a prior applies to no learnt parameter of any model, or if one parameter has two priors.
 func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 	for i, p := range given {
 		for _, o := range given[:i] {
@@ -164,13 +164,13 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 	return nil
 }
 
-// DescribePrior returns the text of a prior; for a log-normal one, whose mu is a logarithm, with its median and range.
+// DescribePrior returns the text of a prior. A log-normal one, whose mu is a logarithm, is described by its median and range.
 func DescribePrior(p gppl.Prior) string {
 	l, ok := p.(prior.LogNormal)
 	if !ok {
 		return p.String()
 	}
-	unit := prior.LogNormalWithin(math.Exp(-1), math.E).Sigma // the Sigma with 98 % within a factor of e of the median
+	unit := prior.LogNormalWithin(math.Exp(-1), math.E).Sigma // of a prior with 98 % within a factor of e of the median
 	half := l.Sigma / unit
 	return fmt.Sprintf("%v (median %.4g, 98 %% between %.4g and %.4g)", l, math.Exp(l.Mu), math.Exp(l.Mu-half), math.Exp(l.Mu+half))
 }

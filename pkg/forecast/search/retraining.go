@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Retraining trains models like the best one of a search again, on observations with other columns in the mean.
+// Retraining trains models like the best one of a search anew, on observations with other columns in the mean.
 type Retraining struct {
 	best   Candidate
 	given  []gppl.ParamPrior // in the units of the file
@@ -20,8 +20,8 @@ func NewRetraining(s *series.Series, n int, best Candidate, given []gppl.ParamPr
 	return Retraining{best: best, given: given, extent: extentOf(s, n, s.Step)}
 }
 
-// Train trains a model of observations with shifts and a trend, and returns it with its negative log evidence, which is not
-// computed if it is surely above enough.
+// Train trains a model of observations with shifts and a trend. It returns the model and its negative log evidence, whose
+// curvature term is left out if the evidence is certainly above enough.
 func (r Retraining) Train(
 	ctx context.Context, v YScale, m gppl.Model, trend string, enough float64,
 ) (trained gppl.Model, nats float64, err error) {
@@ -43,10 +43,10 @@ func (r Retraining) Train(
 	return result.Model, found.nats, err
 }
 
-// Simpler returns models with one term less (noise if there is no other), and with a smoother term in its place.
+// Simpler returns the models with one term less (noise if none is left) and the models with a smoother term in place of another.
 func (r Retraining) Simpler(m gppl.Model) (all []gppl.Model) {
 	terms := TermsOf(m.Kernel)
-	first := 0 // of the removable terms
+	first := 0 // removable term
 	if of, ok := r.best.kind.(walker); ok && of.lasts() {
 		first = 1
 	}
@@ -65,7 +65,7 @@ func (r Retraining) Simpler(m gppl.Model) (all []gppl.Model) {
 	return all
 }
 
-// modelOfTerms returns a model of terms, or of noise alone if there are none, with the fixed periods of another model.
+// modelOfTerms returns a model of some terms, or of noise if there are none, with the fixed periods of another model.
 func modelOfTerms(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 	if len(terms) == 0 {
 		terms = []gppl.Kernel{WhiteTerm}
@@ -84,7 +84,7 @@ func modelOfTerms(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 	return m
 }
 
-// SeasonsAlone returns the model of the terms with periods and noise; ok is false if there are no other terms.
+// SeasonsAlone returns a model of the periodic terms and noise; ok is false if there are no other terms.
 func SeasonsAlone(m gppl.Model) (seasons gppl.Model, ok bool) {
 	terms := slices.DeleteFunc(TermsOf(m.Kernel), func(t gppl.Kernel) bool { return !hasPeriod(t) })
 	return modelOfTerms(terms, m), len(terms) < len(TermsOf(m.Kernel)) && m.Kernel != gppl.Kernel(WhiteTerm)

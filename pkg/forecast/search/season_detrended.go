@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// detrendedViews returns the latest observations, at most mostFolded, without a line, the changes and the regressors, on each
-// scale that the options allow. Values further off than five robust standard deviations count as that far.
+// detrendedViews returns the latest observations, at most mostFolded, minus a line, the changes and the regressors, on each scale
+// that the options allow. Values are clipped at five robust standard deviations.
 func detrendedViews(s *series.Series, o Options) (all []*view) {
 	late := s
 	if n := len(s.X); n > mostFolded {
@@ -26,7 +26,7 @@ func detrendedViews(s *series.Series, o Options) (all []*view) {
 			switch {
 			case log:
 				y[i] = s.Warp().Forward(value)
-			case s.Counting != nil: // whose variance hardly depends on their mean then
+			case s.Counting != nil: // the variance of their logarithm hardly depends on their mean
 				y[i] = math.Sqrt(max(0, value) / late.Counting.Size(i))
 			}
 		}
@@ -39,7 +39,7 @@ func detrendedViews(s *series.Series, o Options) (all []*view) {
 	return all
 }
 
-// withoutMean returns what a line, changes, regressors and holidays leave of y, by least squares.
+// withoutMean returns the residuals of y after least squares on a line, changes, regressors and holidays.
 func withoutMean(s *series.Series, y []float64) ([]float64, error) {
 	in, err := s.Inputs(s.X)
 	if err != nil {
@@ -54,7 +54,7 @@ func withoutMean(s *series.Series, y []float64) ([]float64, error) {
 		return nil, err
 	}
 	n, k := h.Dims()
-	var rest [][]float64 // orthonormal columns: those that depend on others are left out
+	var rest [][]float64 // orthonormal columns; columns that depend on others are left out
 	left := slices.Clone(y)
 	column := make([]float64, n)
 	for j := range k {

@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	// leastCycles is the number of cycles in which a season must repeat to be seen.
+	// leastCycles is the smallest number of cycles in which a season can be seen.
 	leastCycles = 3
-	// clearlyShown is the gain in nats, by BIC, of a season that is shown. In 200 series each of white, red, wandering and
-	// heavy-tailed noise none or a few have as much (measure/search counts them).
+	// clearlyShown is the gain in nats, by BIC, above which a season is clear. Of 200 series each of white, red, wandering and
+	// heavy-tailed noise, none or a few have as much (measure/search counts them).
 	clearlyShown = 6
-	// mostFolded is the number of latest observations whose seasonal means are scored, at periods of up to longestFolded steps or,
-	// of many, of as many as take foldedAdditions: some 10 ms.
+	// mostFolded is the largest number of latest observations whose seasonal means are scored. Periods reach longestFolded steps
+	// or, for many observations, as far as foldedAdditions allow, which take some 10 ms.
 	mostFolded, longestFolded, foldedAdditions = 6000, 1100, 2e6
 )
 
-// folded is a season that seasonal means show.
+// folded is a season found by seasonal means.
 type folded struct {
 	period  int     // steps
-	parts   int     // the period is this part of it: 12.5 steps are a half of 25
+	parts   int     // the season is this fraction of the period: 12.5 steps are a half of 25
 	gain    float64 // in nats, by BIC
-	refined float64 // the period in steps, if it is no whole number of them; else 0
+	refined float64 // the period in steps if it is not a whole number, otherwise 0
 }
 
 func (f folded) steps() float64 { return float64(f.period) / float64(f.parts) }
 
-// whole returns the number of steps of a season that lasts for a whole number of them and repeats leastCycles times; else 0.
+// whole returns the length of a season in steps if that is a whole number and the series has leastCycles of it; otherwise 0.
 func (c season) whole(s *series.Series) int {
 	steps := math.Round(c.period / s.Step)
 	if steps < 2 || math.Abs(c.period/s.Step-steps) >= 0.02 || steps > (s.X[len(s.X)-1]-s.X[0])/s.Step/leastCycles {
@@ -40,9 +40,9 @@ func (c season) whole(s *series.Series) int {
 	return int(steps)
 }
 
-// clearest returns the season that is the clearest on one of the scales. A season must be seen in the observations and in what an
-// AR(1) leaves of them: its gain is the lower of both. Of multiples of one period, the shortest within 3 nats is meant, but
-// before it a season of the calendar: opening hours from 7 to 17 h look the same in 12 hours as in a day.
+// clearest returns the clearest season on any of the scales. A season must be seen in the observations and in their AR(1)
+// residuals: its gain is the lower of the two. Of several multiples of a period, the shortest within 3 nats is returned, but a
+// season of the calendar comes first: opening hours from 7 to 17 h look the same with a period of 12 hours as with a day.
 func clearest(views []*view, calendar []int) (best folded) {
 	const close = 3 // nats
 	for _, v := range views {
@@ -51,7 +51,7 @@ func clearest(views []*view, calendar []int) (best folded) {
 		gains := make([]float64, max(3, min(last/leastCycles, longestFolded, int(foldedAdditions/float64(len(v.y))))+1))
 		top := 0
 		for p := 2; p < len(gains); p++ {
-			if gains[p] = v.gain(p); gains[p] > 0 { // few do
+			if gains[p] = v.gain(p); gains[p] > 0 { // few periods have a gain
 				gains[p] = min(gains[p], white.gain(p))
 			}
 			if top == 0 || gains[p] > gains[top] {
@@ -78,8 +78,8 @@ func clearest(views []*view, calendar []int) (best folded) {
 	return best
 }
 
-// apart returns the shorter of two seasons that a period, about a multiple of it, shows as one, if they explain more apart: 91
-// steps show both a week and a wave of 90. It returns the period itself if no two do.
+// apart returns the shorter of two seasons that together look like one of this period, if they explain more as two: a week and a
+// wave of 90 steps look like 91 steps, a multiple of 7. Otherwise it returns the period.
 func (v *view) apart(gains []float64, period int) int {
 	short := 0
 	for p := 2; p <= period/4; p++ {
@@ -106,7 +106,7 @@ func (v *view) apart(gains []float64, period int) int {
 	return period
 }
 
-// gain is that of seasonal means at a period over one mean, ½n·log of the ratio of the sums of squares less ½log n for each mean.
+// gain returns the gain of seasonal means over one mean, ½n·log of the ratio of the sums of squares less ½log n for each mean.
 func (v *view) gain(period int) float64 {
 	sum, count := make([]float64, period), make([]float64, period)
 	var total, mean float64
@@ -115,7 +115,7 @@ func (v *view) gain(period int) float64 {
 		if i > 0 {
 			k += v.at[i] - v.at[i-1]
 		}
-		if k >= period { // a division takes longer
+		if k >= period { // cheaper than a division
 			if k -= period; k >= period {
 				k %= period
 			}
@@ -141,17 +141,17 @@ func (v *view) gain(period int) float64 {
 	return gainOf(n, total, explained, free)
 }
 
-// gainOf is the gain by BIC of free coefficients that explain a part of a sum of squares.
+// gainOf returns the gain by BIC of free coefficients that explain a part of a total sum of squares.
 func gainOf(n, total, explained, free float64) float64 {
-	const least = 1e-12 // of the total: what rounding leaves
+	const least = 1e-12 // of the total, to stay above rounding errors
 	if !(total > 0) {
 		return math.Inf(-1)
 	}
 	return 0.5*n*math.Log(total/max(total-explained, least*total)) - 0.5*free*math.Log(n)
 }
 
-// inParts returns the part of the period that says as much with fewer coefficients: of a rhythm of 12.5 steps, which repeats
-// after 25, only every second harmonic of 25 is there.
+// inParts divides the period by the number of parts that explains as much with fewer coefficients. A rhythm of 12.5 steps repeats
+// after 25 steps and has only every second harmonic of 25.
 func (v *view) inParts(white *view, f folded) folded {
 	best := f
 	for _, parts := range divisors(f.period) {
@@ -163,7 +163,7 @@ func (v *view) inParts(white *view, f folded) folded {
 	return best
 }
 
-// divisors returns the numbers of parts, from 2 on, that leave at least two steps to a part.
+// divisors returns the numbers of parts, from 2 on, that leave at least two steps in a part.
 func divisors(period int) (all []int) {
 	for parts := 2; 2*parts <= period; parts++ {
 		all = append(all, parts)
@@ -171,7 +171,7 @@ func divisors(period int) (all []int) {
 	return all
 }
 
-// gainOfParts is the gain of those harmonics of seasonal means that repeat within a part of the period.
+// gainOfParts returns the gain of the harmonics of seasonal means that repeat within a part of the period.
 func (v *view) gainOfParts(period, parts int) float64 {
 	sum, count := make([]float64, period), make([]float64, period)
 	var total, mean float64
@@ -186,7 +186,7 @@ func (v *view) gainOfParts(period, parts int) float64 {
 		total += w * (y - mean) * (y - mean)
 	}
 	for k, c := range count {
-		if c == 0 { // a time without observations: no whole season to analyse
+		if c == 0 { // a place of the period without observations: there are no seasonal means to analyse
 			return math.Inf(-1)
 		}
 		sum[k] /= c
@@ -204,9 +204,9 @@ func (v *view) gainOfParts(period, parts int) float64 {
 	return gainOf(n, total, explained, free)
 }
 
-// smoothness returns the lengthscale ℓ of a periodic kernel whose correlation exp(−2 sin²(π/P)/ℓ²) of neighbours is the one of
-// the seasonal means at a period of P steps, without their noise. Training that starts smoother than a rough season can end with
-// the season in the noise. Seasons that are not rough start at smoothSeason, from where training finds any.
+// smoothness returns the lengthscale ℓ of a periodic kernel with the correlation of neighbouring seasonal means, without their
+// noise: exp(−2 sin²(π/P)/ℓ²) at a period of P steps. Training that starts smoother than a rough season can end with the season
+// in the noise. A season that is not rough starts at smoothSeason, from where training finds it.
 func (v *view) smoothness(f folded) float64 {
 	const least, rough = 0.05, 0.5 * smoothSeason // correlation, ℓ
 	sum, count := make([]float64, f.period), make([]float64, f.period)
@@ -242,7 +242,7 @@ func (v *view) smoothness(f folded) float64 {
 	return l
 }
 
-// leaveOut subtracts the seasonal means of a season.
+// leaveOut subtracts the seasonal means.
 func (v *view) leaveOut(f folded) {
 	sum, count := make([]float64, f.period), make([]float64, f.period)
 	for i, y := range v.y {

@@ -12,11 +12,11 @@ import (
 // view is an even series without its trend, on a scale of y.
 type view struct {
 	at     []int     // steps from the first observation
-	y      []float64 // at the same places
-	weight []float64 // of each, 1 on average; the inverse of its known variance
+	y      []float64 // value at each place
+	weight []float64 // weight of each value, 1 on average; the inverse of its known variance
 }
 
-// stepsOf returns the places of the observations from an index on, in steps from the first of them.
+// stepsOf returns the places of the observations from an index on, in steps from the first of these.
 func stepsOf(s *series.Series, from int) (at []int) {
 	for _, x := range s.X[from:] {
 		at = append(at, int(math.Round((x-s.X[from])/s.Step)))
@@ -24,8 +24,8 @@ func stepsOf(s *series.Series, from int) (at []int) {
 	return at
 }
 
-// weightsOf returns the inverse of the known variance of each observation, 1 on average. Errors that are not relative leave room
-// for as much noise as the median of them.
+// weightsOf returns the inverse of the known variance of each observation, 1 on average. Unless the errors are relative, the
+// median variance is added to each, since there may be noise beside the known errors.
 func weightsOf(s *series.Series) []float64 {
 	weight := make([]float64, len(s.X))
 	if s.Errors == nil {
@@ -43,9 +43,9 @@ func weightsOf(s *series.Series) []float64 {
 	return weight
 }
 
-// clipped limits values to five robust standard deviations from their median: one wrong reading hides any season.
+// clipped limits values to five robust standard deviations from their median: one wrong reading can hide a season.
 func clipped(y []float64) []float64 {
-	const far, normal = 5, 1.4826 // σ over the median distance
+	const far, normal = 5, 1.4826 // standard deviations; the standard deviation over the median distance of a normal distribution
 	middle, apart := numeric.UpperMedian(y), make([]float64, len(y))
 	for i, v := range y {
 		apart[i] = math.Abs(v - middle)
@@ -61,7 +61,7 @@ func clipped(y []float64) []float64 {
 	return out
 }
 
-// whitened returns what an AR(1) leaves of the observations: a walk looks periodic at many periods, its steps do not.
+// whitened returns the AR(1) residuals: a walk looks periodic at many periods, its steps do not.
 func (v *view) whitened() *view {
 	var product, square float64
 	for i := 1; i < len(v.y); i++ {

@@ -11,21 +11,21 @@ import (
 )
 
 const (
-	// detectable is the number of observations from which a period is looked for.
+	// detectable is the number of observations from which seasons are searched for.
 	detectable = 24
-	// peaksTell is the number of even observations from which the peaks of a periodogram may be seasons.
+	// peaksTell is the number of even observations from which peaks of a periodogram may be seasons.
 	peaksTell = 48
-	// leastWaves is the number of cycles of a smooth season.
+	// leastWaves is the smallest number of cycles of a smooth season.
 	leastWaves = 2.5
-	// faintOdds is the advantage in nats of models without a season of the calendar that is faint: most daily series have a week,
-	// but noise of 24 days has one by its evidence in one of ten.
+	// faintOdds is the advantage in nats of models without a faint season of the calendar. Most daily series have a week, but one
+	// of ten series of 24 days of noise also has one by its evidence.
 	faintOdds = 2
-	// mostShown is the number of seasons beside the calendar's that a series may show.
+	// mostShown is the largest number of seasons that a series may show beside those of the calendar.
 	mostShown = 2
 )
 
-// seasonsOf returns the seasons that a search tries, in this order: the given ones, otherwise those of the calendar and those
-// that the series itself shows. A season that is clearer than those of the calendar comes first.
+// seasonsOf returns the seasons that a search tries: the given ones, or otherwise those of the calendar followed by those that
+// the series shows. A season that is clearer than those of the calendar comes first.
 func seasonsOf(ctx context.Context, s *series.Series, o Options) (all []season, err error) {
 	if o.NoSeason {
 		return nil, nil
@@ -60,11 +60,11 @@ func smoothen(s *series.Series, o Options, given []season) {
 	}
 }
 
-// shownSeasons returns the seasons beside those of the calendar that an even series shows after its trend, its changes and its
-// regressors, the clearest first, and whether it is clearer than those of the calendar. A rough season of P steps has P − 1 free
-// means, and no single peak of a periodogram: seasonal means at every whole number of steps are scored by BIC (folded), until
-// what they leave shows none. Smooth seasons of any length are the clear peaks of the periodogram of the rest
-// (auto.ClearPeriods).
+// shownSeasons returns the seasons that an even series shows beside the calendar's, the clearest first, once its trend, changes
+// and regressors are subtracted; clearer says that the first is clearer than the calendar's. A rough season of P steps has P − 1
+// free means and no single peak in a periodogram, so the seasonal means at every whole number of steps are scored by BIC
+// (folded), and subtracted, until none is clear. Smooth seasons of any length are then clear peaks of the periodogram of the
+// residuals (auto.ClearPeriods).
 func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []season) (all []season, clearer bool, err error) {
 	if !s.Even || len(s.X) < detectable {
 		return nil, false, nil
@@ -123,14 +123,14 @@ func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []s
 	return all, clearer, err
 }
 
-// smoothPeriods returns the periods of waves: the clear peaks of a periodogram of the whole series, or of what its seasons leave,
-// and the highest peak if its wave is most of the series, since a few cycles are too few for a clear peak. A wave must also gain
-// as much as other seasons, in the observations and in what an AR(1) leaves of them.
+// smoothPeriods returns the periods of waves: the clear peaks of a periodogram of the whole series, or of its residuals without
+// the seasons. Since few cycles make no clear peak, the highest peak also counts if its wave is most of the series. A wave must
+// gain as much as other seasons, in the observations and in their AR(1) residuals.
 func smoothPeriods(ctx context.Context, s *series.Series, v *view) (periods []float64, err error) {
 	if s.Errors != nil { // the periodogram has no weights
 		return nil, nil
 	}
-	const most = 0.5 // of the variance about a cubic
+	const most = 0.5 // of the variance that a cubic leaves
 	if len(v.at) < len(s.X) {
 		rest, err := withoutMean(s, s.Y)
 		if err != nil {

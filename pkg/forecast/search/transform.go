@@ -9,9 +9,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// scaledLog is the transform θ = exp(s·u). With s the standard error of log θ, a step of one in u changes the loss about
-// equally for every parameter, and L-BFGS needs a fraction of the evaluations. A gradient g in u means that the loss can fall by
-// about g²/2 nats. θ is at least least: leastNoise for the noise, 0 for other parameters.
+// scaledLog is the transform θ = exp(s·u). If s is the standard error of log θ, a step of one in u changes the loss about equally
+// for every parameter, and L-BFGS needs a fraction of the evaluations. A gradient g in u means that the loss can fall by about
+// g²/2 nats. θ is at least the field least: leastNoise for the noise, 0 for other parameters.
 type scaledLog struct{ s, least float64 }
 
 var _ transform.Transform = scaledLog{}
@@ -27,14 +27,14 @@ func (t scaledLog) Slope(u float64) float64 {
 	return 0
 }
 
-// guess is the assumed standard error of log θ before anything is known of a parameter.
+// guess is the standard error of log θ that is assumed before training.
 const guess = 0.3
 
-// scaled returns m with transforms scaledLog. Their scales are guesses of standard errors: at most a fifth of a cycle over the
-// span for a period, guess for any other parameter.
+// scaled returns m with transforms scaledLog. The standard errors are guesses: at most a fifth of a cycle over the span for a
+// period, guess for any other parameter.
 func scaled(m gppl.Model, span float64) gppl.Model {
 	for _, p := range m.Params() {
-		if p.IsFixed() || p.Role == gppl.RoleLocation { // of any sign
+		if p.IsFixed() || p.Role == gppl.RoleLocation { // a location has any sign
 			continue
 		}
 		s := guess

@@ -12,9 +12,9 @@ import (
 // Trends are the values of Options.Trend: mean functions whose coefficients are learnt. "auto", or "", compares them.
 var Trends = []string{"auto", "none", "linear", "quadratic"}
 
-// trendVariance is the prior variance of the coefficients of a trend, for the standardised series and x scaled to [−1, 1]: a
-// trend that explains all of the series then has a slope of √3. With a prior, likelihoods with and without a trend can be
-// compared, and a trend that the data do not show stays near zero.
+// trendVariance is the prior variance of the coefficients of a trend, for the standardised series and x scaled to [−1, 1]; a
+// trend that explains all of the series has a slope of √3 there. The prior makes likelihoods with and without a trend comparable,
+// and keeps a trend that the data do not show near zero.
 const trendVariance = 4
 
 // meanOf returns the mean function for a trend and the regressors of x. It is nil without both, since the series is standardised.
@@ -34,9 +34,9 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	return series.WithRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil
 }
 
-// slopeVariance and levelVariance are the prior variances of most models. In series of fewer than lasting observations
-// briefSlope replaces slopeVariance: a slope that has lasted is extrapolated, one that only a few observations show is damped. On
-// the development half of M3, 0.3 did best of 0.1, 0.3, 1 and 4 on the yearly series, which have 14 to 41 observations, and 1 did
+// slopeVariance and levelVariance are the prior variances of most models. Series of fewer than lasting observations have
+// briefSlope in place of slopeVariance: a slope is extrapolated if it has lasted, and damped if few observations show it. On the
+// development half of M3, 0.3 did best of 0.1, 0.3, 1 and 4 on the yearly series, which have 14 to 41 observations, and 1 did
 // best of 0.3, 1 and 3 on the others. A variance in proportion to the length was no better.
 const (
 	slopeVariance = 1

@@ -40,7 +40,7 @@ func (p *policy) try(all ...proposed) error {
 		}
 	}
 	each := len(batch)
-	if p.options.Budget > 0 { // the cost of each decides whether the next is tried
+	if p.options.Budget > 0 { // the cost of each determines whether the next is tried
 		each = 1
 	}
 	for some := range slices.Chunk(batch, max(1, each)) {
@@ -56,22 +56,22 @@ func (p *policy) try(all ...proposed) error {
 	return nil
 }
 
-// same reports whether another trial is of the same structure, at the same place.
+// same reports whether another trial has the same structure and place.
 func (t *trial) same(o *trial) bool {
 	return o.scale == t.scale && o.Trend == t.Trend && o.structure == t.structure
 }
 
-// BudgetSpent is the reason why an analysis with models that were not tried does no optional work.
+// BudgetSpent explains why an analysis with untried models does no optional work.
 const BudgetSpent = "the budget was used up by the fit"
 
 // overspent reports whether the trainings have used up the budget and at least one has succeeded. Evaluations can cost far more
-// than planned: if the noise vanishes, only dense algebra is left. Costs are predicted, so that the clock decides nothing.
+// than planned, for example by dense algebra where the noise vanishes. Costs are predicted, so the clock determines nothing.
 func (p *policy) overspent() bool {
 	budget := p.options.Budget.Seconds()
 	return budget > 0 && p.spent > budget && slices.ContainsFunc(p.trials, func(t *trial) bool { return t.Error == "" })
 }
 
-// places returns where a proposal is to be tried.
+// places returns the places where a proposal is to be tried.
 func (p *policy) places(q proposal) (all []place) {
 	if q.only != nil {
 		return []place{*q.only}
@@ -105,7 +105,7 @@ func (p *policy) begin(q proposal, mean gppl.Mean) gppl.Model {
 	return m
 }
 
-// structure names a sum of a candidate by its terms and their periods, in any order of terms; periods within 5 % count as equal.
+// structure names a sum of a candidate by its sorted terms and their periods; periods within 5 % count as equal.
 func structure(of candidate, terms []gppl.Kernel) string {
 	names := make([]string, len(terms))
 	for i, t := range terms {
@@ -141,12 +141,12 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 	return m
 }
 
-// train trains trials on their scales, several at once, or takes their stored outcomes. The result is as if they were trained one
-// after the other: the evidence of each waits for those before it. A model that cannot be trained is not an error: the trial says
-// why. train returns an error if ctx ends, or if a trial cannot be stored.
+// train trains trials on their scales, several at once, or takes their stored outcomes. The result is the same as if they were
+// trained one after the other, since the evidence of each waits for those before it. If a model cannot be trained its trial says
+// why. train returns an error only if ctx ends, or if a trial cannot be stored.
 func (p *policy) train(all []*trial) error {
 	errs := make([]error, len(all))
-	weighed := make([]chan struct{}, len(all)+1) // closed once the evidence of all before an index is known
+	weighed := make([]chan struct{}, len(all)+1) // the i-th is closed when the evidence of all trials before i is known
 	for i := range weighed {
 		weighed[i] = make(chan struct{})
 	}
@@ -161,7 +161,7 @@ func (p *policy) train(all []*trial) error {
 	return cmp.Or(errs...)
 }
 
-// trainOne trains a trial. It computes the evidence once the channel turn is closed.
+// trainOne trains a trial. It computes the evidence when the channel turn is closed.
 func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
 	v := p.scales[t.scale]
 	t.cost = 0
@@ -169,7 +169,7 @@ func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
 	return p.learn(t, turn)
 }
 
-// learn trains a trial; if it cannot be trained, the trial says why. It returns an error if ctx ends.
+// learn trains a trial; if that fails, the trial says why. It returns an error only if ctx ends.
 func (p *policy) learn(t *trial, turn <-chan struct{}) error {
 	err := p.fill(t, turn)
 	if p.ctx.Err() != nil {
@@ -254,7 +254,7 @@ func (p *policy) beliefs(of candidate, m gppl.Model, v YScale) beliefs {
 			continue
 		}
 		switch i := slices.IndexFunc(p.seasons, func(s season) bool { return s.fixed && s.period == q.Value }); {
-		case i >= 0 && p.seasons[i].shown: // the data chose it, though it is held at a whole number of steps
+		case i >= 0 && p.seasons[i].shown: // the data chose the period, although it is held at a whole number of steps
 			b.chosen += math.Log(max(1, p.extent.span/(2*p.extent.step)))
 		case i >= 0 && p.seasons[i].faint:
 			b.chosen += faintOdds
@@ -267,18 +267,18 @@ func (p *policy) beliefs(of candidate, m gppl.Model, v YScale) beliefs {
 }
 
 // settings returns the settings of a training on n observations. With a budget, an evaluation that takes much longer than planned
-// counts as several: by dense algebra, for example, if the noise has vanished.
+// counts as several. This happens where the noise vanishes and only dense algebra is left.
 func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
 	if p.options.Budget > 0 {
-		const longer = 8 // times
+		const longer = 8 // as long
 		s.EvaluationSeconds = longer * evaluationSeconds(n, toeplitzPairs(p.series, n))
 	}
 	return p.progress.settings(t.Name(), "training", s)
 }
 
-// information approximates the information of n observations at theta, in the log of all parameters, plus that of their priors. A
-// training on other observations gave that of the parameters with priors, in proportion to their number; that of others is 0. It
-// is nil before any training.
+// information approximates the information of n observations at theta, in the log of all parameters, plus that of their priors.
+// Earlier training on other observations gave it for the parameters with priors; it is scaled to n, and 0 for other parameters.
+// It is nil before any training.
 func (t *trial) information(priors beliefs, theta []float64, n int) *mat.SymDense {
 	free := priors.places()
 	if t.curvature == nil || len(free) == 0 || t.curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {

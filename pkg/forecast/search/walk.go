@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// laplaceWalk has the methods of a walker whose walk is a Laplace kernel.
+// laplaceWalk implements the methods of a walker whose walk is a Laplace kernel.
 type laplaceWalk struct{}
 
 func (laplaceWalk) reach(first gppl.Kernel) float64 {
@@ -27,7 +27,7 @@ func fixWalk(m gppl.Model) gppl.Model {
 	return m
 }
 
-// walkPrior is the prior of the variance of a walk, the first term of a model: a step has the given median variance. Models
+// walkPrior is the prior of the variance of a walk, the first term of a model; step is the median variance of one step. Models
 // without the walk, which a search for shifts also tries, have no such prior.
 func walkPrior(of walker, m gppl.Model, i int, e extent, step float64) (p prior.LogNormal, ok bool) {
 	reach := of.reach(SumTerms(m.Kernel)[0])
@@ -37,7 +37,7 @@ func walkPrior(of walker, m gppl.Model, i int, e extent, step float64) (p prior.
 	return prior.LogNormal{Mu: math.Log(step * reach / (2 * e.step)), Sigma: 1.5}, true
 }
 
-// nameBehind appends the names of the terms after the first to name, that of the first.
+// nameBehind appends the names of the terms after the first to name, which stands for the first.
 func nameBehind(name string, terms []gppl.Kernel) string {
 	for _, t := range terms[1:] {
 		name += " + " + KernelName(t)
@@ -45,11 +45,11 @@ func nameBehind(name string, terms []gppl.Kernel) string {
 	return name
 }
 
-// walker is a candidate whose models begin with a walk: a term whose level wanders, since the lengthscale beyond which it
-// returns, its reach, is held far beyond the data. Names keep it as the first term.
+// walker is a candidate whose models begin with a walk, a term whose level wanders: the lengthscale beyond which it returns, its
+// reach, is held far beyond the data. Names keep it as the first term.
 type walker interface {
 	candidate
-	// reach returns the reach of a walk; 0 for another first term, which a search for shifts tries instead of the walk.
+	// reach returns the reach of a walk, or 0 for another first term, which a search for shifts tries in place of the walk.
 	reach(first gppl.Kernel) float64
 	// lasts reports whether a search for shifts keeps the walk instead of trying shifts alone.
 	lasts() bool
@@ -61,7 +61,7 @@ func (c Candidate) Wanders(k gppl.Kernel) bool {
 	return ok && w.reach(SumTerms(k)[0]) > 0
 }
 
-// walkReach is the lengthscale over the range of x: over a horizon of a third of the range, the walk returns to its mean by 3 %.
+// walkReach is the lengthscale over the range of x. Over a horizon of a third of the range, the walk returns to its mean by 3 %.
 const walkReach = 10
 
 // stepVariance is the prior median of the variance of one step of a random walk, on the standardised series.

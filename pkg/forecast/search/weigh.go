@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Weigh returns the series to learn from: with Student-t noise it has the weights of the observations, and models are of y.
+// Weigh returns the series to learn from. With Student-t noise its observations have weights, and y itself is modelled.
 func (o *Options) Weigh(ctx context.Context, s *series.Series) (*series.Series, error) {
 	if s.Student == nil {
 		return s, nil
@@ -20,9 +20,9 @@ func (o *Options) Weigh(ctx context.Context, s *series.Series) (*series.Series, 
 	return weighted(ctx, s)
 }
 
-// weighted returns the series with the degrees of freedom of its noise and the weights w of its observations, as relative errors
-// w^−½. Models then learn the noise as the squared scale σ² of the distribution; an observation has σ²/w. Both come from a
-// first model, a Matérn 3/2 with a linear trend, which a state space takes in O(n): observe.FitRobust.
+// weighted returns the series with the degrees of freedom of its noise, and the weights w of its observations as relative errors
+// w^−½. Models then learn the noise as the squared scale σ² of the distribution; an observation has σ²/w. Weights and degrees of
+// freedom come from a first model, a Matérn 3/2 with a linear trend, which a state space evaluates in O(n): observe.FitRobust.
 func weighted(ctx context.Context, s *series.Series) (*series.Series, error) {
 	if s.Counting != nil || s.Bounds != nil || s.Errors != nil && s.Student.Nu == 0 {
 		return nil, errors.New("noise of a Student-t distribution is not combined with counts, bounds or known errors")
@@ -48,7 +48,7 @@ func weighted(ctx context.Context, s *series.Series) (*series.Series, error) {
 	}
 	out := *s
 	out.Student, out.ErrorName, out.Relative = &series.Student{Nu: robust.Nu}, "", true
-	out.Errors = slices.Repeat([]float64{1}, from) // earlier observations count as not far off
+	out.Errors = slices.Repeat([]float64{1}, from) // earlier observations have full weight
 	for _, w := range robust.Weights {
 		out.Errors = append(out.Errors, 1/math.Sqrt(w))
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// widen adds to the finalists of a long uneven series, if far more observations are then learnt from than were compared: the best
-// sum with a signal, with signals of another smoothness in its place. The latest observations alone hardly tell the smoothness of
-// a curve that is slow beside them, so these sums are compared on as many, thinned over the whole span. Added are those near the
-// best of them that the engines can take. Seasons are seen in few of their cycles, and such sums are expensive beside one: if the
-// best has a season, none is tried.
+// widen adds finalists for a long uneven series, if many more observations are learnt from than were compared. The latest
+// observations alone hardly show how smooth a slow curve is. The best sum with a signal is therefore compared with the sums that
+// have signals of another smoothness in its place, on as many observations thinned over the whole span. Those near the best of
+// them that the engines can take are added. If the best sum has a season, none is tried: thinned observations show few of its
+// cycles, and such sums are expensive on uneven series.
 func (p *policy) widen(kept []*trial) ([]*trial, error) {
 	if !p.series.NeedsDense() || len(p.options.Kernels) > 0 || p.some != nil || p.series.Approximated() ||
 		hasPeriod(kept[0].model.Kernel) {
@@ -50,7 +50,7 @@ func (p *policy) widen(kept []*trial) ([]*trial, error) {
 		all = append(all, t)
 	}
 	if !slices.ContainsFunc(all, func(t *trial) bool { return !slices.ContainsFunc(kept, t.same) }) {
-		return kept, nil // all smoothnesses are finalists
+		return kept, nil // every smoothness is a finalist already
 	}
 	if err := p.train(all); err != nil {
 		return nil, err

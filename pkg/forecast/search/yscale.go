@@ -17,12 +17,12 @@ import (
 // Logs are the values of Options.Log: whether log y is modelled. "auto", or "", compares both scales if all y are positive.
 var Logs = []string{"auto", "never", "always"}
 
-// YScale is the standardised series on a scale of y, y or log y, as a model sees it.
+// YScale is the standardised series on a scale, y or log y, with what a model needs.
 type YScale struct {
 	log     bool
 	Scaling dataset.Scaling // of y, or of log y
 	Data    gppl.Data
-	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
+	// offset is added to the NLL of the standardised values to give the NLL of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
 	// makes likelihoods of y and of log y comparable.
 	offset  float64
 	Warp    series.Warp // of log y, or of y that is censored; nil for y itself
@@ -31,7 +31,7 @@ type YScale struct {
 	ends    *ends       // nil unless values at a bound are censored: data are then a Gaussian approximation once linearised
 }
 
-// NewYScale returns the observations from ≤ i < to as a model sees them, standardised by themselves.
+// NewYScale returns the observations from ≤ i < to, standardised by themselves.
 func NewYScale(s *series.Series, from, to int, log bool) (YScale, error) {
 	if c := s.Counting; c != nil {
 		return YScale{Scaling: dataset.Scaling{Mean: c.Part(from, to).CentreOf(s.Y[from:to]), Scale: 1}}.overCounts(s, from, to)
@@ -63,7 +63,7 @@ func (v YScale) transformed(y []float64) ([]float64, error) {
 	return g, nil
 }
 
-// Over returns the observations from ≤ i < to on this scale, in its standardisation.
+// Over returns the observations from ≤ i < to on this scale, with its standardisation.
 func (v YScale) Over(s *series.Series, from, to int) (YScale, error) {
 	if s.Counting != nil {
 		return v.overCounts(s, from, to)
@@ -103,7 +103,7 @@ func (v YScale) Over(s *series.Series, from, to int) (YScale, error) {
 	return v, nil
 }
 
-// ofSpread returns the scale with at most n of the latest rows of a series, in their standardisation; itself if they are no more.
+// ofSpread returns the scale with n of the latest rows of a series, with its standardisation; if rows ≤ n, the scale itself.
 func (v YScale) ofSpread(s *series.Series, rows, n int) (YScale, error) {
 	if rows <= n {
 		return v, nil
@@ -173,10 +173,10 @@ func (v YScale) loss(ctx context.Context, m gppl.Model, shape float64, opts ...g
 // trainTolerance is the error of an engine while training, in nats per observation; compared values have the default.
 const trainTolerance = 1e-4
 
-// slowest is the number of seconds that an evaluation may always take, whatever it takes at the start.
+// slowest is the number of seconds that an evaluation may always take, however fast the first one was.
 const slowest = 1
 
-// ends are the bounds of censored values, standardised, with the observations as they are.
+// ends holds the bounds of censored values, standardised, and the observations themselves.
 type ends struct {
 	limits observe.Limits
 	raw    gppl.Data
@@ -192,7 +192,7 @@ func (v YScale) endsOf(b *series.Bounds) *ends {
 // propagated returns the observations as Gaussian ones, by expectation propagation at a model.
 func (v YScale) propagated(ctx context.Context, m gppl.Model) (YScale, error) {
 	var from *gppl.Data
-	if v.Data.Errors != nil && v.Data.Len() == v.ends.raw.Len() { // at another model
+	if v.Data.Errors != nil && v.Data.Len() == v.ends.raw.Len() { // already propagated at another model
 		from = &v.Data
 	}
 	data, nats, err := observe.Censored(ctx, m, v.ends.raw, v.ends.limits, from, gppl.WithTolerance(trainTolerance))

@@ -26,17 +26,18 @@ type Axis struct {
 	Months int `json:"months,omitempty"`
 	// Backward says that x is minus a column that counts back in time, as ages do (ReadOptions.Backward).
 	Backward bool `json:"backward,omitempty"`
-	// Day, unless 0, is the day on which months begin on an axis of years whose months are all equally long; 31 for their last day.
+	// Day is the day on which months begin, 31 for their last day, on an axis of years whose months are equally long; 0 on other
+	// axes.
 	Day int `json:"day,omitempty"`
 	// Clock says that the dates have times of day, which are then written.
 	Clock bool `json:"clock,omitempty"`
-	// Local says that times were written without a time zone, and so are those of Text; otherwise they end in Z.
+	// Local says that times were written without a time zone; Text then writes none. Other times end in Z.
 	Local bool `json:"local,omitempty"`
-	// Period is what dates name instead of a day: "month", "quarter", "half-year", "week", "year" or "fiscal year", written 1987-04,
-	// 1995-Q1, 1995-H1, 2019-W07, 1995 or 1995/96; "" for days.
+	// Period is what dates stand for instead of a day: "month", "quarter", "half-year", "week", "year" or "fiscal year", written
+	// 1987-04, 1995-Q1, 1995-H1, 2019-W07, 1995 or 1995/96; "" for days.
 	Period string `json:"period,omitempty"`
-	// Decimals, unless 0, is the number of decimals that numbers are written with, that of the file: x differs from the numbers
-	// there by rounding or by the lengths of months and years.
+	// Decimals is the number of decimals of the numbers in the file, to which Text rounds, since x differs from these by rounding
+	// or by the lengths of months and years; 0 if x are written as they are.
 	Decimals int `json:"decimals,omitempty"`
 	// Monthly says that the numbers are years whose months are a twelfth each. Told names the months; files keep the numbers.
 	Monthly bool `json:"monthly,omitempty"`
@@ -72,7 +73,7 @@ func DateAxis(name string, seconds []float64) Axis {
 	return a
 }
 
-// sinceEpoch is t in seconds since 1970, and instant the reverse, to a microsecond.
+// sinceEpoch returns t in seconds since 1970, and instant the reverse, to a microsecond.
 func sinceEpoch(t time.Time) float64 { return float64(t.Unix()) + 1e-9*float64(t.Nanosecond()) }
 
 func instant(seconds float64) time.Time {
@@ -80,11 +81,11 @@ func instant(seconds float64) time.Time {
 	return time.Unix(int64(whole), int64(math.Round(1e6*(seconds-whole)))*1000).UTC()
 }
 
-// lastOfMonth is the day of dates that are the last of their months.
+// lastOfMonth is the Day of dates that are the last of their months.
 const lastOfMonth = 31
 
 // calendarMonths returns the most common distance in months between dates that share the day of the month and the time of day,
-// and that day; or between last days of months, and 31. For other dates it returns 0.
+// and that day. For dates that are the last of their months the day is lastOfMonth. For other dates it returns 0.
 func calendarMonths(seconds []float64) (months, day int) {
 	count := map[int]int{}
 	first := instant(seconds[0])
@@ -132,7 +133,7 @@ func (a Axis) place(x float64) float64 {
 	return x
 }
 
-// Time returns the date at x, to the microsecond or as exactly as float64 holds it. It panics on an axis of numbers.
+// Time returns the date at x, to a microsecond or as exactly as float64 allows. It panics on an axis of numbers.
 func (a Axis) Time(x float64) time.Time {
 	if !a.Dates {
 		panic("series: Axis.Time: x is no date")
@@ -143,13 +144,13 @@ func (a Axis) Time(x float64) time.Time {
 	return instant(sinceEpoch(a.Origin) + (x-a.Zero)*unitSeconds[a.Unit])
 }
 
-// oldPeriod is a half-year or a fiscal year, as Text writes them for models of earlier releases.
+// oldPeriod matches a half-year or a fiscal year as models of earlier releases have it.
 var oldPeriod = regexp.MustCompile(`^(\d{4})(?:-(H[12])|/\d{2})$`)
 
 // fiscalYear is the period of dates such as 1995/96, which begins with the first of its years.
 const fiscalYear = "fiscal year"
 
-// periodText writes a date as the period that it begins, in a form that Axis.Parse reads; ok is false for a date within one.
+// periodText writes a date as the period that it begins, in a form that Axis.Parse reads; ok is false if it begins none.
 func periodText(period string, t time.Time) (text string, ok bool) {
 	switch period {
 	case "month":
@@ -179,20 +180,20 @@ func (a *Axis) takePeriod(period string, seconds []float64) {
 	a.Period = period
 }
 
-// Text returns x as it is written in tables and csv files: a date in ISO form, the month, quarter, half-year, week or year that
-// it begins, or the number.
+// Text returns x as tables and csv files have it: a date in ISO form, the month, quarter, half-year, week or year that begins at
+// it, or the number.
 func (a Axis) Text(x float64) string {
 	if !a.Dates {
 		if a.Decimals > 0 {
 			return strconv.FormatFloat(roundTo(x, a.Decimals), 'f', -1, 64)
 		}
-		const digits = 15 // as many as decimal numbers keep in float64: seconds since 1970 to 10 µs
+		const digits = 15 // that a decimal number keeps in float64: seconds since 1970 to 10 µs
 		return strconv.FormatFloat(x, 'g', digits, 64)
 	}
 	t := a.Time(x)
 	switch {
 	case !a.Clock:
-		t = t.Add(12 * time.Hour) // rounding must not end in the day before
+		t = t.Add(12 * time.Hour) // rounding must not give the day before
 		if text, begins := periodText(a.Period, t); begins {
 			return text
 		}
@@ -208,7 +209,7 @@ func (a Axis) Text(x float64) string {
 	return t.Format("2006-01-02T15:04:05.999Z07:00")
 }
 
-// Told returns x as a table for a reader has it: the month for years that are months (Monthly), and otherwise Text.
+// Told returns x for a table that a reader sees: the month if x are years in twelfths (Monthly), and otherwise Text.
 func (a Axis) Told(x float64) string {
 	if a.Monthly {
 		return a.month(x).Format("2006-01")
@@ -216,14 +217,14 @@ func (a Axis) Told(x float64) string {
 	return a.Text(x)
 }
 
-// month returns the month that begins at x or contains it, on an axis of years that are months.
+// month returns the month that begins at x or contains it, on an axis of years in twelfths.
 func (a Axis) month(x float64) time.Time {
-	const rounding = 0.01 // of a month: the numbers have few decimals
+	const rounding = 0.01 // months, since the numbers have few decimals
 	year, part := math.Modf(x)
 	return time.Date(int(year), 1+time.Month(math.Floor(12*part+rounding)), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// Words returns x as a sentence names it: "December 2024", "Saturday, 17 May 2025", "17 May 2025, 23:06" or "depth 12.5".
+// Words returns x for a sentence: "December 2024", "Saturday, 17 May 2025", "17 May 2025, 23:06" or "depth 12.5".
 func (a Axis) Words(x float64) string {
 	if a.Monthly {
 		return a.month(x).Format("January 2006")
@@ -237,7 +238,7 @@ func (a Axis) Words(x float64) string {
 	case a.Clock:
 		return t.Round(time.Minute).Format("2 January 2006, 15:04")
 	default:
-		t = t.Add(12 * time.Hour) // rounding must not end in the day before
+		t = t.Add(12 * time.Hour) // rounding must not give the day before
 		text, begins := periodText(a.Period, t)
 		switch {
 		case begins && a.Period == "month", a.Months == 1 && (a.Day == 1 || a.Day == lastOfMonth):
@@ -251,7 +252,7 @@ func (a Axis) Words(x float64) string {
 	}
 }
 
-// Texts is Text of each x.
+// Texts returns the Text of each x.
 func (a Axis) Texts(x []float64) []string {
 	var texts []string
 	for _, at := range x {
@@ -260,7 +261,7 @@ func (a Axis) Texts(x []float64) []string {
 	return texts
 }
 
-// column is the name of the column of x in a file.
+// column returns the name of the column of x in a file.
 func (a Axis) column() string {
 	if a.Backward {
 		return strings.TrimPrefix(a.Name, "−")
@@ -278,7 +279,7 @@ func (a Axis) Parse(text string) (float64, error) {
 		}
 		return v, nil
 	}
-	if m := oldPeriod.FindStringSubmatch(text); m != nil { // of a model of an earlier release
+	if m := oldPeriod.FindStringSubmatch(text); m != nil { // in a model of an earlier release
 		text = m[1]
 		if m[2] == "H2" {
 			text += "-07"
@@ -294,7 +295,7 @@ func (a Axis) Parse(text string) (float64, error) {
 	return a.fromSeconds(sinceEpoch(t)), nil
 }
 
-// Label names the axis, with its unit if it has numbers: "date", "depth (m)".
+// Label names the axis and, if it has numbers, its unit: "date", "depth (m)".
 func (a Axis) Label() string {
 	name := cmp.Or(a.Name, "x")
 	if a.Dates || strings.EqualFold(a.Unit, name) {
@@ -306,7 +307,7 @@ func (a Axis) Label() string {
 // Length writes a distance on the axis with its unit.
 func (a Axis) Length(d float64) string { return a.LengthTo(d, 4) }
 
-// LengthTo is Length with a number of digits.
+// LengthTo writes a distance on the axis with its unit, rounded to a number of digits.
 func (a Axis) LengthTo(d float64, digits int) string {
 	text := significant(d, digits)
 	switch {
@@ -338,13 +339,13 @@ func plural(v float64, unit string, digits int) string {
 	return text + " " + unit + "s"
 }
 
-// significant writes v rounded to some digits, at most four: 1200 with two.
+// significant writes v rounded to a number of digits, at most four: 1200 has two.
 func significant(v float64, digits int) string {
-	const plain = 9 // digits before the point up to which there is no power of ten
+	const plain = 9 // digits before the point up to which no power of ten is written
 	return strconv.FormatFloat(text.Rounded(v, digits), 'g', plain, 64)
 }
 
-// after returns x plus a number of steps: of a.Months calendar months, or of length step if a.Months is 0.
+// after returns x plus a number of steps. A step is a.Months calendar months, or of length step if a.Months is 0.
 func (a Axis) after(x, step float64, steps int) float64 {
 	if a.Months == 0 {
 		return x + step*float64(steps)
@@ -354,7 +355,7 @@ func (a Axis) after(x, step float64, steps int) float64 {
 	}
 	t := a.Time(x).Add(time.Millisecond).Truncate(time.Second)
 	day := t.Day()
-	if t.AddDate(0, 0, 1).Day() == 1 { // the last of a month: so are the days after it
+	if t.AddDate(0, 0, 1).Day() == 1 { // x is the last day of a month: so are its successors
 		day = lastOfMonth
 	}
 	month := time.Date(t.Year(), t.Month()+time.Month(a.Months*steps), 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
@@ -392,8 +393,8 @@ func (a Axis) monthsAt(s float64) float64 {
 // secondsAt is the inverse of monthsAt.
 func (a Axis) secondsAt(months float64) float64 {
 	const (
-		rounding = 1e-9 // of x in months: a few milliseconds
-		most     = 12e6 // months: a million years
+		rounding = 1e-9 // of x in months, a few milliseconds
+		most     = 12e6 // months, a million years
 	)
 	months = max(-most, min(months, most))
 	k := math.Floor(months + rounding)
@@ -405,7 +406,7 @@ func (a Axis) secondsAt(months float64) float64 {
 	return begin + part*(a.monthBegin(int(k)+1)-begin)
 }
 
-// Year is the length of the calendar's year on an axis of dates or of years.
+// Year returns the length of the calendar's year on an axis of dates or of years.
 func (a Axis) Year() float64 {
 	if a.Day > 0 {
 		return 1
@@ -418,7 +419,7 @@ func roundTo(v float64, decimals int) float64 {
 	return math.Round(v*p) / p
 }
 
-// yearSeconds is the mean year of the calendar.
+// yearSeconds is the mean length of the calendar's year.
 const yearSeconds = 365.2425 * 86400
 
 const Largest = 1e140

@@ -9,22 +9,23 @@ import (
 )
 
 // Bounds are limits that the values of a series cannot leave, such as 0 and 100 for per cent, or 0 and +Inf for amounts. Models
-// are then of the log odds of y between the bounds instead of log y or, if Censored, of y as if it had no bounds, whose values
-// at a bound are only known to be at it or beyond.
+// then describe the log odds of y between the bounds instead of log y. If Censored, they describe y as if it had no bounds, and a
+// value at a bound only tells that y lies there or beyond.
 type Bounds struct {
 	Lo, Hi float64 // ±Inf for none
-	// Beyond is the distance outside the bounds at which the log odds are infinite: 0 or, if values lie at a bound or so near to one
-	// that their log odds are odd, the one at which the log odds are likeliest to be normal.
+	// Beyond is the distance outside the bounds at which the log odds are infinite. It is 0 unless values lie at a bound, or so
+	// close that their log odds are outliers; it is then chosen so that the log odds are likeliest to be normal.
 	Beyond float64
-	// Censored says that values at a bound are censored. Of amounts, which have no upper bound, models may also be of a Root of the
-	// distance from the lower bound, the second, third or fourth one, at which the values are likeliest to be normal; 0 for none.
+	// Censored says that values at a bound are censored. Models of amounts, which have no upper bound, may also describe a Root
+	// of the distance from the lower bound: the second, third or fourth one, whichever makes the values likeliest to be normal; 0
+	// for none.
 	Censored bool
 	Root     int
-	// Because is the reason for bounds that were not asked for; "" for others.
+	// Because is the reason why bounds were set although nobody asked for them; "" if somebody did.
 	Because string
 }
 
-// boundsJSON is the form in a file: JSON has no infinite numbers.
+// boundsJSON has the form of Bounds in a file: JSON has no infinite numbers.
 type boundsJSON struct {
 	Lo       *float64 `json:"lo,omitempty"`
 	Hi       *float64 `json:"hi,omitempty"`
@@ -62,7 +63,7 @@ func (b *Bounds) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// ParseBounds reads LO,HI, of which one may be empty.
+// ParseBounds reads LO,HI; one of them may be empty.
 func ParseBounds(text string) (*Bounds, error) {
 	low, high, ok := strings.Cut(text, ",")
 	number := func(text string, none int) (float64, error) {
@@ -82,7 +83,7 @@ func ParseBounds(text string) (*Bounds, error) {
 	return b, nil
 }
 
-// open reports whether one of the bounds is none, so that there are no log odds.
+// open reports whether a bound is infinite, so that there are no log odds.
 func (b *Bounds) open() bool { return math.IsInf(b.Lo, 0) || math.IsInf(b.Hi, 0) }
 
 func (b *Bounds) check() error {
@@ -102,7 +103,7 @@ func (b *Bounds) At(y float64) bool { return y == b.Lo || y == b.Hi }
 // Censored reports whether values at a bound are censored.
 func (s *Series) Censored() bool { return s.Bounds != nil && s.Bounds.Censored }
 
-// Approximated reports whether the observations are Gaussian only by an approximation at a model: counts, and censored values.
+// Approximated reports whether the observations are Gaussian only by an approximation at a model. Counts and censored values are.
 func (s *Series) Approximated() bool { return s.Counting != nil || s.Censored() }
 
 // holds returns an error for a value beyond the bounds.

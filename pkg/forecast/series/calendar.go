@@ -69,7 +69,7 @@ func (a Axis) Season(period float64) string {
 // UnnamedSeason precedes the length of a season that has no name.
 const UnnamedSeason = "season of "
 
-// SeasonsOf returns the seasons of the terms and factors that have a period, in their order.
+// SeasonsOf names the period of each periodic term and factor, in order.
 func (s *Series) SeasonsOf(terms []gppl.Kernel) (seasons []string) {
 	for _, t := range terms {
 		for _, period := range PeriodsOf(t.Params()) {
@@ -79,7 +79,8 @@ func (s *Series) SeasonsOf(terms []gppl.Kernel) (seasons []string) {
 	return seasons
 }
 
-// LeastPeriods is the number of periods that a series must span, and of steps that a period must have, to be tried.
+// LeastPeriods is the number of periods that a series must span, and of steps that a period must have, for the period to be
+// tried.
 const LeastPeriods = 1.5
 
 // ParsePeriod reads a period and returns it in the unit of the axis. If x are dates, it is a length with a unit (1y, 3mo, 52w,
@@ -119,7 +120,7 @@ var periodUnits = map[string]float64{
 	"h": 3600, "hour": 3600, "hours": 3600, "min": 60, "minutes": 60, "s": 1, "seconds": 1,
 }
 
-// PeriodsOf returns the periods among parameters.
+// PeriodsOf returns the values of the periods among parameters.
 func PeriodsOf(params []gppl.Param) (periods []float64) {
 	for _, p := range params {
 		if p.Role == gppl.RolePeriod {

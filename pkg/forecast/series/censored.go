@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	severalAt    = 3    // the fewest values at a bound that may be censored
-	fewestZeros  = 5    // exact zeros of amounts, by number and by share
-	zeroShare    = 0.05 // of the values
-	nearZero     = 0.5  // the largest ratio of the lower decile of amounts above 0 to their median: they reach down to 0
-	fewestValues = 20   // observations
+	severalAt    = 3    // fewest values at a bound that may be censored
+	fewestZeros  = 5    // fewest exact zeros of amounts
+	zeroShare    = 0.05 // least share of exact zeros
+	nearZero     = 0.5  // largest ratio of the lower decile of the positive amounts to their median, so that they reach down to 0
+	fewestValues = 20   // fewest observations
 )
 
-// guessAmounts returns the bounds of values that are plainly amounts which are often exactly 0, such as rain: none is negative,
-// at least five and one in twenty are 0, and the others reach down to it. It is nil for others, as where 0 stands for a missing
-// reading of values near 60, or for a day on which a shop is closed.
+// guessAmounts returns the bounds of values that are plainly amounts and often exactly 0, such as rain: none is negative, at
+// least five and one in twenty are 0, and the others reach down to 0. It returns nil for other values, such as those in which 0
+// stands for a missing reading near 60, or for a day on which a shop is closed.
 func guessAmounts(y []float64) *Bounds {
 	if len(y) < fewestValues || slices.Min(y) < 0 {
 		return nil
@@ -54,8 +54,8 @@ func (b *Bounds) setRoot(y []float64) {
 	}
 }
 
-// censored returns the bounds with censored values if at least three values lie at a bound and, as independent normal values,
-// they are likelier than by their log odds. A value at a bound is then one of those up to the next.
+// censored returns the bounds with censored values. likelier says that at least three values lie at a bound and that all, as
+// independent normal values, are likelier censored than by their log odds, where a value at a bound lies anywhere up to the next.
 func (b *Bounds) censored(y []float64, next float64) (c Bounds, likelier bool) {
 	at := 0
 	for _, v := range y {
@@ -72,11 +72,11 @@ func (b *Bounds) censored(y []float64, next float64) (c Bounds, likelier bool) {
 	return c, c.tobit(y, cut{b.Lo, b.Hi, 1}) > odds
 }
 
-// tobit returns the log likelihood of independent values that are normal on a scale, and end at the bounds, with the likeliest
-// mean and variance: by expectation and maximisation.
+// tobit returns the largest log likelihood of independent values that are normal on a scale and censored at the bounds (Tobin
+// 1958), over their mean and variance, by expectation and maximisation.
 func (b *Bounds) tobit(y []float64, scale cut) (nats float64) {
 	var n, sum, squares, slopes float64
-	var ends [2]float64 // how many are at the lower and at the upper bound
+	var ends [2]float64 // numbers of values at the lower and at the upper bound
 	for _, v := range y {
 		switch {
 		case v == b.Lo:

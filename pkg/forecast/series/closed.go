@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Next returns the x of a number of steps beyond the last observation: if there are regressors, the next at which they are known.
-// It is an error if these are fewer.
+// Next returns the x of a number of steps after the last observation. If there are regressors, x are the next places at which
+// they are known; it is an error if there are fewer.
 func (s *Series) Next(steps int) ([]float64, error) {
 	if s.Known == nil {
 		return s.after(s.X[len(s.X)-1], steps), nil
@@ -18,7 +18,7 @@ func (s *Series) Next(steps int) ([]float64, error) {
 	return ahead[:steps], nil
 }
 
-// after returns the given number of steps after x, skipping those at which the series never has an observation.
+// after returns the given number of steps after x, skipping the steps at which the series never has an observation.
 func (s *Series) after(x float64, steps int) []float64 {
 	out := make([]float64, 0, steps)
 	for k := 1; len(out) < steps; k++ {
@@ -30,13 +30,13 @@ func (s *Series) after(x float64, steps int) []float64 {
 }
 
 // Closed reports whether x is at a time of the day or week at which a series of hours or minutes never has an observation, such
-// as the nights of a shop. It is false for weekends of a daily series: of these a figure shows the days beside them.
+// as the nights of a shop. It is false for weekends of a daily series, where a figure joins Friday and Monday.
 func (s *Series) Closed(x float64) bool {
 	const days = 7
 	return s.closed.isClosed(x) && len(s.closed.closed) > days
 }
 
-// Rows returns the number of observations in a length on the axis, if none is missing at the steps that are not closed.
+// Rows returns the number of observations within a length on the axis if only closed steps lack one.
 func (s *Series) Rows(length float64) int {
 	open := 1.0
 	if s.closed != nil {
@@ -45,15 +45,15 @@ func (s *Series) Rows(length float64) int {
 	return int(math.Round(open * length / s.Step))
 }
 
-// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day;
-// one that is whole minutes but for 1 % then becomes these. Of a long series the latest 1000 observations, or 20 cycles of them,
-// tell: stock exchanges once were open on Saturdays.
+// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day. A
+// step within 1 % of whole minutes is set to these. In a long series only the latest 1000 observations count, or 20 cycles of
+// them: stock exchanges once were open on Saturdays.
 func (s *Series) findClosed() *closedTimes {
 	if !s.Axis.Dates || s.Axis.Months > 0 || !s.Even {
 		return nil
 	}
 	for _, cycle := range []float64{7 * unitSeconds["day"], unitSeconds["day"]} {
-		const many = 4 // steps of a cycle to an observation, beyond which most of one would be empty
+		const many = 4 // steps of a cycle for each observation; with more, most of a cycle would be empty
 		parts := cycle / (s.Step * unitSeconds[s.Axis.Unit])
 		n := math.Round(parts)
 		jittered := math.Abs(parts-n) > 0.01

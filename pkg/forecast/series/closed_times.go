@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// closedTimes are the times of the week, or of the day, at which a series of dates never has an observation: the weekends of a
-// stock exchange, the nights of a shop. A forecast steps over them. nil means none.
+// closedTimes are the times of the week, or of the day, at which a series of dates never has an observation, such as the weekends
+// of a stock exchange or the nights of a shop. A forecast skips them. nil means none.
 type closedTimes struct {
 	axis   Axis
 	cycle  float64 // seconds: a week or a day
 	first  float64 // x of step 0
-	closed []bool  // of each step of a cycle
-	latest int     // the number of latest observations that show it; 0: all
+	closed []bool  // for each step of a cycle
+	latest int     // number of latest observations that determine closed; 0: all
 }
 
-// find fills in what is closed, and reports whether some of the n steps are. Chance must not explain it: if a share p of the open
-// steps is missing, the probability that any step is missing in all of k cycles, of which there are two, is at most n·pᵏ.
+// find sets what is closed, and reports whether some of the n steps are. It must not be chance: if a share p of the open steps is
+// missing, the probability that any step is missing in all of k cycles, of which there must be two, is at most n·pᵏ.
 func (r *closedTimes) find(x []float64) bool {
 	const chance, least = 0.01, 2
 	cycles := math.Floor((x[len(x)-1] - x[0]) * unitSeconds[r.axis.Unit] / r.cycle)
@@ -63,7 +63,7 @@ func (r *closedTimes) open() float64 {
 	return open / float64(len(r.closed))
 }
 
-// between returns how many steps between two observations are closed.
+// between returns the number of closed steps between two observations.
 func (r *closedTimes) between(from, to float64) (closed int) {
 	if r == nil {
 		return 0
@@ -80,11 +80,11 @@ func (r *closedTimes) between(from, to float64) (closed int) {
 // note describes the closed times.
 func (r *closedTimes) note() string {
 	const forecast = "and the forecast has none there."
-	var days []string // of the closed steps
+	var days []string // of closed steps
 	for i, c := range r.closed {
 		if c {
 			at := r.first + float64(i)/float64(len(r.closed))*r.cycle/unitSeconds[r.axis.Unit]
-			days = append(days, r.axis.Time(at).Add(time.Minute).Weekday().String()) // rounding must not end in the day before
+			days = append(days, r.axis.Time(at).Add(time.Minute).Weekday().String()) // rounding must not give the day before
 		}
 	}
 	among, a := "There is no observation", "any"

@@ -12,17 +12,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// code is a value that may stand for a missing one, as -999 does.
+// code is a value that may stand for a missing one, such as -999.
 type code struct {
 	value float64
 	times int // occurrences
 }
 
-// endings are the ends of integers, and what a thermometer without contact reads.
+// endings are the extremes of integers, and the reading of a thermometer without contact.
 var endings = []float64{-32768, -32767, 32767, 65535, -2147483648, -2147483647, 2147483647, 4294967295, -127}
 
 // mayBeMissing reports whether programs and sensors write v for a missing value: 99, 999, … with or without a sign and decimals,
-// −777 and −888 and longer, one of endings, or a fill of NetCDF.
+// −777, −888 and longer, one of endings, or a fill value of NetCDF.
 func mayBeMissing(v float64) bool {
 	const least, leastFill = 99, 1e19
 	digits := strings.Replace(strconv.FormatFloat(math.Abs(v), 'f', -1, 64), ".", "", 1)
@@ -30,8 +30,8 @@ func mayBeMissing(v float64) bool {
 	return same && (digits[0] == '9' || v <= -777 && digits[0] >= '7') || slices.Contains(endings, v) || math.Abs(v) >= leastFill
 }
 
-// codesIn returns what may stand for missing values in y, and the range of all else: codes are further from it than half its
-// length, and no more often than the rest.
+// codesIn returns the values in y that may stand for missing ones, and the range of all others. A code is further from the range
+// than half its length, and no more frequent than all other values together.
 func codesIn(y []float64) (codes []code, least, most float64) {
 	times, others := map[float64]int{}, 0
 	least, most = math.Inf(1), math.Inf(-1)
@@ -51,11 +51,11 @@ func codesIn(y []float64) (codes []code, least, most float64) {
 	return codes, least, most
 }
 
-// lonely returns the index of the first or last observation if its distance from all others suggests a wrong x; else -1.
+// lonely returns the index of the first or last observation if its distance from all others suggests a wrong x; otherwise −1.
 func (s *Series) lonely() int {
 	const (
-		least = 10 // observations
-		apart = 5  // ranges of the others
+		least = 10 // fewest observations
+		apart = 5  // least distance from the others, over their range
 	)
 	n := len(s.X)
 	switch {
@@ -68,11 +68,11 @@ func (s *Series) lonely() int {
 	return -1
 }
 
-// Stuck returns the first and the last index of the longest run of equal values, not 0, if it is too long for chance: of a sensor
-// that was stuck, or of a gap that was filled. Elsewhere a value equals the one before it with a share q, and such a run
-// has a chance of about n·q^(values − 1). ok is false if there is none.
+// Stuck returns the first and the last index of the longest run of equal values other than 0, if the run is too long for chance:
+// the sensor was stuck, or a gap was filled. Elsewhere a value equals its predecessor with a share q, so that such a run has a
+// probability of about n·q^(values − 1). ok is false if there is none.
 func (s *Series) Stuck() (from, to int, ok bool) {
-	const least, unlikely = 10, 1e-6 // values, chance
+	const least, unlikely = 10, 1e-6 // values; probability
 	equal, run := 0, 0
 	for i := 1; i < len(s.Y); i++ {
 		if s.Y[i] != s.Y[i-1] {
@@ -92,21 +92,21 @@ func (s *Series) Stuck() (from, to int, ok bool) {
 	return from, to, float64(n)*math.Pow(q, float64(pairs)) < unlikely
 }
 
-// Lead returns what a reader must know first of a series: that a date may be wrong, or values may stand for missing ones; "" if
-// neither is suspected.
+// Lead returns the first thing to know about a series: a date may be wrong, or values may stand for missing ones; "" if neither
+// is suspected.
 func (s *Series) Lead() string {
 	lead, _ := s.Messages()
 	return lead.String()
 }
 
-// lead is Lead with its settings.
+// lead returns Lead with the settings that it names.
 func (s *Series) lead() dataset.Message {
 	lead, _ := s.Suspect()
 	return lead
 }
 
-// Suspect returns what may be wrong with the values of a series, and why tests of its past say little until this is settled; ""
-// for nothing.
+// Suspect returns what may be wrong with the values of a series, and why tests of its past say little until this is settled; both
+// are empty if nothing is suspected.
 func (s *Series) Suspect() (lead dataset.Message, why string) {
 	const coded = "it was learnt from values that may stand for missing ones, and tested on them"
 	if i := s.lonely(); i >= 0 {

@@ -6,9 +6,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// ConstantError is the error of a y that is the same in all rows, of which no model can be learnt.
+// ConstantError is the error for a y that is the same in all rows, from which no model can be learnt.
 type ConstantError struct {
-	// Series has the rows, whose only forecast is the constant, if Read or ReadPanel returned the error; otherwise it is nil.
+	// Series has the rows if Read or ReadPanel returned the error, and its only forecast is the constant; otherwise it is nil.
 	Series *Series
 	y      float64
 	rows   int
@@ -17,7 +17,7 @@ type ConstantError struct {
 
 func (e *ConstantError) Error() string { return e.Words(dataset.Setting.String) }
 
-// Words is Error in which word names the settings.
+// Words returns Error with the settings named by word.
 func (e *ConstantError) Words(word func(dataset.Setting) string) string {
 	text := fmt.Sprintf("y is %v in all %d rows: there is nothing to learn", e.y, e.rows)
 	if e.other.Format != "" {

@@ -5,12 +5,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// withoutCopies returns the rows of a file that are not exact copies of earlier ones, by their index, and the number of copies: a
-// join or a file that was appended twice repeats rows, and each copy would count as one more observation without noise. s has the
-// rows in ascending order of x; order says which of the file they are, nil for all.
+// withoutCopies returns the indices of the rows of a file that are not exact copies of earlier ones, and the number of copies. A
+// join repeats rows, and so does a file that was appended twice; each copy would count as one more observation without noise. s
+// has the rows in ascending order of x; order has their indices in the file, nil if they are the same.
 //
-// Values that are measured several times at one x may also be equal. Rows count as copies if nine in ten of those that share
-// their x with an earlier one have its y, its error and its regressors, too, and if neighbours are not equal as often.
+// Values that are measured several times at one x may also be equal. Rows therefore count as copies only if nine in ten of those
+// that share their x with an earlier one also share its y, error and regressors, and if neighbours are not equal as often.
 func withoutCopies(s dataset.Series, also dataset.CSVMore, order []int) (kept []int, copies int) {
 	const most, chance, fewest = 0.9, 0.5, 3
 	same := func(i, j int) bool {
@@ -58,5 +58,5 @@ func withoutCopies(s dataset.Series, also dataset.CSVMore, order []int) (kept []
 	return kept, copies
 }
 
-// mostAtOne is the number of rows at one x up to which they are compared with one another: more are no join.
+// mostAtOne is the largest number of rows at one x that are compared with one another: no join makes more.
 const mostAtOne = 100

@@ -13,10 +13,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Counting says that the values of a series are counts, and how they arise from the latent value g that models describe.
+// Counting says that the values of a series are counts, and how they depend on the latent value g that models describe.
 type Counting struct {
 	Likelihood string `json:"likelihood"` // poisson, negbinomial, binomial or bernoulli
-	// Sizes are exposures of counts, or numbers of trials; nil means all 1. SizeName is their column. Forecasts take the last.
+	// Sizes are exposures of counts, or numbers of trials; nil means all 1. SizeName is their column. Forecasts use the last
+	// size.
 	Sizes    []float64 `json:"sizes,omitempty"`
 	SizeName string    `json:"size_name,omitempty"`
 	// Because is the reason for modelling the values as counts when no likelihood was named; "" if one was.
@@ -24,10 +25,10 @@ type Counting struct {
 }
 
 // Likelihoods are the values of ReadOptions.Likelihood. "" and "gaussian" mean a normal distribution of y or of log y, "student"
-// one of Student's t instead (Series.Student).
+// means Student's t (Series.Student).
 var Likelihoods = []string{"auto", "gaussian", "student", "poisson", "negbinomial", "binomial", "bernoulli"}
 
-// StartShape is the shape at which that of a negative binomial distribution begins: a variance of μ + μ²/3.
+// StartShape is the shape of a negative binomial distribution at which training begins: a variance of μ + μ²/3.
 const StartShape = 3
 
 // Distribution returns the likelihood with a shape; 0 means the start value.
@@ -43,14 +44,14 @@ func (c *Counting) Distribution(shape float64) observe.Likelihood {
 	panic("series: no likelihood of counts " + c.Likelihood)
 }
 
-// Varies reports whether each observation may have a variation of its own on the scale of g, the noise of the model. A negative
-// binomial distribution already has one, and single trials cannot show it.
+// Varies reports whether the model has noise: a variation of each observation on the scale of g. A negative binomial distribution
+// varies already, and single trials cannot show it.
 func (c *Counting) Varies() bool { return c.Likelihood == "poisson" || c.Likelihood == "binomial" }
 
 // Size returns the size of the i-th observation.
 func (c *Counting) Size(i int) float64 { return SizeAt(c.Sizes, i) }
 
-// SizeAt returns the i-th of sizes; nil means all 1.
+// SizeAt returns the i-th size; nil means all 1.
 func SizeAt(sizes []float64, i int) float64 {
 	if sizes == nil {
 		return 1
@@ -96,23 +97,23 @@ func (c *Counting) note(name string) dataset.Message {
 	return message("%v%s.", as, sizes)
 }
 
-// fewCounts is the median below which whole numbers may be counts whose distribution is far from normal. A normal one at 20 or
-// more has less than 1e-5 of its mass below 0.
+// fewCounts is the median below which whole numbers may be counts whose distribution is far from normal. A normal distribution
+// with mean and variance 20 has less than 1e-5 of its mass below 0.
 const fewCounts = 20
 
-// leastCounts is the fewest observations that guessCounting models as counts.
+// leastCounts is the smallest number of observations that guessCounting models as counts.
 const leastCounts = 20
 
 const (
-	// counted is the least ratio, of the variance about neighbouring values to the mean, that guessCounting accepts. It is 1 for
-	// Poisson counts, and more if their rate changes; grades, ages and serial numbers have less.
+	// counted is the smallest ratio, of the variance about neighbouring values to the mean, that guessCounting accepts. It is 1
+	// for Poisson counts, and more if their rate changes; grades, ages and serial numbers have less.
 	counted = 0.5
 )
 
-// guessCounting returns the counting of values that are plainly counts, nil for others: 0 and 1, or whole numbers from 0 with a
-// median below fewCounts that scatter about their neighbours like counts, whose variance is about their mean or more, and about
-// those of a strong season, which a schedule repeats. Counts are negative binomial if they scatter more than a Poisson
-// distribution.
+// guessCounting returns the counting of values that are plainly counts, nil for others. Counts are 0 and 1, or whole numbers from
+// 0 with a median below fewCounts that scatter like counts: their variance about neighbours is about the mean or more, and so is
+// their variance about the values one season earlier, since a schedule that repeats is no count. They are negative binomial if
+// they scatter more than a Poisson distribution.
 func guessCounting(y []float64) *Counting {
 	if len(y) < leastCounts || slices.ContainsFunc(y, func(v float64) bool { return v < 0 || v != math.Trunc(v) }) {
 		return nil
@@ -126,7 +127,7 @@ func guessCounting(y []float64) *Counting {
 		return nil
 	}
 	late := y[max(0, len(y)-MostRemembered):]
-	below := min(counted, 1-3*math.Sqrt(3/float64(len(late)))) // three standard errors
+	below := min(counted, 1-3*math.Sqrt(3/float64(len(late)))) // at least three standard errors below 1
 	if lags := SeasonPeaks(late); len(lags) > 0 && scatter(late, lags[0]) < below {
 		return nil
 	}
@@ -140,7 +141,7 @@ func guessCounting(y []float64) *Counting {
 }
 
 // scatter returns Σ (y_i − y_{i−lag})²/Σ (y_i + y_{i−lag}), which is 1 in expectation for Poisson counts whose rate repeats after
-// lag; 0 for zeros.
+// lag. It returns 0 if all y are 0.
 func scatter(y []float64, lag int) float64 {
 	var squares, sums float64
 	for i := lag; i < len(y); i++ {
@@ -153,7 +154,7 @@ func scatter(y []float64, lag int) float64 {
 	return squares / sums
 }
 
-// CentreOf returns the latent value at which all observations together equal their expectation.
+// CentreOf returns the latent value at which the observations add up to their expectation.
 func (c *Counting) CentreOf(y []float64) float64 {
 	var sum, size float64
 	for i, v := range y {

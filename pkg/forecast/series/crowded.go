@@ -5,15 +5,15 @@ import (
 	"sort"
 )
 
-// Rows that are much closer than Series.Step, or at one x, are at one place, and say little of how y changes with x. Where the
-// latest rows are at few places, a model is learnt from more of the series, and from fewer of the rows at a place.
+// Rows that are much closer than Series.Step, or at one x, are at one place. They say little about how y changes with x. If the
+// latest rows are at few places, a model is learnt from a longer stretch of the series and from fewer rows at each place.
 
 // placeBefore numbers the places by their distance in steps before the last observation.
 func (s *Series) placeBefore(i int) float64 { return math.Round((s.X[len(s.X)-1] - s.X[i]) / s.Step) }
 
 // Reaching returns the number of latest observations, at least n, that are at n/4 places or more; all if the series has fewer.
 func (s *Series) Reaching(n int) int {
-	const share = 4 // rows to a place, at most
+	const share = 4 // average number of rows at a place, at most
 	places, i := 0, len(s.X)
 	for i > 0 && (len(s.X)-i < n || places < n/share) {
 		if i--; i == len(s.X)-1 || s.placeBefore(i) != s.placeBefore(i+1) {
@@ -23,10 +23,10 @@ func (s *Series) Reaching(n int) int {
 	return len(s.X) - i
 }
 
-// Spread returns at most most of the observations from an index on, and as many places as that allows: the same number at each
-// place with more, evenly chosen, or the latest places with one if there are too many.
+// Spread returns at most most of the observations from an index on, at as many places as possible: the same number at each place
+// that has more, evenly chosen, or one at each of the latest places if there are too many places.
 func (s *Series) Spread(from, most int) *Series {
-	var begins []int // of places
+	var begins []int // index of the first observation at each place
 	for i := from; i < len(s.X); i++ {
 		if i == from || s.placeBefore(i) != s.placeBefore(i-1) {
 			begins = append(begins, i)
@@ -51,7 +51,7 @@ func (s *Series) Spread(from, most int) *Series {
 	return s.pick(at[max(0, len(at)-most):])
 }
 
-// pick returns some observations, with the step and the regressors of the whole.
+// pick returns some observations, with the step and the regressors of the series.
 func (s *Series) pick(at []int) *Series {
 	p := s.Part(0, len(s.X))
 	p.X, p.Y, p.Errors = nil, nil, nil
@@ -66,13 +66,13 @@ func (s *Series) pick(at []int) *Series {
 		}
 	}
 	if sizes != nil {
-		p.Counting.Sizes = sizes // of a copy: that of part
+		p.Counting.Sizes = sizes // part has made a copy
 	}
 	return p
 }
 
-// Thinned returns the observations from an index on that are a multiple of every steps before the last, so that a missing one
-// does not shift those before it, or one in every of them if most steps differ or they have errors of their own.
+// Thinned returns the observations from an index on whose distance from the last is a multiple of every steps, so that a missing
+// one does not shift the others. If most steps differ, or observations have errors, it returns one in every of them.
 func (s *Series) Thinned(from, every int) *Series {
 	var at []int
 	last := s.X[len(s.X)-1]

@@ -11,21 +11,21 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// Columns that depend on one another at the observations have no coefficients of their own: the priors alone would share an
-// effect out among them, and a table would show halves of it.
+// Regressors that are linearly dependent at the observations have no coefficients of their own: the priors alone would divide an
+// effect between them, and a table would show parts of it.
 
-// negligibleRest is the share of a column, in standard deviations, below which the others explain it: two prices rounded to
-// their last digits differ by as much, and n observations tell their coefficients apart only with noise below
-// √n·negligibleRest.
+// negligibleRest is the share of a column, in standard deviations, below which it counts as explained by the others. Two prices
+// rounded to their last digits differ by as much. n observations tell the coefficients of such columns apart only if the noise is
+// below √n·negligibleRest.
 const negligibleRest = 1e-3
 
-// followsFrom returns for each column the columns before it, a constant aside, of which it is a weighted sum, to a thousandth;
-// nil for none. It orthogonalises each against those before it, twice, in O(n·k²) for k columns.
+// followsFrom returns, for each column, the columns before it whose weighted sum it is, to a thousandth and up to a constant; nil
+// if there are none. It orthogonalises each column against those before it, twice, in O(n·k²) for k columns.
 func followsFrom(columns [][]float64) [][]int {
-	const share = 0.01 // the least weight, in standard deviations, that counts
+	const share = 0.01 // least weight, in standard deviations, that counts
 	type direction struct {
 		unit    []float64
-		weights []float64 // of the columns, which give it
+		weights []float64 // weight of each column in the sum that gives this one
 	}
 	var basis []direction
 	out := make([][]int, len(columns))
@@ -58,14 +58,14 @@ func followsFrom(columns [][]float64) [][]int {
 	return out
 }
 
-// deviation is the length of a column less its mean.
+// deviation returns the Euclidean norm of a column minus its mean.
 func deviation(column []float64) float64 {
 	left := slices.Clone(column)
 	floats.AddConst(-floats.Sum(left)/float64(len(left)), left)
 	return floats.Norm(left, 2)
 }
 
-// AllGroups returns Groups, or each regressor alone.
+// AllGroups returns Groups or, if there are none, one group for each regressor.
 func (k *Known) AllGroups() [][]int {
 	if k.Groups != nil {
 		return k.Groups
@@ -86,7 +86,7 @@ func (k *Known) GroupName(group []int) string {
 	return groupName(names)
 }
 
-// columns returns the standardised regressors of each group at x; none of nil.
+// columns returns the standardised regressors of each group at x; a nil Known has none.
 func (k *Known) columns(x []float64) (all [][]float64) {
 	if k == nil {
 		return nil
@@ -128,13 +128,13 @@ func (k *Known) group(x []float64) {
 	}
 }
 
-// alike reports whether two regressors of which one rises with the other have the same values, to a thousandth of their scale.
+// alike reports whether two regressors, one of which rises with the other, have the same values to a thousandth of their scale.
 func (k *Known) alike(i, j int) bool {
 	most := negligibleRest * k.Scale[i]
 	return math.Abs(k.Centre[i]-k.Centre[j]) <= most && math.Abs(k.Scale[i]-k.Scale[j]) <= most
 }
 
-// note says which regressors have no coefficient of their own; "" if all have.
+// note names the regressors without a coefficient of their own; "" if all have one.
 func (k *Known) note() string {
 	var merged, left []string
 	has := map[int]bool{}
@@ -162,5 +162,5 @@ func (k *Known) note() string {
 	return sentences
 }
 
-// groupName names effects that have one coefficient.
+// groupName names effects that share one coefficient.
 func groupName(group []string) string { return strings.Join(group, " = ") }

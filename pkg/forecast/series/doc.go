@@ -1,10 +1,10 @@
-// Package series reads time series, and says what models need to know of them: their axis and calendar, regressors and holidays,
+// Package series reads time series, and provides what models need of them: their axis and calendar, regressors and holidays,
 // counts, bounds, error bars and changes of level.
 //
 //	s, err := series.Read(ctx, "tide.csv", series.ReadOptions{X: "date", Y: "level"})   // from a csv file
 //	s, err := series.NewSeries(series.Axis{Name: "t", Unit: "s"}, x, y)            // from columns
 //
-// Messages of the package begin with forecast, the package that most users call it by.
+// Messages of the package begin with forecast, since most users call it through that package.
 //
 // # Time
 //

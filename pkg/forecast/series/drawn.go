@@ -6,11 +6,11 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// Drawn returns the x between two places at which a figure draws a line through the series, ascending: the observations and,
-// in a series with a step, the steps that are missing between them, never places between two steps, which have another day of
-// the week or hour than any observation. Where the steps vary, more places lie between the observations. Beyond 2000 steps
-// they are those with the least and the largest y of each pixel or so. Of up to 2000, a stretch at which the series never has
-// an observation has one place, for which Closed holds, to leave a gap there.
+// Drawn returns the ascending x between two places at which a figure draws a line through the series: the observations and, in a
+// series with a step, the missing steps between them. It has no place between two steps, since that has another hour or day of
+// the week than any observation. If the steps vary, more places lie between the observations. Beyond 2000 steps, x are those with
+// the smallest and the largest y of each pixel or so. Up to 2000, a stretch at which the series never has an observation has one
+// place, for which Closed holds, so that a gap is left there.
 func (s *Series) Drawn(from, to float64) []float64 {
 	x, y := timeline.Instants(s.X, s.Y, from, to, s.absent)
 	if len(x) > timeline.MostDrawn { // gaps are below a pixel
@@ -22,8 +22,8 @@ func (s *Series) Drawn(from, to float64) []float64 {
 	return x
 }
 
-// DrawnAhead is Drawn for the steps of a forecast, all after the last observation. Beyond 2000 they are those with the least
-// and the largest of each of the values at them.
+// DrawnAhead is Drawn for the steps of a forecast, all after the last observation. Beyond 2000 steps it returns those with the
+// smallest and the largest of each of the values in each pixel or so.
 func (s *Series) DrawnAhead(steps []float64, values ...[]float64) []float64 {
 	x := timeline.Pick(steps, timeline.Extremes(steps, values...))
 	last := s.X[len(s.X)-1]
@@ -45,8 +45,8 @@ func (s *Series) DrawnAhead(steps []float64, values ...[]float64) []float64 {
 	return all
 }
 
-// between moves the places of a line that are not among the given ones to those that a date can name (Axis.Text), a midnight
-// where dates have no time of day, and leaves out those that are then not between their neighbours.
+// between moves places of a line that are not among the given ones to the nearest x that a date can name (Axis.Text), which is a
+// midnight if dates have no time of day. It leaves out those that are then not between their neighbours.
 func (s *Series) between(places, given []float64) (x []float64) {
 	if !s.Axis.Dates {
 		return places
@@ -71,7 +71,7 @@ func (s *Series) between(places, given []float64) (x []float64) {
 // stepped reports whether observations are a step apart, or a number of months.
 func (s *Series) stepped() bool { return s.Even || s.Axis.Months > 0 }
 
-// absent returns the steps without an observation between two neighbours: of a stretch that is always closed only the first.
+// absent returns the steps without an observation between two neighbours. Of steps that are always closed it returns the first.
 func (s *Series) absent(from, to float64) (x []float64) {
 	const wide = 1.5 // steps
 	if !s.stepped() || to-from <= wide*s.Step {
@@ -105,7 +105,7 @@ func (s *Series) absentMonths(from, to float64) (x []float64) {
 	}
 }
 
-// open returns what is not at closed places without an observation, whose y is NaN.
+// open leaves out closed places without an observation, whose y is NaN.
 func (s *Series) open(x, y []float64) (openX, openY []float64) {
 	for i, v := range x {
 		if !math.IsNaN(y[i]) || !s.Closed(v) {

@@ -7,7 +7,7 @@ import (
 )
 
 // TypicalError returns the median known error of y or log y over the observations that models were learnt from. For a part of a
-// series it is that of the whole series, so that models with relative errors can be used on any part.
+// series it returns the median of the whole series, so that models with relative errors can be used on any part.
 func (s *Series) TypicalError(log bool) float64 {
 	if s.whole != nil {
 		return s.whole.TypicalError(log)

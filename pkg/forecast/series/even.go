@@ -12,28 +12,29 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// fewestEven is the length of the shortest series whose nearly equal steps count as equal; in a shorter one they may be chance.
+// fewestEven is the smallest number of observations whose nearly equal steps are made equal; in a shorter series they may be
+// chance.
 const fewestEven = 24
 
 // mostDecimals is the largest number of decimals to which x may be rounded, and with which an even x is written.
 const mostDecimals = 9
 
-// takeEven makes plain numbers x even, and remarks on it, if they are even but for rounding, or years whose months or days are
-// even by the calendar. An even series allows engines that are ten times as fast.
+// takeEven makes plain numbers x even, and remarks on it, if only rounding makes them uneven, or if they are years whose months
+// or days are even by the calendar. An even series allows engines that are ten times as fast.
 func (s *Series) takeEven() {
 	if len(s.X) < fewestEven {
 		return
 	}
 	digits := writtenDecimals(s.X)
 	step, off := evenStep(s.X, 0.5*math.Pow(10, -float64(digits)))
-	const exact = 1e-9 // of a step: x is even as it is
+	const exact = 1e-9 // of a step; x is even already
 	if off < exact {
 		return
 	}
 	const (
-		coarse = 0.04 // of a step: what may be rounding, and not a step of its own
-		apart  = 0.1  // of a month: the same day is another part of each
-		hours  = 0.2  // of a day: with three decimals of a year
+		coarse = 0.04 // of a step; a larger deviation is a step of its own
+		apart  = 0.1  // of a month, since one day of the month is at different parts of months
+		hours  = 0.2  // of a day, for three decimals of a year
 	)
 	from, to := s.X[0], s.X[len(s.X)-1]
 	years := from >= fromYear && to <= toYear
@@ -58,8 +59,8 @@ func (s *Series) takeEven() {
 	s.remarks = append(s.remarks, message("%s %v takes x as it is.", said, dataset.Setting{Field: "Time", Value: "number"}))
 }
 
-// onGrid moves x to whole numbers k, and what is left in the mean, of a scale on which all are within off of these places, no
-// two at one; others stay. scale must ascend.
+// onGrid moves x to whole numbers k plus the mean remainder, on a scale on which all are within off of such places and no two at
+// one; otherwise x stays. scale must ascend; back is its inverse.
 func (s *Series) onGrid(off float64, scale func(x float64) float64, back func(k, first float64) float64) bool {
 	k, rest, first, mean := make([]float64, len(s.X)), make([]float64, len(s.X)), scale(s.X[0]), 0.0
 	for i, x := range s.X {
@@ -81,15 +82,15 @@ func (s *Series) onGrid(off float64, scale func(x float64) float64, back func(k,
 	return true
 }
 
-// evenStep returns the step of x, ascending, if it is even, and how far rounding to ±half may move a place from it, in steps; 0
-// if x is even as it is.
+// evenStep returns the step of x, ascending, if it is even, and how far, in steps, rounding by up to half may move an x from its
+// place. It returns 0 if x is even already.
 func evenStep(x []float64, half float64) (step, off float64) {
 	guess, steps := medianStep(x), 0.0
-	for i := 1; i < len(x); i++ { // one distance after another: guess is rounded
+	for i := 1; i < len(x); i++ { // one distance after another, since guess is rounded
 		steps += math.Round((x[i] - x[i-1]) / guess)
 	}
 	step = (x[len(x)-1] - x[0]) / steps
-	if whole := 1 / math.Round(1/step); math.Abs(whole-step)*steps < 2*half { // as a twelfth of a year
+	if whole := 1 / math.Round(1/step); math.Abs(whole-step)*steps < 2*half { // such as a twelfth of a year
 		step = whole
 	}
 	for _, v := range x {
@@ -102,7 +103,7 @@ func evenStep(x []float64, half float64) (step, off float64) {
 	return step, 2 * half / step
 }
 
-// writtenDecimals returns the largest number of decimals with which the numbers are written.
+// writtenDecimals returns the largest number of decimals among the numbers.
 func writtenDecimals(x []float64) (most int) {
 	for _, v := range x {
 		if _, after, found := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), "."); found {
@@ -115,7 +116,7 @@ func writtenDecimals(x []float64) (most int) {
 // Numbers from fromYear to toYear may be years.
 const fromYear, toYear = 1600, 2400
 
-// dayOf returns the day, from 1970, on which a month begins.
+// dayOf returns the day, from 1970 on, on which a month begins.
 func dayOf(year, month int) float64 {
 	return time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC).Sub(time.Unix(0, 0)).Hours() / 24
 }
@@ -127,7 +128,7 @@ func daysOf(x float64) float64 {
 	return begin + (x-float64(year))*(dayOf(year+1, 1)-begin)
 }
 
-// monthsOf converts a decimal year to months since the year 0 and a fraction of the last.
+// monthsOf converts a decimal year to months since the year 0, with a fraction.
 func monthsOf(x float64) float64 {
 	year, month, day := int(x), 1, daysOf(x)
 	for month < 12 && dayOf(year, month+1) <= day {

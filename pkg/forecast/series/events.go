@@ -13,22 +13,22 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Event has an effect of its own on the mean, at known times: a lockdown, or several sales of one kind.
+// Event has an effect on the mean at known times, such as a lockdown or several sales of one kind.
 type Event struct {
 	Name string `json:"name"`
-	// Spans are its times, each from the first number up to, but without, the second: in seconds since 1970 of dates. The second
-	// belongs to a span of numbers.
+	// Spans are its times, in seconds since 1970 on an axis of dates. A span of dates excludes its second number; a span of
+	// numbers includes it.
 	Spans [][2]float64 `json:"spans"`
 }
 
 const (
-	EventPrefix = "event: " // of the columns of the mean, before the names
+	EventPrefix = "event: " // precedes the names of columns of the mean
 	// EventScale is the prior standard deviation of an effect, in standard deviations of y.
 	EventScale = 2
 )
 
-// ParseEvents reads events written FROM..TO or NAME=FROM..TO, both ends included: a date that is a day, a month or a year ends
-// with it. Those of one name are one event, which has one effect.
+// ParseEvents reads events written FROM..TO or NAME=FROM..TO. Both ends are included: if TO is a day, a month or a year, the
+// event ends with it. Spans with the same name are one event, with one effect.
 func (a Axis) ParseEvents(texts []string) (events []Event, err error) {
 	for _, one := range texts {
 		name, span, named := strings.Cut(one, "=")
@@ -64,7 +64,8 @@ func (a Axis) ParseEvents(texts []string) (events []Event, err error) {
 // wholeDate matches a year, a month or a day.
 var wholeDate = regexp.MustCompile(`^\d{4}(-\d{2})?(-\d{2})?$`)
 
-// eventEnd returns the beginning of a date in seconds, or its end, without which a span is; or a number.
+// eventEnd reads one end of a span: a number, or a date in seconds since 1970. If last is set it returns the end of the date,
+// which the span excludes.
 func (a Axis) eventEnd(text string, last bool) (float64, error) {
 	x, err := a.Parse(text)
 	if err != nil || !a.Dates {
@@ -85,7 +86,7 @@ func (a Axis) eventEnd(text string, last bool) (float64, error) {
 	return sinceEpoch(at), nil
 }
 
-// WithEvents returns the series with the effects of events. It is an error if no observation is within one, or all are.
+// WithEvents returns the series with the effects of events. It is an error if no observation is within an event, or all are.
 func (s *Series) WithEvents(events []Event) (*Series, error) {
 	out := *s
 	out.Events = events
@@ -101,7 +102,7 @@ func (s *Series) WithEvents(events []Event) (*Series, error) {
 	return &out, nil
 }
 
-// knownEvents returns those that some, but not all, of the observations show.
+// knownEvents returns the events that contain some, but not all, of the observations.
 func (s *Series) knownEvents(events []Event) (known []Event) {
 	for _, e := range events {
 		if column := e.column(s.Axis, s.X); slices.Min(column) < slices.Max(column) {
@@ -111,8 +112,8 @@ func (s *Series) knownEvents(events []Event) (known []Event) {
 	return known
 }
 
-// column returns the event at each x, in units of its prior standard deviation: of months, quarters and years the share of each
-// that is within.
+// column returns the event at each x, in units of its prior standard deviation. A month, quarter or year counts by the share of
+// it that is within the event.
 func (e Event) column(a Axis, x []float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
@@ -136,8 +137,8 @@ func (e Event) column(a Axis, x []float64) []float64 {
 	return out
 }
 
-// period returns the ends, in seconds, of the months, quarter or year that an x of a calendar axis stands for: those that begin
-// with the month of x or, of last days of months, end with it.
+// period returns the ends, in seconds since 1970, of the months, quarter or year that an x of a calendar axis stands for. They
+// begin with the month of x; if x is the last day of a month they end with it.
 func (a Axis) period(x float64) (from, to float64) {
 	at := a.Time(x)
 	first := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -169,7 +170,7 @@ func eventNote(events []Event) string {
 		text.Count(len(events), "event"), strings.Join(eventNames(events), ", "))
 }
 
-// checkEvents returns an error for events that no series can have.
+// checkEvents returns an error for impossible events.
 func checkEvents(events []Event) error {
 	for i, e := range events {
 		if e.Name == "" || len(e.Spans) == 0 || slices.Contains(eventNames(events[:i]), e.Name) {

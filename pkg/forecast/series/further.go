@@ -14,19 +14,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Further are observations after the last of a series.
+// Further holds observations after the last one of a series.
 type Further struct {
 	X, Y, Errors, Sizes []float64
 	Source              Addition
-	Already             int // rows of the file that the series already had
+	Already             int // rows of the file that the series already has
 
 	known *Known // all known values of the regressors; nil for none
 }
 
-// ReadFurther reads the rows of a csv file that come after the last observation, as values of y, or of log y if log is set. The
-// rows have the columns, by name, that the series was read from; o says how the file is written, and o.X and o.Y may name other
-// columns. The rest of o is ignored but for Pooled, without which a table of several series is an error, as it is for [Read].
-// Rows that are already in the series are left out. Any other row that is not after the last observation is an error.
+// ReadFurther reads the rows of a csv file that come after the last observation, for models of y, or of log y if log is set. The
+// file has the columns of the series, with their names; o says how it is written, and o.X and o.Y may name other columns. Of the
+// rest of o only Pooled is used: without it a table of several series is an error, as for [Read]. Rows that are already in the
+// series are left out. Any other row that is not after the last observation is an error.
 func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, error) {
 	name := dataset.Shown(path)
 	if s.Student != nil {
@@ -88,8 +88,8 @@ func (s *Series) ReadFurther(path string, o ReadOptions, log bool) (*Further, er
 	return r, nil
 }
 
-// NewFurther returns observations y at ascending x, after the last one, that come from no file. errs are their known errors; nil
-// for none. log says that models are of log y.
+// NewFurther returns observations y at ascending x, after the last one, from columns instead of a file. errs are their known
+// errors; nil for none. log says that models describe log y.
 func (s *Series) NewFurther(x, y, errs []float64, log bool) (*Further, error) {
 	if s.Student != nil {
 		return nil, fmt.Errorf("%w: fit again with the new ones", errStudent)
@@ -139,7 +139,7 @@ func (s *Series) With(r *Further, count int) *Series {
 	return &t
 }
 
-// takes returns an error for a value, with its size, that the series cannot have, or not in a model of log y if log is set.
+// takes returns an error for a value, with its size, that the series cannot have; if log is set, for one that log y cannot have.
 func (s *Series) takes(y, size float64, log bool) error {
 	if !(math.Abs(y) <= Largest) {
 		return fmt.Errorf("%v is beyond ±%g", y, Largest)
@@ -163,7 +163,7 @@ func (s *Series) takes(y, size float64, log bool) error {
 	return nil
 }
 
-// columns returns the options with the columns of the series, by their names.
+// columns returns the options with the names of the columns of the series.
 func (s *Series) columns(o ReadOptions) ReadOptions {
 	named := func(name string) string {
 		if o.NoHeader || !slices.Contains(s.Source.Columns, name) {
@@ -190,7 +190,7 @@ func (s *Series) columns(o ReadOptions) ReadOptions {
 	return o
 }
 
-// later returns the indices of the rows that are not in the series, in the order of x. It is an error if one is before its end.
+// later returns the indices, in the order of x, of rows after the end of the series. Any other row must be in the series already.
 func (s *Series) later(d dataset.Series, rep dataset.CSVReport, r *Further) (order []int, err error) {
 	last := s.X[len(s.X)-1]
 	var wrong dataset.CSVError

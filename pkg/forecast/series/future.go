@@ -56,12 +56,12 @@ func (o ReadOptions) futureOf(names []string, rep dataset.CSVReport) (futureRows
 		o.X = name
 	}
 	if rep.Headless {
-		names = o.Regressors // by their numbers
+		names = o.Regressors // numbers of columns
 	}
 	return readFuture(o, names, rep.Time, true)
 }
 
-// AddFuture adds the values of the regressors in a csv file to the known ones; after the last observation they replace them. The
+// AddFuture adds the values of the regressors in a csv file to the known ones; after the last observation they replace these. The
 // options say how the file is written; o.X is the column of x, by default the one with the name of the axis.
 func (s *Series) AddFuture(path string, o ReadOptions) error {
 	k, name := s.Known, dataset.Shown(path)
@@ -94,11 +94,11 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	return nil
 }
 
-// futureError is an error in the file of future values, not in that of the observations.
+// futureError is an error in the file of future values, as opposed to the file of the observations.
 type futureError struct{ error }
 
-// readFuture reads regressors from a file without y: the column of x by its name or number in o, the others by name. Unless dates
-// is set, numbers do not stand for dates.
+// readFuture reads regressors from a file without y. o names the column of x or gives its number; the others have the given
+// names. Unless dates is set, numbers do not stand for dates.
 func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates bool) (futureRows, error) {
 	opt := o.csv()
 	if o.NoHeader {

@@ -12,49 +12,48 @@ import (
 )
 
 // Holidays are the effects of the public holidays of a country, and of the days before and after each, on a daily or finer
-// series. Each effect has a coefficient with the prior N(0, Scale²), which shrinks what few years show of a holiday towards
-// zero.
+// series. Each effect has a coefficient with the prior N(0, Scale²). The prior shrinks an effect that only few years show.
 type Holidays struct {
 	Country string   `json:"country"`
-	Names   []string `json:"names"` // of the effects; none if no effect was seen
-	// Scale is the prior standard deviation of each effect, in standard deviations of y. One value is learnt for holidays and one
+	Names   []string `json:"names"` // of the effects; nil if none was seen
+	// Scale is the prior standard deviation of each effect, in standard deviations of y. One scale is learnt for holidays and one
 	// for the days around them.
 	Scale []float64 `json:"scale"`
-	// Groups are the effects of each name, which fall on the same days of the series and have one coefficient; the name has all. A
-	// day that is itself a holiday has no effect of a day before or after another. nil, in files of earlier versions, says that
-	// each name is one effect, and that a holiday may also be the day before or after another.
+	// Groups lists, for each name, its effects: they fall on the same days of the series and have one coefficient. A holiday has
+	// no effect of the day before or after another one. nil, in files of earlier versions, means that each name is one effect,
+	// and that a holiday may also be the day before or after another.
 	Groups [][]string `json:"groups,omitempty"`
 }
 
-// NearHoliday stands in the name of an effect between the holiday and the day near it: before, after, or observed, for the
-// working day on which a weekend holiday is kept.
+// NearHoliday, in the name of an effect, separates the holiday from the day near it: before, after, or observed, for the working
+// day on which a weekend holiday is kept.
 const NearHoliday = ", the day "
 
 const (
-	HolidayPrefix = "holiday: " // of the columns of the mean, before the names
-	holidayWeeks  = 4           // before and after a day, whose same weekday shows what it would be without a holiday
-	leastAround   = 3           // such weekdays
-	leastQuiet    = 30          // days without an effect, which show the spread
-	holidayChance = 0.01        // largest chance of effects this large where there are none
-	holidayLeast  = 2           // least n·z² of an effect with a column: columns cost time, and less would be shrunk away
+	HolidayPrefix = "holiday: " // precedes the names of columns of the mean
+	holidayWeeks  = 4           // before and after a day, whose same weekdays show what it would be without a holiday
+	leastAround   = 3           // smallest number of such weekdays
+	leastQuiet    = 30          // smallest number of days without an effect, which show the spread
+	holidayChance = 0.01        // largest probability of effects as large by chance
+	holidayLeast  = 2           // smallest n·z² of an effect with a column; less would be shrunk away, and columns cost time
 	secondsOfDay  = 86400
 )
 
-// dayOf returns the day, from 1970, of x on an axis of dates.
+// dayOf returns the day, from 1970 on, of x on an axis of dates.
 func (a Axis) dayOf(x float64) int {
-	const rounding = 1e-3 // of dates in floating point, in seconds
+	const rounding = 1e-3 // seconds, of dates in floating point
 	t := a.Time(x)
 	return int(math.Floor((sinceEpoch(t) + rounding) / secondsOfDay))
 }
 
-// dayNumber returns the day, from 1970, of the date of t in its own time zone.
+// dayNumber returns the day, from 1970 on, of the date of t in its own time zone.
 func dayNumber(t time.Time) int {
 	year, month, day := t.Date()
 	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsOfDay)
 }
 
 // holidayEffects returns the names of the effects of each day from first to last, and all names in the order of the year. A
-// holiday has no effect of a day before or after another, unless twofold is set, as in models of earlier versions.
+// holiday has no effect of the day before or after another one, unless twofold is set, as in models of earlier versions.
 func holidayEffects(country string, first, last int, twofold bool) (of map[int][]string, names []string) {
 	of = map[int][]string{}
 	var around []func()
@@ -108,8 +107,8 @@ func holidayEffects(country string, first, last int, twofold bool) (of map[int][
 	return of, once
 }
 
-// sameDays groups the effects that fall on the same of some days, in the order of their names. Those that fall on none are left
-// out.
+// sameDays groups effects that fall on the same of some days, in the order of their names. Effects that fall on none of the days
+// are left out.
 func sameDays(names []string, of map[int][]string, days []int) (groups [][]string) {
 	falls := map[string][]int{}
 	for _, day := range days {
@@ -130,7 +129,7 @@ func sameDays(names []string, of map[int][]string, days []int) (groups [][]strin
 	return groups
 }
 
-// inputs adds the columns of the effects at x: Scale on their days, else 0.
+// inputs adds the columns of the effects at x: Scale on their days, 0 on others.
 func (h *Holidays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 	if h == nil || len(h.Names) == 0 || len(x) == 0 {
 		return in
@@ -164,7 +163,7 @@ func (h *Holidays) note() string {
 	return fmt.Sprintf("Holidays of %s: %s of holidays and of days around them.", h.Country, text.Count(len(h.Names), "effect"))
 }
 
-// check returns an error for holidays that no series on this axis can have; nil means no holidays.
+// check returns an error for holidays that are impossible on this axis; nil means no holidays.
 func (h *Holidays) check(a Axis) error {
 	if h == nil {
 		return nil

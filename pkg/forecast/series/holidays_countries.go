@@ -36,8 +36,8 @@ import (
 	"github.com/rickar/cal/v2/za"
 )
 
-// countries holds the known public holidays by ISO 3166 code: of countries, and of states of Germany and Australia. ECB are those
-// of the European payment system.
+// countries holds the public holidays by ISO 3166 code, of countries and of states of Germany and Australia. ECB stands for the
+// European payment system.
 var countries = map[string][]*cal.Holiday{
 	"AR": ar.Holidays, "AT": at.Holidays, "BE": be.Holidays, "BG": bg.Holidays, "BR": br.Holidays, "CA": ca.Holidays,
 	"CH": ch.Holidays, "CZ": cz.Holidays, "DE": de.Holidays, "DK": dk.Holidays, "ECB": ecb.Holidays, "ES": es.Holidays,

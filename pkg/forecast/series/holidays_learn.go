@@ -18,9 +18,9 @@ import (
 // LearnHolidays adds the effects of the holidays of a country, by its ISO 3166 code, to a series with a step of a day or less:
 // fits and forecasts then have them. The scales of their priors are learnt from the differences between each day and the median
 // of the same weekdays of four weeks before and after. With the mean difference m of an effect over n days and the variance v of
-// the differences of quiet days, a scale is the root of the mean of m² − v/n, one for holidays and one for the days around
-// them. z are the normal scores of the differences among those of quiet days, and z̄ their mean. Effects of a kind are left out
-// if chance explains Σ n·z̄² (χ² test at 1 %), and single effects if n·z̄² < 2.
+// the differences of quiet days, a scale is the root of the mean of m² − v/n; there is one for holidays and one for the days
+// around them. z is the normal score of a difference among those of quiet days, and z̄ the mean score of an effect. All effects
+// of a kind are left out if chance explains Σ n·z̄² (χ² test at 1 %), and single effects if n·z̄² < 2.
 func (s *Series) LearnHolidays(country string) error {
 	country = strings.ToUpper(country)
 	if countries[country] == nil {
@@ -56,8 +56,8 @@ func (s *Series) LearnHolidays(country string) error {
 	return nil
 }
 
-// leaveDependentHolidays leaves out the effects whose column follows from those before it and from the regressors, such as a
-// column of the file that is 1 on Christmas Day: its coefficient would be shared out by chance of the priors.
+// leaveDependentHolidays leaves out the effects whose column depends linearly on those before it and on the regressors, such as a
+// column of the file that is 1 on Christmas Day: only the priors would divide the effect between them.
 func (s *Series) leaveDependentHolidays() {
 	h := s.Holidays
 	columns := s.Known.columns(s.X)
@@ -93,8 +93,8 @@ func (s *Series) takesHolidays() error {
 	return nil
 }
 
-// holidayDifferences returns the differences between days and the median of the same weekdays around them: those of each effect,
-// by the first name of those that fall on the same days, and, sorted, those of quiet days, which have none.
+// holidayDifferences returns the differences between days and the median of the same weekdays around them. of has them by effect,
+// under the first name of effects that fall on the same days; quiet has them, sorted, for days without an effect.
 func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []float64, of map[string][]float64) {
 	sum, n := map[int]float64{}, map[int]float64{}
 	for i, x := range s.X {
@@ -131,7 +131,7 @@ func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []
 	return slices.DeleteFunc(groups, func(g []string) bool { return len(of[g[0]]) == 0 }), quiet, of
 }
 
-// seenEffects returns the effects of a kind that are beyond chance, and the standard deviation of all of them.
+// seenEffects returns the effects of a kind that are significant, and the standard deviation of all effects of the kind.
 func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen []string, scale float64) {
 	spread := stat.Variance(quiet, nil)
 	var test, square float64
@@ -153,8 +153,8 @@ func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen 
 	return seen, math.Sqrt(square / float64(len(kind)))
 }
 
-// normalScore returns the standard normal quantile of the rank of d among sorted values, the middle one of equal values. Heavy
-// tails thus make no score larger than the number of values allows.
+// normalScore returns the standard normal quantile of the rank of d among sorted values, the middle rank of equal values. With
+// heavy tails, too, no score is larger than the number of values allows.
 func normalScore(d float64, sorted []float64) float64 {
 	below, _ := slices.BinarySearch(sorted, d)
 	equal := 0
@@ -164,5 +164,5 @@ func normalScore(d float64, sorted []float64) float64 {
 	return distuv.UnitNormal.Quantile((float64(below) + 0.5*float64(equal) + 0.5) / float64(len(sorted)+1))
 }
 
-// isAround reports whether an effect is of a day around a holiday.
+// isAround reports whether an effect belongs to a day around a holiday.
 func isAround(name string) bool { return strings.Contains(name, NearHoliday) }

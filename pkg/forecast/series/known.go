@@ -12,14 +12,14 @@ import (
 // Known are regressors: columns whose values are known at the observations and, for forecasts, after them.
 type Known struct {
 	Names  []string    `json:"names"`
-	X      []float64   `json:"x"`      // ascending, each once
-	Values [][]float64 `json:"values"` // of each regressor, at X
+	X      []float64   `json:"x"`      // ascending and distinct
+	Values [][]float64 `json:"values"` // for each regressor, at X
 	// Models use (value − Centre)/Scale, with the mean and the standard deviation of the values at the observations.
 	Centre []float64 `json:"centre"`
 	Scale  []float64 `json:"scale"`
-	// Groups are the regressors that models have, by their indices: those of a group are equal at the observations and have one
-	// coefficient. One that is in no group follows from others there: their coefficients include what it adds. nil means that each
-	// has its own.
+	// Groups lists the regressors that models have, by index: those of a group are equal at the observations and share one
+	// coefficient. A regressor in no group depends linearly on others there, whose coefficients include its effect. nil means
+	// that each has a coefficient of its own.
 	Groups [][]int `json:"groups,omitempty"`
 }
 
@@ -63,8 +63,8 @@ func newKnown(names []string, rows []knownRow) (*Known, error) {
 	return k, nil
 }
 
-// join returns the regressors, on their scale, with further rows. After the last observation these replace the known values:
-// another scenario, or what was expected.
+// join returns the regressors, on their scale, with further rows. After the last observation the rows replace the known values,
+// which may be another scenario, or what was expected earlier.
 func (k *Known) join(rows []knownRow, last float64) (*Known, error) {
 	replaced := map[float64]bool{}
 	for _, r := range rows {
@@ -124,7 +124,7 @@ func (k *Known) value(j int, x float64) (v float64, ok bool) {
 	return k.Values[j][i-1] + t*(k.Values[j][i]-k.Values[j][i-1]), true
 }
 
-// check returns an error for regressors that no series can have; nil is valid.
+// check returns an error for impossible regressors; nil is valid.
 func (k *Known) check() error {
 	if k == nil {
 		return nil

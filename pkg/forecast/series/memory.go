@@ -10,16 +10,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// The most memory that a series takes at once, in bytes for each observation, beside some for the program. These are bounds of
-// live memory, whether a file is sorted or not: with GOGC=15 in the environment, gppl fit --origins 0 --budget 2s has a peak of
-// 98 to 114 MB on 10⁵ irregular rows and 181 to 186 MB on 10⁶ for Laplace; these constants and the residual checks
-// (denseBytes, 100 MB) give 136 and 190 MB. The automatic search takes 109 to 125 and 124 to 158 MB. Without a limit the garbage
-// collector lets the heap grow to up to twice that.
+// These constants bound the live memory of a series, in bytes for each observation, beside some for the program, whether a file
+// is sorted or not. With GOGC=15 in the environment, gppl fit --origins 0 --budget 2s has a peak of 98 to 114 MB on 10⁵ irregular
+// rows and 181 to 186 MB on 10⁶ for Laplace; these constants and the residual checks (denseBytes, 100 MB) give 136 and 190 MB.
+// The automatic search takes 109 to 125 and 124 to 158 MB. Without a limit the garbage collector lets the heap grow to twice the
+// live memory.
 
 const (
-	readBytes    = 60 // columns that grow, and the copies that checks sort
-	columnBytes  = 80 // more for each column of errors or regressors
-	keyBytes     = 60 // more for each column that tells series apart
+	readBytes    = 60 // columns that grow, and copies that checks sort
+	columnBytes  = 80 // for each column of errors or regressors in addition
+	keyBytes     = 60 // for each column that tells series apart in addition
 	ProgramBytes = 30e6
 )
 
@@ -36,8 +36,8 @@ func (o ReadOptions) bytesFor(rows float64) float64 {
 	return ProgramBytes + rows*(readBytes+columnBytes*float64(len(o.also()))+keyBytes*float64(len(o.By)))
 }
 
-// fits returns a MemoryError if the rows of a file, whose number follows from its size and first lines, exceed the limit. The
-// length of a pipe is unknown: there, reading stops at the row that exceeds the limit.
+// fits returns a MemoryError if the rows of a file, estimated from its size and first lines, exceed the limit. The length of a
+// pipe is unknown, so reading stops at the row that exceeds the limit.
 func (o ReadOptions) fits(path string) error {
 	if o.Memory <= 0 {
 		return nil
@@ -54,7 +54,7 @@ func (o ReadOptions) fits(path string) error {
 	head := make([]byte, 1<<16)
 	n, err := io.ReadFull(f, head)
 	lines := bytes.Count(head[:n], []byte{'\n'}) + bytes.Count(head[:n], []byte{'\r'})
-	if err != nil || lines == 0 { // a small file, or one line
+	if err != nil || lines == 0 { // a small file, or a single line
 		return nil
 	}
 	rows := float64(info.Size()) / float64(n) * float64(lines)
@@ -88,5 +88,5 @@ func (s *Series) MemoryBytes() float64 {
 	return ProgramBytes + float64(len(s.X))*(readBytes+columns*columnBytes)
 }
 
-// Bytes returns the memory of the series, without the program.
+// Bytes returns the memory of the series in bytes, without the program.
 func (s *Series) Bytes() float64 { return s.MemoryBytes() - ProgramBytes }

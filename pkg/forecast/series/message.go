@@ -6,12 +6,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// message is a sentence or an error whose settings are fields of [ReadOptions].
+// message returns a sentence or an error whose settings are fields of [ReadOptions].
 func message(format string, args ...any) dataset.Message {
 	return dataset.Message{Of: "ReadOptions", Format: format, Args: args}
 }
 
-// joined is a message of settings or messages, with a blank between two.
+// joined joins settings or messages with blanks.
 func joined(parts []any) dataset.Message {
 	return message(strings.TrimPrefix(strings.Repeat(" %v", len(parts)), " "), parts...)
 }

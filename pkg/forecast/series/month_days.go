@@ -21,27 +21,27 @@ import (
 // MonthDays are the effects of days of the month on a daily series: of its first and last days, or of paydays. Each has a
 // coefficient with the prior N(0, Scale²).
 type MonthDays struct {
-	Days  []int   `json:"days"`  // from 1 on or, of the last three of a month, −1, −2 and −3; or a payday, which moves
+	Days  []int   `json:"days"`  // 1, 2, …; −1, −2 or −3 for the last three of a month; or a payday
 	Scale float64 `json:"scale"` // in standard deviations of y
-	// Country is the one whose holidays are no working days (Holidays.Country); "" if only weekends are none.
+	// Country has the holidays that are not working days (Holidays.Country); "" if only weekends are not.
 	Country string `json:"country,omitempty"`
 }
 
-// Paydays, among MonthDays.Days, that move with the working days.
+// Paydays among MonthDays.Days, which move with the working days.
 const (
 	firstWorking = 101
 	lastWorking  = -101
-	workingUpTo  = 200 // and the day of the month: that day or, if it is none, the working day before
+	workingUpTo  = 200 // plus the day of the month: that day or, if it is not a working day, the working day before
 )
 
-// paidOn are the days of the month on which salaries are often paid or, if these are no working days, on the one before.
+// paidOn lists the days of the month on which salaries are often paid, or on the working day before.
 var paidOn = []int{15, 25}
 
 const (
-	MonthDayPrefix = "day of the month: " // of the columns of the mean, before the names
-	mostMonthDays  = 6                    // the largest number of effects
-	fewestMonths   = 5                    // in which a day must be seen
-	monthDayChance = 0.005                // largest chance of an effect as clear on any day where there is none
+	MonthDayPrefix = "day of the month: " // precedes the names of columns of the mean
+	mostMonthDays  = 6                    // largest number of effects
+	fewestMonths   = 5                    // smallest number of months in which a day must be seen
+	monthDayChance = 0.005                // largest probability of an effect as clear on any day without effects
 )
 
 // monthDay returns the day of the month of a day from 1970 on, counted from the end for the last three.
@@ -53,7 +53,7 @@ func monthDay(day int) int {
 	return time.Unix(secondsOfDay*int64(day), 0).UTC().Day()
 }
 
-// inMonth orders days of the month by their time, and paydays behind the day on which they usually are.
+// inMonth orders days of the month by time; a payday comes after the day on which it usually is.
 func inMonth(a, b int) int {
 	place := func(day int) int {
 		const long = 32
@@ -70,10 +70,10 @@ func inMonth(a, b int) int {
 	return cmp.Compare(place(a), place(b))
 }
 
-// workweek tells working days, from Monday to Friday, that are no holidays of a country.
+// workweek distinguishes working days, Monday to Friday except the holidays of a country.
 type workweek struct{ holiday map[int]bool }
 
-// newWorkweek returns those of a country, "" for none, between two days.
+// newWorkweek returns the workweek of a country, "" for none, between two days from 1970 on.
 func newWorkweek(country string, first, last int) workweek {
 	w := workweek{map[int]bool{}}
 	if countries[country] == nil {
@@ -92,12 +92,12 @@ func newWorkweek(country string, first, last int) workweek {
 }
 
 func (w workweek) works(day int) bool {
-	const thursday = 4 // 1 January 1970
+	const thursday = 4 // weekday of 1 January 1970
 	weekday := ((day+thursday)%7 + 7) % 7
 	return weekday >= 1 && weekday <= 5 && !w.holiday[day]
 }
 
-// monthDays returns the day of the month of a day from 1970 on, and the paydays that it is.
+// monthDays returns the day of the month of a day from 1970 on, and the paydays on it.
 func (w workweek) monthDays(day int) []int {
 	all := []int{monthDay(day)}
 	if !w.works(day) {
@@ -132,7 +132,7 @@ func daysLeft(day int) int {
 	return time.Date(date.Year(), date.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day() - date.Day()
 }
 
-// anyOf reports whether any of some days of the month is among others.
+// anyOf reports whether two lists of days of the month share a day.
 func anyOf(days, others []int) bool {
 	return slices.ContainsFunc(days, func(day int) bool { return slices.Contains(others, day) })
 }
@@ -155,11 +155,12 @@ func monthDayName(day int) string {
 	return fmt.Sprintf("the %d%s of the month", day, cmp.Or(suffix, "th"))
 }
 
-// WithMonthDays returns a series of dates, a day apart, with the effects of the days of the month that it shows; the series
-// itself if it shows none, and with regressors, which may be the same. As of holidays (LearnHolidays), the difference of each day
-// from the median of the same weekdays around it has a normal score among those of all days; z̄ is the mean of n scores of a day
-// of the month. The clearest day has an effect if the chance of its n·z̄² on any of the days is below half a per cent (χ² test).
-// Then the others are compared without it: a week before the first, the first is one of the days around.
+// WithMonthDays returns a daily series with the effects of the days of the month that it shows; the series itself if it shows
+// none, or if it has regressors, which may describe the same effects. As for holidays (LearnHolidays), the difference of each day
+// from the median of the same weekdays around it gets a normal score among all days; z̄ is the mean of the n scores of a day of
+// the month. The clearest day has an effect if the probability that n·z̄² is as large on any of the days is below half a per cent
+// (χ² test). The other days are then compared again without it, since it is among the weekdays around a day a week earlier or
+// later.
 func (s *Series) WithMonthDays() *Series {
 	const exact = 0.01
 	if !s.Axis.Dates || s.Axis.Months > 0 || s.Known != nil || s.MonthDays != nil ||
@@ -193,7 +194,7 @@ func (s *Series) WithMonthDays() *Series {
 	return &out
 }
 
-// holidayCountry is the country of the holidays of the series; "" for none.
+// holidayCountry returns the country of the holidays of the series; "" for none.
 func (s *Series) holidayCountry() string {
 	if s.Holidays == nil {
 		return ""
@@ -201,8 +202,8 @@ func (s *Series) holidayCountry() string {
 	return s.Holidays.Country
 }
 
-// clearestMonthDay returns the day of the month, beside those that have an effect, that stands out most, and the chance of a day
-// as clear among all.
+// clearestMonthDay returns the day of the month that stands out most, except those that already have an effect, and the
+// probability of a day as clear among all.
 func (s *Series) clearestMonthDay(known []int) (clearest int, chance float64) {
 	all, of := s.monthDayDifferences(known)
 	chance = 1
@@ -225,9 +226,9 @@ func (s *Series) clearestMonthDay(known []int) (clearest int, chance float64) {
 	return clearest, chance
 }
 
-// monthDayDifferences returns the differences between days and the median of the same weekdays of four weeks before and after
-// that have no effect: of all days but holidays and those with an effect, and of each day of the month and payday, of which those
-// that are not known leave out the days with an effect.
+// monthDayDifferences returns differences between days and the median of the same weekdays, without effects, of four weeks before
+// and after. all has them for every day except holidays and days with an effect; of has them for each day of the month and
+// payday, without the days that have another effect.
 func (s *Series) monthDayDifferences(known []int) (all []float64, of map[int][]float64) {
 	value := map[int]float64{}
 	for i, x := range s.X {
@@ -274,7 +275,7 @@ func (s *Series) monthDayDifferences(known []int) (all []float64, of map[int][]f
 	return all, of
 }
 
-// inputs adds the columns of the effects at x: Scale on their days, else 0.
+// inputs adds the columns of the effects at x: Scale on their days, 0 on others.
 func (m *MonthDays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 	if m == nil {
 		return in
@@ -313,7 +314,7 @@ func (m *MonthDays) note() string {
 		text.Count(len(m.Days), "day"), text.Are(len(m.Days)), strings.Join(m.Names(), ", "))
 }
 
-// check returns an error for effects that no series on this axis can have; nil means none.
+// check returns an error for effects that are impossible on this axis; nil means no effects.
 func (m *MonthDays) check(a Axis) error {
 	if m == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Messages returns Lead, which is empty if Format is, and Notes, for a program that names settings in words of its own.
+// Messages returns Lead (with an empty Format if there is none) and Notes, for a program that names settings in its own words.
 func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	a, n := s.Axis, len(s.X)
 	spacing := "every " + strings.TrimPrefix(a.Length(s.Step), "1 ")
@@ -118,7 +118,7 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	return s.lead(), append(notes, s.remarks...)
 }
 
-// Notes says in sentences what a reader should know besides Lead: extent, and what is missing, repeated or out of order.
+// Notes returns sentences that a reader should know besides Lead: the extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() (notes []string) {
 	_, all := s.Messages()
 	for _, m := range all {
@@ -127,7 +127,7 @@ func (s *Series) Notes() (notes []string) {
 	return notes
 }
 
-// Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
+// Remarks returns sentences about what may be wrong with how a file was read, the same for [Read] and [Stream].
 func Remarks(rep dataset.CSVReport) (remarks []dataset.Message) {
 	say := func(holds bool, format string, args ...any) {
 		if holds {
@@ -150,14 +150,14 @@ func Remarks(rep dataset.CSVReport) (remarks []dataset.Message) {
 	return remarks
 }
 
-// unused reports an unread column whose name says that it has the standard deviations of y.
+// unused reports an unread column whose name suggests standard deviations of y.
 func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []dataset.Message) {
 	taken := append([]int{rep.X, rep.Y}, slices.Concat(rep.Also.Columns, rep.Also.KeyColumns)...)
 	y := cmp.Or(rep.Columns[rep.Y], "y")
 	used := func(is func(name string) bool) bool {
 		return slices.ContainsFunc(taken, func(i int) bool { return i >= 0 && i < len(rep.Columns) && is(rep.Columns[i]) })
 	}
-	const mostOthers = 5 // columns that a note names
+	const mostOthers = 5 // largest number of columns that a note names
 	var others []string
 	errors := o.YError != "" || used(errorName.MatchString)
 	if rep.Headless && len(rep.Columns) == 3 && rep.X == 0 && rep.Y == 1 && !slices.Contains(taken, 2) {
@@ -190,6 +190,6 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []dataset.Message) {
 	return remarks
 }
 
-// errorName is the name of a column of standard deviations.
+// errorName matches the names of columns of standard deviations.
 var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|(^|[^\pL])err|err(or)?s?([^\pL]|$)|sigma|` +
 	`^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// takeOpenHours takes the times of a series with closed times at the equal steps of its open ones, and remarks on it, if stamps
-// are a little off them: 07:00:08, 08:00:36. Its forecast is then for whole hours. Steps count from midnight or,
-// if times are further off those, from the minute of the first.
+// takeOpenHours moves the times of a series with closed times to the equal steps of its open hours, and remarks on it, if stamps
+// deviate slightly from these, as 07:00:08 and 08:00:36 do. The forecast is then for whole hours. Steps count from midnight or,
+// if times deviate more from those, from the minute of the first.
 func (s *Series) takeOpenHours() {
 	const (
-		coarse = 0.04 // of a step: what may be a late stamp, and not a time of its own
-		exact  = 1e-6 // of a step
+		coarse = 0.04 // of a step; a larger deviation is a time of its own
+		exact  = 1e-6 // of a step; a smaller deviation is rounding
 	)
 	if s.closed == nil || len(s.X) < fewestEven {
 		return

@@ -16,14 +16,14 @@ import (
 // Member is one of the series of a long table.
 type Member struct {
 	Key    []string // the texts of the columns of ReadOptions.By
-	Series *Series  // nil with an error
+	Series *Series  // nil if there is an error
 	Err    error
 }
 
-// ReadPanel reads the series of a long table, which the columns of ReadOptions.By tell apart, in the order of their first rows.
-// Each is read as Read reads a file with its rows alone, except that all rows decide how numbers and dates are written.
-// Regressors in ReadOptions.Future have the same columns there. Rows that do not form a series become a member with an error; the
-// error of ReadPanel is about the file.
+// ReadPanel reads the series of a long table, which the columns of ReadOptions.By distinguish, in the order of their first rows.
+// Each is read as Read reads a file with only its rows, except that all rows together show how numbers and dates are written.
+// ReadOptions.Future has the same columns. Rows that do not form a series become a member with an error; the error of ReadPanel
+// is about the file.
 func ReadPanel(ctx context.Context, path string, o ReadOptions) ([]Member, error) {
 	if len(o.By) == 0 {
 		panic("series: ReadPanel: ReadOptions.By is empty")
@@ -68,7 +68,7 @@ func ReadPanel(ctx context.Context, path string, o ReadOptions) ([]Member, error
 	return members, nil
 }
 
-// text is the key in messages: store "north".
+// text writes the key in messages: store "north".
 func (m Member) text(by []string) string {
 	var parts []string
 	for j, text := range m.Key {
@@ -77,10 +77,10 @@ func (m Member) text(by []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// keySeparator stands between the texts of several columns.
+// keySeparator separates the texts of several columns.
 const keySeparator = "\x1f"
 
-// keyAt returns the texts of row i, joined.
+// keyAt returns the joined texts of row i.
 func keyAt(texts [][]string, ids [][]int32, i int) string {
 	key := make([]string, len(ids))
 	for j := range key {
@@ -89,7 +89,7 @@ func keyAt(texts [][]string, ids [][]int32, i int) string {
 	return strings.Join(key, keySeparator)
 }
 
-// keyRows are the rows of each key, and the keys in their order.
+// keyRows has the rows of each key, and the keys in their order.
 type keyRows struct {
 	keys []string
 	of   map[string][]int
@@ -135,15 +135,15 @@ func (f futureRows) split() map[string]futureRows {
 	return out
 }
 
-// plainName is a name of a column that needs no quotes in a shell.
+// plainName matches the name of a column that needs no quotes in a shell.
 var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
 
-// OneSeries returns an error if a table holds several series, and the options do not say to pool them: x repeat, and one or two
-// columns tell the rows of an x apart. [Read] and [Stream] ask by themselves.
+// OneSeries returns an error if a table holds several series and is not Pooled: x repeat, and one or two columns distinguish the
+// rows of an x. [Read] and [Stream] call it.
 func (o ReadOptions) OneSeries(rep dataset.CSVReport) error {
 	several := rep.Several
 	if o.Pooled || several.Columns == nil {
-		return nil // the notes mention the repeated x, if there are any
+		return nil // the notes mention the repeated x if there are any
 	}
 	var names []string
 	var settings []any

@@ -17,17 +17,17 @@ import (
 )
 
 // Read reads a series from a csv file, or from standard input if the path is dataset.StandardInput. Rows without x or y are
-// counted and left out; rows are sorted by x. If all x are numbers, and ReadOptions.Time does not say how they are written, Read
-// recognises Unix times in one unit between 1973 and 2096 and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates).
-// Unless there are regressors, it also makes numbers even that are even but for rounding or for the lengths of months; Notes then
-// says so. Rows that are exact copies of others count once, and Notes says how many there are.
+// counted and left out; rows are sorted by x. If all x are numbers and ReadOptions.Time does not say how they are written, Read
+// recognises Unix times in one unit between 1973 and 2096, and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates).
+// Unless there are regressors, it also makes steps equal that differ only by rounding or by the lengths of months; Notes then
+// says so. Exact copies of rows count once, and Notes says how many there are.
 //
 // The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
 // there. At least five observations at three different x are needed, and a y that does not vary is a [ConstantError]. Numbers may
 // be up to 1e140 in size; the range of x and the standard deviation of y must be above 1e-140.
 //
-// A table of several series, in which the x repeat and a column tells the rows of an x apart, is an error that names the column,
-// unless ReadOptions.Pooled is set.
+// It is an error if a table holds several series, in which x repeat and a column distinguishes the rows of an x, unless
+// ReadOptions.Pooled is set. The error names the column.
 func Read(ctx context.Context, path string, o ReadOptions) (*Series, error) {
 	o.By = nil
 	s, rep, err := read(ctx, path, o)
@@ -47,7 +47,7 @@ func Read(ctx context.Context, path string, o ReadOptions) (*Series, error) {
 	return out, nil
 }
 
-// read reads the rows of a file, if they fit the memory.
+// read reads the rows of a file if they fit the memory.
 func read(ctx context.Context, path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, err error) {
 	if err := o.fits(path); err != nil {
 		return s, rep, err
@@ -67,7 +67,7 @@ func read(ctx context.Context, path string, o ReadOptions) (s dataset.Series, re
 	return s, rep, err
 }
 
-// series makes a series of the rows of a file, which messages call path.
+// series makes a series of the rows of a file. Messages call the file path.
 func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport) (*Series, error) {
 	if err := o.checkRoles(path, rep); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 			out.Source.Unsorted++
 		}
 	}
-	all, order := s.X, []int(nil) // nil: all, as they are in the file
+	all, order := s.X, []int(nil) // indices of the rows in the file; nil if they are in order
 	if out.Source.Unsorted > 0 || o.Last > 0 && s.Len() > o.Last || o.YError != "" || o.Size != "" {
 		order = timeline.Ascending(s.X)
 		if o.Last > 0 && len(order) > o.Last {
@@ -93,7 +93,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 		s = s.Select(order)
 	} else if len(o.Regressors) > 0 {
-		all = slices.Clone(s.X) // those of the series may change their unit
+		all = slices.Clone(s.X) // the x of the series may change their unit
 	}
 	if kept, copies := withoutCopies(s, rep.Also, order); copies > 0 {
 		if order == nil {
@@ -103,7 +103,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 		s, out.Source.Copies = s.Select(kept), copies
 	}
-	constant := (*ConstantError)(nil) // returned once the series is complete
+	constant := (*ConstantError)(nil) // returned when the series is complete
 	if err := enough(s); errors.As(err, &constant) {
 		if o.Y == "" && len(rep.Columns) > 2 {
 			constant.other = message("y is the column %q; %v chooses another", rep.Columns[rep.Y],
@@ -132,7 +132,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 			return nil, message("%s: %v says what y cannot leave: %v", path, dataset.Setting{Field: "Bounds"}, err)
 		}
 	}
-	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // of x as it was read
+	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // error of x as it was read
 	if out.X, out.Y = s.X, s.Y; o.Bounds != nil {
 		out.setBounds(*o.Bounds)
 	} else if out.Bounds != nil {
@@ -187,7 +187,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 			return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), ""))
 		}
 	}
-	const exact = 100 // steps in which the median distance is known to 1 %
+	const exact = 100 // number of steps after which the median distance is known to 1 %
 	if out.Step < exact*rounding {
 		out.remarks = append(out.remarks, message("x is rounded to multiples of %s, which is coarse for observations %s apart: "+
 			"measure x from the first observation.", out.Axis.Length(rounding), out.Axis.Length(out.Step)))
@@ -199,8 +199,8 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	return out, nil
 }
 
-// noTime returns an error for a column of numbers that is x only because it comes first, and is no time: many rows fall below the
-// one before, and sorted they have no step. s has the rows in ascending order.
+// noTime returns an error for numbers that are x only because their column comes first, if they look like no time: many are below
+// their predecessor, and sorted they have no step. s has the rows in ascending order.
 func (o ReadOptions) noTime(s dataset.Series, rep dataset.CSVReport, unsorted int) error {
 	const many, fewest = 0.2, 10
 	if o.X != "" || rep.Time != dataset.TimeNumber || s.Len() < fewest || float64(unsorted) < many*float64(s.Len()) {
@@ -215,14 +215,14 @@ func (o ReadOptions) noTime(s dataset.Series, rep dataset.CSVReport, unsorted in
 		dataset.Setting{Field: "X", Value: dataset.RowNumber}, dataset.Setting{Field: "X", Value: name})
 }
 
-// countsBack are names of numbers that count back in time, and mayCountBack one of those that may.
+// countsBack matches names of numbers that count back in time, and mayCountBack names of numbers that may.
 var (
 	countsBack   = regexp.MustCompile(`(?i)(^|[^\pL])(BP|b2k|[kM]a|[kM]yr|ago)($|[^\pL])|before.present`)
 	mayCountBack = regexp.MustCompile(`(?i)(^|[^\pL])(age|alter|âge|edad)($|[^\pL])`)
 )
 
-// backward returns an error for numbers that count back in time by their name, or for ages that fall in all rows, and for
-// ReadOptions.Backward beside dates.
+// backward returns an error for numbers that count back in time by their name, for ages that fall in all rows, and if
+// ReadOptions.Backward is set although x are dates.
 func (o ReadOptions) backward(name string, rep dataset.CSVReport, unsorted int) error {
 	back := dataset.Setting{Field: "Backward"}
 	switch {

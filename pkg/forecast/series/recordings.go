@@ -24,7 +24,7 @@ type Recording struct {
 	load    func(context.Context, dataset.Options) (dataset.Series, error)
 }
 
-// Recordings lists them.
+// Recordings lists the recordings of the project.
 var Recordings = []Recording{
 	{"co2", "Weekly CO2 at Mauna Loa, 1958 to 2001", "public domain", "shipped with gppl",
 		func(context.Context, dataset.Options) (dataset.Series, error) { return dataset.CO2(), nil }},
@@ -33,7 +33,7 @@ var Recordings = []Recording{
 	{"eeg-burst", "Neonatal EEG, F3-Ref, 211 s at 256 Hz; not the paper's", "MIT", dataset.EEGBurstFile.URL, dataset.EEGBurst},
 }
 
-// FindRecording returns the recording of that name.
+// FindRecording returns the recording with a name.
 func FindRecording(name string) (Recording, error) {
 	var known []string
 	for _, r := range Recordings {
@@ -65,8 +65,8 @@ func WriteSeries(w io.Writer, s dataset.Series) error {
 	return WriteCSV(w, rows)
 }
 
-// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is not a number, gets an apostrophe in
-// front. Control characters, which a terminal would obey, become U+FFFD, except ends of lines and tabs.
+// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is not a number, begins with an
+// apostrophe. Control characters, which a terminal would obey, become U+FFFD, except ends of lines and tabs.
 func WriteCSV(w io.Writer, rows [][]string) error {
 	table := csv.NewWriter(w)
 	for _, row := range rows {

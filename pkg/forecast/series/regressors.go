@@ -11,7 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// regressorVariance is the prior variance of a regressor's coefficient, both standardised: one that explains all of y has 1.
+// regressorVariance is the prior variance of a regressor's coefficient, both standardised. A regressor that explains all of y has
+// the coefficient 1 or −1.
 const regressorVariance = 4
 
 // errUnknown says that a regressor is not known at the x of a prediction.
@@ -40,7 +41,7 @@ func (s *Series) Inputs(x []float64) (gppl.Inputs, error) {
 	return in, nil
 }
 
-// EffectCount is the number of columns of inputs.
+// EffectCount returns the number of columns of Inputs beside x.
 func (s *Series) EffectCount() int {
 	n := len(s.Shifts) + len(s.Events)
 	if s.Known != nil {
@@ -63,21 +64,21 @@ func (s *Series) unknown(name string, at float64) error {
 		cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "), dataset.Setting{Field: "Future"})
 }
 
-// Ahead returns the x after the last observation at which the regressors are known. It panics if there are none.
+// Ahead returns the x after the last observation at which the regressors are known. It panics if there are no regressors.
 func (s *Series) Ahead() []float64 {
 	last := s.X[len(s.X)-1]
 	i := sort.Search(len(s.Known.X), func(i int) bool { return s.Known.X[i] > last })
 	return s.Known.X[i:]
 }
 
-// WithRegressors adds the regressors of x to a mean, each with its own coefficient; nil parts are none.
+// WithRegressors adds the regressors of x to a mean, each with its own coefficient. Parts may be nil.
 func WithRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.Mean {
 	for _, name := range x.ColumnNames() {
 		parts = append(parts, gppl.Regressor{Name: name})
 		variance := float64(regressorVariance)
 		for _, scaled := range []string{ShiftPrefix, HolidayPrefix, MonthDayPrefix, EventPrefix} {
 			if strings.HasPrefix(name, scaled) {
-				variance = 1 // the columns have their scale
+				variance = 1 // the columns are scaled already
 			}
 		}
 		variances = append(variances, variance)
@@ -88,7 +89,8 @@ func WithRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	return gppl.GaussianBeta{Of: gppl.AddMeans(parts...), Variances: variances}
 }
 
-// checkDates returns an error if x are dates in the file and numbers in the series, or the reverse; line and x are an example.
+// checkDates returns an error if x are dates in the file and numbers in the series, or the reverse. It names line and x as an
+// example.
 func (s *Series) checkDates(dates bool, line int, x float64) error {
 	switch example := s.Axis.Text(s.X[0]); {
 	case s.Axis.Dates && !dates:

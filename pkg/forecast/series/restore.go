@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Restore completes a series that was read from a file of this program. It returns an error for contents that no series can have.
+// Restore completes a series that was read from a file of this program. It returns an error for impossible contents.
 func (s *Series) Restore() error {
 	if err := s.checkColumns(); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (s *Series) Restore() error {
 	return nil
 }
 
-// checkColumns returns an error for columns that no series can have.
+// checkColumns returns an error for impossible columns.
 func (s *Series) checkColumns() error {
 	x, y := s.X, s.Y
 	if len(x) != len(y) {
@@ -68,7 +68,7 @@ func (s *Series) checkColumns() error {
 	return s.Axis.check()
 }
 
-// check returns an error for an axis that no series can have.
+// check returns an error for an impossible axis.
 func (a Axis) check() error {
 	if a.Dates && unitSeconds[a.Unit] == 0 {
 		return fmt.Errorf("dates in the unit %q", a.Unit)

@@ -22,10 +22,10 @@ func (s *Series) Bound(lo, hi float64) error {
 	return nil
 }
 
-// setBounds sets the bounds with the distance beyond them at which the log odds are infinite. A value at a bound has no log odds,
-// and one next to it may be odder there than it is: the distance is the one at which the values are likeliest to be normal, of
-// those from half the least distance of a value from a bound on, by factors of two. Where no value lies at a bound it is 0,
-// unless another is likelier by log n nats. Where several do, they may be censored instead (Bounds.censored).
+// setBounds sets the bounds, and the distance beyond them at which the log odds are infinite. A value at a bound has no log odds,
+// and the log odds of one close to it may be outliers. The distance is therefore the one at which the values are likeliest to be
+// normal, among half the smallest distance of a value from a bound and its multiples by powers of two. If no value lies at a
+// bound it is 0, unless another is likelier by log n nats. If several do, they may be censored instead (Bounds.censored).
 func (s *Series) setBounds(b Bounds) {
 	if b.Censored {
 		b.setRoot(s.Y)
@@ -60,7 +60,7 @@ func (s *Series) setBounds(b Bounds) {
 	s.Bounds = &b
 }
 
-// normal is the log likelihood of independent values whose log odds are normal, with the likeliest mean and variance, up to a
+// normal returns the largest log likelihood, over mean and variance, of independent values whose log odds are normal, up to a
 // constant.
 func (b *Bounds) normal(y []float64) (nats float64) {
 	n := float64(len(y))
@@ -72,8 +72,8 @@ func (b *Bounds) normal(y []float64) (nats float64) {
 	return nats - 0.5*n*math.Log(max(squares/n-sum*sum/(n*n), math.SmallestNonzeroFloat64))
 }
 
-// wrongValues returns an error that names the line of each value that a check rejects. The values are those of the rows in the
-// given order, nil for all rows.
+// wrongValues returns an error that names the line of each value that check rejects. The values belong to the rows in the given
+// order, nil for all rows.
 func wrongValues(y []float64, m dataset.CSVMore, order []int, check func(i int, v float64) error) error {
 	var wrong dataset.CSVError
 	for i, v := range y {
@@ -117,8 +117,8 @@ func (s *Series) checkCounting(y []float64) error {
 	return nil
 }
 
-// Count makes the values of a series counts of a likelihood: one of Likelihoods but the first three. Sizes are the exposures of
-// the observations or their numbers of trials; nil means all 1. It is an error if a value is impossible.
+// Count makes the values of a series counts with a likelihood from Likelihoods, except its first three. Sizes are the exposures
+// of the observations or their numbers of trials; nil means all 1. It is an error if a value is impossible.
 func (s *Series) Count(likelihood string, sizes []float64) error {
 	before := s.Counting
 	s.Counting = &Counting{Likelihood: likelihood, Sizes: sizes}
@@ -129,7 +129,7 @@ func (s *Series) Count(likelihood string, sizes []float64) error {
 	return nil
 }
 
-// setCounting makes the values of a file counts, if the options ask for it or leave it open.
+// setCounting makes the values of a file counts if the options ask for it, or if they leave it open and the values are counts.
 func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, order []int) error {
 	switch o.Likelihood {
 	case "", "gaussian", "student":
@@ -199,7 +199,7 @@ func alsoName(m dataset.CSVMore, i int) string {
 }
 
 // wrongCells returns an error for invalid errors of y and sizes in rows of the given order (nil: all), and for missing
-// regressors; nil if all is well.
+// regressors.
 func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 	var wrong dataset.CSVError
 	add := func(i int, format string, args ...any) {
@@ -256,7 +256,7 @@ func (o ReadOptions) sizeColumn() int {
 	return 0
 }
 
-// regressorNames returns their names in the header, or numbers.
+// regressorNames returns the names of the regressors in the header, or their numbers.
 func (o ReadOptions) regressorNames(m dataset.CSVMore) (names []string) {
 	for i := len(m.Names) - len(o.Regressors); i < len(m.Names); i++ {
 		names = append(names, alsoName(m, i))

@@ -10,10 +10,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
-// SeasonPeaks returns the lags, from 2 to a third of n, at which the autocorrelation of the differences of y has peaks beyond
-// chance, the highest first. It takes at most n²/3 operations.
+// SeasonPeaks returns the lags, from 2 to a third of n, at which the autocorrelation of the differences of y has significant
+// peaks, the highest first. It takes at most n²/3 operations.
 func SeasonPeaks(y []float64) (lags []int) {
-	const beyond, strong, longest = 3, 0.2, 1000 // standard errors, correlation, steps
+	const beyond, strong, longest = 3, 0.2, 1000 // standard errors of a peak, correlation of a strong one, longest lag in steps
 	n := len(y) - 1
 	if n < 8 {
 		return nil
@@ -23,7 +23,7 @@ func SeasonPeaks(y []float64) (lags []int) {
 		d[i] = y[i+1] - y[i]
 	}
 	rho := numeric.Autocorrelation(d, stat.Mean(d, nil), min(n/3, longest)+1)
-	for k := 1; k+1 < len(rho); k++ { // of lag k + 1
+	for k := 1; k+1 < len(rho); k++ { // k is the index of lag k + 1
 		if rho[k] > rho[k-1] && rho[k] >= rho[k+1] && rho[k] > max(strong, beyond/math.Sqrt(float64(n))) {
 			lags = append(lags, k+1)
 		}
@@ -32,5 +32,5 @@ func SeasonPeaks(y []float64) (lags []int) {
 	return lags
 }
 
-// MostRemembered is the number of observations before an origin that a forecast of the past is conditioned on.
+// MostRemembered is the largest number of observations before an origin on which a test of the past conditions.
 const MostRemembered = 3000

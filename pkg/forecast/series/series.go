@@ -11,19 +11,19 @@ import (
 // Source says where a series comes from.
 type Source struct {
 	File   string `json:"file"`           // base name
-	Part   string `json:"part,omitempty"` // of a file with several series: the texts that tell it apart (ReadOptions.By)
+	Part   string `json:"part,omitempty"` // texts that distinguish the series in its file (ReadOptions.By)
 	SHA256 string `json:"sha256"`
 	Rows   int    `json:"rows"`
-	// Skipped rows lack x or y. Dropped ones were left out by ReadOptions.Last.
+	// Skipped rows lack x or y. Dropped rows were left out by ReadOptions.Last.
 	Skipped  int      `json:"skipped"`
 	Dropped  int      `json:"dropped,omitempty"`
-	Copies   int      `json:"copies,omitempty"` // rows that are exact copies of others, which count once
+	Copies   int      `json:"copies,omitempty"` // exact copies of rows, which count once
 	Columns  []string `json:"columns"`
-	Unsorted int      `json:"unsorted"`        // rows that came before the row above them in x
+	Unsorted int      `json:"unsorted"`        // rows whose x is below the x of the row above
 	Ahead    int      `json:"ahead,omitempty"` // skipped rows after the last observation that have the regressors
 }
 
-// String names the file and, of a file with several series, the one that was read.
+// String names the file and, if it has several series, the one that was read.
 func (s Source) String() string {
 	if s.Part != "" {
 		return s.Part + " in " + s.File
@@ -47,22 +47,22 @@ type Series struct {
 	Holidays  *Holidays  // nil for none
 	MonthDays *MonthDays // nil for none
 	Events    []Event    // nil for none
-	Shifts    []Shift    // of the mean; nil for none
-	Counting  *Counting  // of counts; nil for a normal distribution
-	Bounds    *Bounds    // that y cannot leave; nil for none
-	Student   *Student   // of noise with heavy tails; nil for a normal distribution
-	// Added are the files of the latest observations, which came after the models were learnt (Analysis.Update); nil for none.
+	Shifts    []Shift    // changes of the mean; nil for none
+	Counting  *Counting  // nil for a normal distribution
+	Bounds    *Bounds    // y cannot leave them; nil for none
+	Student   *Student   // noise with heavy tails; nil for normal noise
+	// Added are the files with observations that came after the models were learnt (Analysis.Update); nil for none.
 	Added []Addition
 
-	Step       float64   // the median distance between neighbours in x, duplicates left out
+	Step       float64   // median distance between neighbours in x, without duplicates
 	Even       bool      // most distances are about Step
 	Gaps       []Stretch // neighbours more than 1.5 steps apart, 10 if the series is not Even; the longest first
-	Absent     int       // observations that would fill the gaps at distance Step
-	Duplicates []float64 // the x that occur more than once
+	Absent     int       // observations at distance Step that would fill the gaps
+	Duplicates []float64 // x that occur more than once
 
-	closed  *closedTimes      // the times of the week or day that have no observations; nil for none
-	remarks []dataset.Message // on how the file was read
-	whole   *Series           // the series that this is a part of; nil if it is a whole one
+	closed  *closedTimes      // times of the week or day without observations; nil for none
+	remarks []dataset.Message // about how the file was read
+	whole   *Series           // series that this is a part of; nil if it is whole
 }
 
 // Stretch is a part of the axis.
@@ -74,7 +74,7 @@ const (
 	smallest = 1e-140
 )
 
-// Part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
+// Part returns the observations from ≤ i < to, with the step, the errors and the regressors of the series.
 func (s *Series) Part(from, to int) *Series {
 	p := &Series{
 		Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative,
@@ -91,26 +91,26 @@ func (s *Series) Part(from, to int) *Series {
 	return p
 }
 
-// ulp is the distance from v to the next float64.
+// ulp returns the distance from v to the next float64.
 func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 
 // YLabel names y with its unit.
 func (s *Series) YLabel() string { return text.WithUnit(s.YName, s.YUnit) }
 
-// neverFalls reports whether y may be a running total: not negative, never below the value before, and often above it.
+// neverFalls reports whether y may be a running total: never negative, never below its predecessor, and often above it.
 func (s *Series) neverFalls() bool {
-	const fewest, levels = 20, 10 // observations, different values
+	const fewest, levels = 20, 10 // fewest observations and different values
 	return len(s.Y) >= fewest && s.Y[0] >= 0 && s.Bounds == nil && slices.IsSorted(s.Y) && distinct(s.Y) >= levels
 }
 
-// Addition is a file whose observations were added to a series after its models were learnt.
+// Addition is a file with observations that were added to a series after its models were learnt.
 type Addition struct {
 	File         string `json:"file"`
 	SHA256       string `json:"sha256"`
 	Observations int    `json:"observations"`
 }
 
-// Learnt returns the number of observations, the first ones, that there were when the models were learnt.
+// Learnt returns the number of observations before additions, from which the models were learnt.
 func (s *Series) Learnt() int {
 	n := len(s.X)
 	for _, a := range s.Added {

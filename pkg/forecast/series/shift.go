@@ -8,24 +8,27 @@ import (
 	"strings"
 )
 
-// Shift is a change of the mean of a series at a time, whose size models learn: a step from At on or, if Slope is set, a kink.
+// Shift is a change of the mean of a series at a time, whose size models learn: a step at At or, if Slope is set, a change of
+// slope.
 type Shift struct {
-	At    float64 `json:"at"` // the first observation with it
+	At    float64 `json:"at"` // first observation after the change
 	Slope bool    `json:"slope,omitempty"`
-	// Scale is the prior standard deviation of its size: of a step in standard deviations of y, of a kink in these per unit of x.
+	// Scale is the prior standard deviation of its size: in standard deviations of y for a step, and in these per unit of x for a
+	// slope.
 	Scale float64 `json:"scale"`
-	// Chance, if the shift was found, is the probability of one as clear in a series without shifts; 0 if it was given.
+	// Chance is the probability of a shift as clear in a series without shifts, if the shift was found; 0 if it was given.
 	Chance float64 `json:"chance,omitempty"`
 }
 
-const ShiftPrefix = "change: " // of the columns of the mean, before the names
+const ShiftPrefix = "change: " // precedes the names of columns of the mean
 
 const (
-	// ShiftScale is the prior standard deviation of a step, in standard deviations of y, and of a kink over half the range.
+	// ShiftScale is the prior standard deviation of a step, in standard deviations of y, and of a change of slope over half the
+	// range.
 	ShiftScale = 2
 )
 
-// errShift says that a series cannot have a shift at a time.
+// errShift is the error for a time at which a series cannot have a shift.
 var errShift = errors.New("not within the observations")
 
 // Text names a shift on an axis.
@@ -51,13 +54,13 @@ func (c Shift) Column(x []float64) []float64 {
 	return out
 }
 
-// ShiftsName is the column of shifts among the components of a mean.
+// ShiftsName is the name of all shifts together among the components of a mean.
 const ShiftsName = "changes"
 
-// IsShift reports whether a column of a mean is that of a shift.
+// IsShift reports whether a column of a mean is a shift.
 func IsShift(column string) bool { return strings.HasPrefix(column, ShiftPrefix) }
 
-// checkShifts returns an error for shifts that no series can have.
+// checkShifts returns an error for impossible shifts.
 func checkShifts(shifts []Shift) error {
 	for i, c := range shifts {
 		if !(math.Abs(c.At) <= Largest) || !(c.Scale > 0 && c.Scale <= Largest) || !(c.Chance >= 0 && c.Chance <= 1) ||

@@ -32,7 +32,7 @@ func (s *Series) WithShifts(shifts []Shift) *Series {
 	return &out
 }
 
-// givenShifts returns those that were given, not found, and that have observations on both sides.
+// givenShifts returns the shifts that were given, not found, and that have observations on both sides.
 func (s *Series) givenShifts(shifts []Shift) (given []Shift) {
 	for _, c := range shifts {
 		if c.Chance == 0 && c.At > s.X[0] && c.At <= s.X[len(s.X)-1] {
@@ -50,8 +50,8 @@ func (s *Series) withShiftColumns(in gppl.Inputs, x []float64) gppl.Inputs {
 	return in
 }
 
-// EffectColumns returns the part of the forecast to which each column of a mean belongs: the name of a holiday, an event or a
-// day of the month, or ShiftsName; "" for the trend and regressors.
+// EffectColumns returns the part of the forecast to which each column of a mean belongs: the name of a holiday, an event or a day
+// of the month, or ShiftsName; "" for the trend and regressors.
 func (s *Series) EffectColumns(m gppl.Mean) []string {
 	out := make([]string, len(m.Columns()))
 	for j, c := range m.Columns() {

@@ -18,8 +18,8 @@ func Regular(x []float64) bool {
 	return ok && float64(g.N) <= (1+missing)*float64(len(x)) && g.Off <= off*g.Step
 }
 
-// OpenPlaces returns the number of observations in a cycle of ascending x that have a constant step and the same closed places
-// in every cycle, as nights and weekends are; 0 for others. The Toeplitz engine then takes any kernel, in O(b·n²) for b of them.
+// OpenPlaces returns the number of observations in a cycle of ascending x with a constant step and the same closed places, such
+// as nights and weekends, in every cycle; 0 for other x. The Toeplitz engine then takes any kernel, in O(b·n²) for b of them.
 func OpenPlaces(x []float64) int {
 	const off = 1e-4
 	if c, ok := timeline.CyclesOf(x); ok && c.Off <= off*c.Step {
@@ -28,15 +28,15 @@ func OpenPlaces(x []float64) int {
 	return 0
 }
 
-// NeedsDense reports whether most kernels take n³: the series is long, and its latest x are not regular or its observations have
-// errors of their own, are counts, or are censored.
+// NeedsDense reports whether most kernels take n³ operations: the series is long, and its latest x are not regular or its
+// observations have errors, are counts, or are censored.
 func (s *Series) NeedsDense() bool {
 	n := len(s.X)
 	return n > FewUneven && (s.Errors != nil || s.Approximated() || !Regular(s.X[max(0, n-DecisiveRows):]))
 }
 
-// DecisiveRows is the number of latest observations whose spacing decides whether a series is regular: those from which a search
-// of standard effort learns parameters.
+// DecisiveRows is the number of latest observations whose spacing determines whether a series is regular. A search of standard
+// effort learns parameters from as many.
 const DecisiveRows = 1500
 
 // FewUneven replaces MostRemembered where a likelihood takes dense algebra (Series.NeedsDense).
@@ -63,8 +63,8 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 	return s, nil
 }
 
-// Span writes the length of a number of steps: in years, quarters, months, weeks, days, hours or minutes where these are the
-// steps of the calendar, as in "28 days", and otherwise as "28 steps".
+// Span writes the length of a number of steps: in years, quarters, months, weeks, days, hours or minutes if these are the steps
+// of the calendar, as in "28 days", and otherwise as "28 steps".
 func (s *Series) Span(steps int) string {
 	const same = 0.01
 	if !s.Even || s.closed != nil || !s.Axis.Dates && s.Axis.Unit != "year" {
@@ -88,8 +88,8 @@ func (s *Series) Span(steps int) string {
 	return text.Count(steps, "step")
 }
 
-// spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary. Times of the
-// week or day that never have an observation are not gaps.
+// spacing finds the step, the gaps and the duplicates. A gap is wider than 1.5 steps, or than 10 if steps vary. Times of the week
+// or day that never have an observation are not gaps.
 func (s *Series) spacing() {
 	for i := 1; i < len(s.X); i++ {
 		if n := len(s.Duplicates); s.X[i] == s.X[i-1] && (n == 0 || s.Duplicates[n-1] != s.X[i]) {
@@ -112,7 +112,8 @@ func (s *Series) spacing() {
 			s.Absent += absent
 		}
 	}
-	// The last digit of numbers such as 1903.08333333333 is rounded: the whole length gives the step more exactly than neighbours.
+	// The last digit of numbers such as 1903.08333333333 is rounded, so the whole length gives the step more exactly than
+	// neighbours.
 	const rounding = 1e-6
 	if whole := (s.X[len(s.X)-1] - s.X[0]) / float64(len(s.X)-1+s.Absent); math.Abs(whole-s.Step) < rounding*s.Step {
 		s.Step = whole
@@ -128,8 +129,8 @@ func (s *Series) spacing() {
 	})
 }
 
-// usualStep returns the median distance between neighbours of ascending x, duplicates left out, and whether half of the distances
-// are within a fifth of it of one another.
+// usualStep returns the median distance between neighbours of ascending x, without duplicates. even says that half of the
+// distances are within a fifth of it of one another.
 func usualStep(x []float64) (step float64, even bool) {
 	steps := make([]float64, 0, len(x))
 	for i := 1; i < len(x); i++ {

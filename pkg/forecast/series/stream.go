@@ -18,8 +18,8 @@ import (
 )
 
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers
-// that stand for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing, Time and
-// Pooled of the options. The error of a table of several series comes after its last row has been visited.
+// that stand for them, become seconds since 1970. Of the options it uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader,
+// Missing, Time and Pooled. If a table holds several series the error comes after its last row has been visited.
 func Stream(
 	r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error,
 ) (dataset.CSVReport, error) {
@@ -30,9 +30,9 @@ func Stream(
 	return rep, err
 }
 
-// OneAxis says how the files that were read so far have x: as dates or as plain numbers. The zero value has read none.
+// OneAxis says whether the files that were read so far have dates or plain numbers as x. The zero value has read none.
 type OneAxis struct {
-	File  string `json:"file,omitempty"` // the first that decides
+	File  string `json:"file,omitempty"` // the first file that shows it
 	Dates bool   `json:"dates,omitempty"`
 }
 
@@ -110,13 +110,13 @@ const (
 	lookSpread = 4
 )
 
-// noLook is the error of a first look that fails: the last verb of its format is for what to say instead.
+// noLook returns the error of a first look that fails. The last verb of its format is replaced by the options that help.
 func noLook(format string, args ...any) error {
 	return dataset.Message{Of: "sums", Format: format, Args: append(args, dataset.Message{
 		Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}}})}
 }
 
-// SumsAxis is the axis of sums with the header h, for the files and tables of forecasts.
+// SumsAxis returns the axis of sums with the header h, for the files and tables of forecasts.
 func SumsAxis(h sums.Header) Axis {
 	if !h.Dates {
 		return Axis{}
@@ -124,7 +124,7 @@ func SumsAxis(h sums.Header) Axis {
 	return Axis{Name: "date", Unit: "second", Dates: true, Origin: instant(0), Local: h.Local}
 }
 
-// LookAt returns the range of csv files from a first look: at all of a file up to 4 MB, else at pieces, with a margin.
+// LookAt returns the range of csv files from a first look: at all of a file up to 4 MB, otherwise at pieces, with a margin.
 func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, err error) {
 	var x, y []float64
 	whole, local := true, true
@@ -136,7 +136,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 		}
 		whole = whole && all
 		look := o
-		look.Pooled = o.Pooled || !all // pieces do not tell whether x repeat
+		look.Pooled = o.Pooled || !all // pieces do not show whether x repeat
 		rep, err := Stream(bytes.NewReader(text), look, 1, func(_ int, b *dataset.CSVBlock) error {
 			x, y = append(x, b.X...), append(y, b.Y...)
 			return ctx.Err()
@@ -187,7 +187,7 @@ func fileError(ctx context.Context, path string, o ReadOptions) error {
 	return err
 }
 
-// excerpt returns some lines of a file, its first and last among them, or all.
+// excerpt returns some lines of a file, its first and last among them, or the whole file.
 func excerpt(path string) (text []byte, whole bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -217,7 +217,7 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// longestPiece is more than the reader accepts for a row: if no line ends within it, the reader refuses the excerpt.
+// longestPiece is longer than any row that the reader accepts: if no line ends within it, the reader refuses the excerpt.
 const longestPiece = 4 << 20
 
 // piece returns the whole lines of a piece of a file. The piece is pieceBytes long, or longer if a line is, up to longestPiece.

@@ -8,17 +8,16 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// Student says that the observations scatter about the curve like Student's t: outliers then move neither the curve nor the noise
-// of the other observations.
+// Student says that the noise has Student's t distribution, so that outliers move neither the curve nor the noise variance.
 type Student struct {
 	Nu float64 `json:"nu"` // degrees of freedom; 0 until they are learnt
 }
 
-// errStudent says that a model with Student-t noise takes no further observations.
+// errStudent is the error for further observations of a model with Student-t noise.
 var errStudent = errors.New("the weights of a model with Student-t noise are learnt from all observations")
 
 const (
-	FarOff = 2.5 // relative error over the typical one at which an observation is far off: its weight is then a sixth
+	FarOff = 2.5 // relative error over the typical one from which an observation is far off: its weight is then a sixth or less
 )
 
 // note describes in a sentence how the values scatter.
@@ -29,7 +28,8 @@ func (s *Student) note(errs []float64) string {
 			far++
 		}
 	}
-	const nearlyNormal = 100 // degrees of freedom: 0.34 % are beyond three standard deviations; 0.27 % for a normal distribution
+	// With nearlyNormal degrees of freedom, 0.34 % of values are beyond three standard deviations; 0.27 % of normal ones are.
+	const nearlyNormal = 100
 	if far == 0 && s.Nu >= nearlyNormal {
 		return fmt.Sprintf("Observations scatter as a normal distribution does (Student's t with %.0f degrees of freedom); "+
 			"none of %d is far off.", s.Nu, len(errs))

@@ -6,16 +6,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
-// A warp is a strictly increasing transformation z = g(y) of the observations that makes a Gaussian process a better model of
-// them (Snelson, Rasmussen and Ghahramani 2004). The model is fitted to z, and log p(y) = log p(z) + Σ log g′(y). Quantiles of
-// z transform to those of y by g⁻¹; means do not.
+// Warp is a strictly increasing transformation z = g(y) of the observations that makes a Gaussian process a better model of them
+// (Snelson, Rasmussen and Ghahramani 2004). The model is fitted to z, and log p(y) = log p(z) + Σ log g′(y). Quantiles of z
+// transform to quantiles of y by g⁻¹; means do not.
 type Warp interface {
 	Forward(y float64) float64  // g(y), NaN or ±Inf where y is outside the domain
 	Inverse(z float64) float64  // g⁻¹(z)
 	LogSlope(y float64) float64 // log g′(y)
 }
 
-// Warp is the transformation of the models of log y: the logarithm, the log odds between bounds, or a root of censored amounts.
+// Warp returns the transformation for models of log y: the logarithm, the log odds between bounds, or a root of censored amounts.
 func (s *Series) Warp() Warp {
 	switch b := s.Bounds; {
 	case b == nil:
@@ -27,7 +27,7 @@ func (s *Series) Warp() Warp {
 	}
 }
 
-// Cut is the transformation of the models of y itself: nil for none or, for censored values, one that ends at the bounds.
+// Cut returns the transformation for models of y itself: nil for none or, for censored values, one that ends at the bounds.
 func (s *Series) Cut() Warp {
 	if !s.Censored() {
 		return nil
@@ -35,7 +35,7 @@ func (s *Series) Cut() Warp {
 	return cut{s.Bounds.Lo, s.Bounds.Hi, 1}
 }
 
-// cut is a root of the distance of y from its lower bound, or y itself for the first root, whose values end at the bounds.
+// cut is a root of the distance of y from its lower bound, or y itself as the first root. Its values end at the bounds.
 type cut struct {
 	lo, hi float64
 	root   int
@@ -98,7 +98,7 @@ func (b *Bounds) LogSlope(y float64) float64 {
 	return math.Log(hi-lo) - math.Log(y-lo) - math.Log(hi-y)
 }
 
-// LogName names the scale that takes the place of log y; "" for log y itself.
+// LogName names the scale that replaces log y; "" for log y itself.
 func (s *Series) LogName() string {
 	switch b := s.Bounds; {
 	case b == nil:

@@ -57,7 +57,7 @@ type Step struct {
 	Decision    string  // what follows from it, and why
 }
 
-// Result is what Fit found. The Result is that of the last step; its times and evaluations are those of all steps.
+// Result is the result of Fit. It embeds the result of the last step, with the times and evaluations of all steps together.
 type Result struct {
 	*gppl.Result
 	Exact      bool             // the loss is the exact likelihood
@@ -176,7 +176,7 @@ func inOrder(d gppl.Data) gppl.Data {
 // constant is the share of y that rounding leaves where a mean explains all of it.
 const constant = 1e-13
 
-// findStarts sets the starts: the model itself, or those of the search.
+// findStarts sets the starts: the model itself, or the models that the search finds.
 func (a *fitting) findStarts() (err error) {
 	a.starts = []gppl.Model{a.family}
 	if !a.settings.KeepStart {
@@ -213,7 +213,7 @@ type fitting struct {
 	result    *Result
 	next      []gppl.Model // further starts of the next training: the best of them are trained to the end
 	given     []gppl.Model // starts that the search of a part of the data did not come from
-	sure      []gppl.Model // those of them that the next training goes to the end from
+	sure      []gppl.Model // starts from which the next training runs to the end
 	retried   bool         // they were tried with as many projections as it takes
 	shortest  float64      // what periods may be, unless they are as they were given; 0: anything
 	longest   float64

@@ -227,7 +227,7 @@ func (s *searcher) along(i int, lengthscales []float64) (own []float64) {
 	return own
 }
 
-// ratio is that of parameter i.
+// ratio returns the ratio of parameter i.
 func (s *searcher) ratio(i int) float64 {
 	if s.ratios == nil {
 		return 1

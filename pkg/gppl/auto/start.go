@@ -27,7 +27,7 @@ import (
 //     averaged over the pairs available at each lag, so x may be uneven;
 //   - periods are among the likely ones (LikelyPeriods), those at which the
 //     kernel fits the autocovariance of the data without their trend best;
-//   - the variances are those of that fit, bounded by the variance of y;
+//   - the variances come from that fit, bounded by the variance of y;
 //   - a change point starts where the spread and the increments of y before and after it
 //     differ most (by two normal models for each), and its parts start from the data on
 //     their sides.

@@ -77,7 +77,7 @@ func gradientLog(k gppl.Kernel, f func(k gppl.Kernel) float64) []float64 {
 	}, u, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
 }
 
-// checkRoles: the variances of a kernel, together, scale it; of those of sums and products every part is looked at.
+// checkRoles: the variances of a kernel, together, scale it. Every part of sums and products is checked.
 func checkRoles(t *testing.T, k gppl.Kernel) {
 	switch k := k.(type) {
 	case gppl.Sum:

@@ -85,7 +85,7 @@ func checkDefinite(t *testing.T, gram []float64, n int) {
 	}
 }
 
-// differencesIn differentiates f in the logs of the kernel's parameters, in those of RoleLocation themselves.
+// differencesIn differentiates f in the logs of the kernel's parameters; locations are differentiated as they are.
 func differencesIn(k gppl.Kernel, f func(k gppl.Kernel) float64) []float64 {
 	params := k.Params()
 	raw := make([]float64, len(params))

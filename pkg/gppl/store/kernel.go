@@ -42,7 +42,7 @@ func encodeKernel(k gppl.Kernel) kernelJSON {
 		j.Parts, j.Lengthscales = []kernelJSON{encodeKernel(k.Kernel())}, k.Lengthscales()
 		return j
 	}
-	own := k.Params() // after those of the parts
+	own := k.Params() // after the parameters of the parts
 	if k, ok := k.(interface{ Parts() []gppl.Kernel }); ok {
 		for _, p := range k.Parts() {
 			j.Parts, own = append(j.Parts, encodeKernel(p)), own[len(p.Params()):]

@@ -374,7 +374,7 @@ func (f *Factor) SolveL(b blas64.General) { f.h.SolveL(b) }
 
 // Gradient sets dst[m] to the derivative of ½log|A| + ½Σ_j y_jᵀA⁻¹y_j with respect to c_m, zero for frequencies that were
 // dropped, and returns the derivative with respect to σ². The y_j, one or several, enter by their sums F_m and h = H⁻¹β, a column
-// each, and by form = Σ_j y_jᵀA⁻¹y_j; with zeros for all of them, the derivatives are those of ½log|A|. It takes about twice the
+// each, and by form = Σ_j y_jᵀA⁻¹y_j; if all are zero, the derivatives are of ½log|A|. It takes about twice the
 // time of Factorise.
 //
 // A is linear in c and σ², so Σ_m c_m·dst[m] + σ²·noise = ½(n − form): a check that a caller can make at run time.

@@ -20,7 +20,7 @@ type Rows struct {
 	Columns   blas64.General // Y, divided
 	Squares   blas64.General // YᵀY, of the rows as they are divided
 	Variance  float64        // of the owner: k(x, x)
-	Variances []float64      // of the owner: those of each observation, where they differ; else nil
+	Variances []float64      // owned by the caller: the variance of each observation if they differ; else nil
 	Slope     float64        // of the owner: twice the derivative in σ², if there are known errors
 
 	noise *observed.Noise

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Even is the periodogram of values y on an even grid of N places, some of which may be empty, at the Fourier frequencies j/N,
+// Even is the periodogram of values y on an even grid of N places, which may have gaps, at the Fourier frequencies j/N,
 // j = 0 … ⌊N/2⌋, in cycles a step,
 //
 //	I_j = |u_jᴴMy|²,  u_j = h_t·exp(2πi·jt/N),  M = I − QQᵀ,

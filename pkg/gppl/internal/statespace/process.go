@@ -201,7 +201,7 @@ func (Constant) Slopes(_, _, _, _ []float64, _ float64) {}
 //
 //	Φ = Φ_x⊗Φ_y,  Q = Q_x⊗P_y + (ΦPΦᵀ)_x⊗Q_y,
 //
-// Both are sums of positive terms. The parameters of the first process precede those of the second.
+// Both are sums of positive terms. The parameters of the first process come first.
 type Kronecker struct {
 	X, Y             Process
 	XParams, YParams int
