@@ -29,7 +29,7 @@ const (
 
 	SpectralCube   // p³ features, products
 	SpectralSquare // p²
-	SpectralSample // of the kernel, for its transform
+	SpectralSample // a sample of the kernel, for its transform
 	SpectralOnce
 
 	GriddedPoint
@@ -42,7 +42,7 @@ const (
 
 	MixedProduct // n·p² for p columns, and packets of waves times columns, products
 	MixedWave    // n for each column without packets
-	MixedSum     // for each pair of waves on a circle
+	MixedSum     // a pair of waves on a circle
 	MixedCube    // p³, products
 	MixedSquare  // p²
 	MixedOnce

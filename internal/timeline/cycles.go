@@ -7,7 +7,7 @@ type Cycles struct {
 	Length  int   // steps of a cycle, which begins at the first observation
 	Open    []int // the places of a cycle that are observed, ascending from 0
 	Count   int   // cycles, the last perhaps not complete
-	Row     []int // of each observation, among the Len places that are open
+	Row     []int // place of each observation among the Len open places
 	Holes   []int // open places without an observation, ascending
 	Columns int   // about the number of columns that a factor is solved for, in place of one for each missing place of Regular
 }

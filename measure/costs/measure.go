@@ -30,7 +30,7 @@ func processor() float64 {
 const (
 	ahead   = 30               // evaluations over which gppl.Exact.Cost spreads the set-up
 	retimed = 4                // times the best engine's seconds, beyond which one evaluation is timed
-	timeout = 40 * time.Second // for one evaluation, by the clock
+	timeout = 40 * time.Second // longest evaluation, by the clock
 	longest = 20.              // seconds of an evaluation that are too many to try
 )
 

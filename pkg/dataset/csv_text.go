@@ -56,7 +56,7 @@ func decoded(r io.Reader) (io.Reader, error) {
 	if bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(head, '\r') >= 0 {
 		return nil, errors.New(`lines end with \r alone: tr '\r' '\n' < FILE makes lines that end with \n`)
 	}
-	end := len(head) // where the last whole character ends
+	end := len(head) // end of the last whole character
 	for end > 0 && len(head)-end < utf8.UTFMax && !utf8.FullRune(head[end-1:]) {
 		end--
 	}

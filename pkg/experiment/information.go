@@ -69,7 +69,7 @@ func Information(ctx context.Context, s scales.Scale) (all []Keeps, params []gpp
 		k := Keeps{Trial: t, Bias: bias, Kept: make([]float64, len(best))}
 		for a := range best {
 			if cov == nil {
-				k.Kept[a] = math.NaN() // not identified, to rounding
+				k.Kept[a] = math.NaN() // the parameter is not identified, up to rounding
 				continue
 			}
 			square := cov.At(a, a)

@@ -25,7 +25,7 @@ type Race struct {
 	Ratio     float64 `json:"ratio"`            // variance of the signal over variance of the noise
 	Random    bool    `json:"random,omitempty"` // times are uniform on the range, else they have a step of 1
 	Estimator string  `json:"estimator"`        // ML, Whittle, PL, …
-	Engine    string  `json:"engine,omitempty"` // of ML, if it is forced
+	Engine    string  `json:"engine,omitempty"` // engine of ML if one is forced
 	Order     int     `json:"order,omitempty"`  // k projections, m inducing inputs, or observations of a subset
 	Taper     float64 `json:"taper,omitempty"`  // of Whittle
 	Seed      uint64  `json:"seed"`             // of the draw, the start, the projections, k-means and the subset
@@ -48,7 +48,7 @@ type Standing struct {
 	Excess  []float64 `json:"excess"`
 	Engine  string    `json:"engine"`          // of the loss
 	Seconds float64   `json:"seconds"`         // processor time until training ended
-	Ended   bool      `json:"ended,omitempty"` // by itself, within the largest budget
+	Ended   bool      `json:"ended,omitempty"` // the training ended by itself, within the largest budget
 	Machine string    `json:"machine"`
 }
 

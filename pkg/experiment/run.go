@@ -276,7 +276,7 @@ func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error)
 type startKey struct {
 	source Source
 	kernel string
-	added  float64 // to the noise variance
+	added  float64 // variance that is added to the noise
 }
 
 var starts sync.Map // startKey → float64

@@ -32,14 +32,14 @@ type Survey[T, R any] struct {
 	// Compute returns the result of a trial, which JSON can write and read. It is called by several goroutines at once; an error
 	// ends the survey.
 	Compute  func(ctx context.Context, trial T) (R, error)
-	Folder   string            // of the file; "" is the folder out in the current one
+	Folder   string            // folder of the file; "" is the folder out in the current one
 	Workers  int               // trials at once; 0 is one per processor
 	Progress func(Progress[T]) // called, one call at a time, as trials begin and end; nil shows a bar
 
 	// Of the paper's experiments:
 	records archive[T, R]     // where results are stored; nil: as above
 	alone   func(T) bool      // trials that run alone, after all others; nil: none
-	class   func(T) any       // of trials that take about as long; nil: all
+	class   func(T) any       // trials of one class take about as long; nil: all are one class
 	left    func(T) (R, bool) // the result of a trial that is not computed now; nil: all are
 }
 
@@ -54,7 +54,7 @@ type archive[T, R any] interface {
 // Progress is the state of a survey.
 type Progress[T any] struct {
 	Done, Total int
-	Stored      int // of Done, taken from the store
+	Stored      int // number of the Done trials that were taken from the store
 	Running     []T
 	Left        time.Duration // estimated, 0 while nothing is known
 	Others      int           // results of other trials in the store, which it keeps

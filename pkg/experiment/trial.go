@@ -138,7 +138,7 @@ type Outcome struct {
 
 	Retries int `json:"retries,omitempty"` // factorisations in single precision that failed and were retried
 
-	Variance float64 `json:"variance,omitempty"` // of draws: mean posterior variance of the function; of VFE by its own posterior
+	Variance float64 `json:"variance,omitempty"` // mean posterior variance of the function; VFE uses its own posterior
 	// For trials with the settings of the authors' notebook, the variance of a noisy observation averaged over the range: by the
 	// exact posterior at the learnt parameters, and as the code of their Figure 2 predicts it.
 	Exact   float64 `json:"exact_variance,omitempty"`

@@ -14,7 +14,7 @@ import (
 // concurrent use, and their answers do not depend on earlier calls. Its fields, except Widen, must not be changed.
 type Analysis struct {
 	Series     *series.Series
-	Scaling    dataset.Scaling    // from y, or log y, to what the best model sees
+	Scaling    dataset.Scaling    // maps y, or log y, to what the best model sees
 	Candidates []search.Candidate // the best first, failures last; a random walk follows the others that the forecast averages
 	Result     *gppl.Result       // training of the best model
 	Log        bool               // the best is a model of log y

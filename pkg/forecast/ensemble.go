@@ -133,7 +133,7 @@ func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (
 	if f.LatentVar, err = spread(ctx, mixtureOf(parts, true)); err != nil {
 		return nil, err
 	}
-	if parts[0].censored() { // whose quantiles may be equal
+	if parts[0].censored() { // quantiles of censored values may be equal
 		all := f.Mixture()
 		f.Expected, f.NoisyVar = all.Mean(), all.Variance()
 		return f.banded(ctx)

@@ -14,7 +14,7 @@ import (
 
 // AtBound is the probability, at each x of a forecast, of a value that is at a bound.
 type AtBound struct {
-	Name  string // of the column: p_zero, p_lowest or p_highest
+	Name  string // name of the column: p_zero, p_lowest or p_highest
 	Bound float64
 	P     []float64
 }

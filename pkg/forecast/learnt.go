@@ -17,7 +17,7 @@ type Learnt struct {
 	Name    string
 	Model   gppl.Model
 	Log     bool            // the model is of log y
-	Scaling dataset.Scaling // from y, or log y, to what the model sees
+	Scaling dataset.Scaling // maps y, or log y, to what the model sees
 	Data    gppl.Data       // observations from which it was learnt, and later ones, standardised
 	Typical float64         // standardised known error of a new observation; 0 if errors are relative or there are none
 }

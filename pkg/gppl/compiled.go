@@ -13,7 +13,7 @@ import (
 // K is the continuous covariance, a sum of terms, and σ² all of the white noise,
 // the kernel's nugget included.
 type compiled struct {
-	ctx      context.Context // of the evaluation, at which engines look
+	ctx      context.Context // context of the evaluation, which engines check
 	kernel   Kernel
 	series   decay   // the same
 	own      float64 // the noise variance of the model itself
@@ -23,7 +23,7 @@ type compiled struct {
 	state    stateSpace
 	hasState bool // K is a sum of Markov processes without waves: state has them
 
-	theta []float64 // of the kernel, which is made anew only where they differ
+	theta []float64 // parameters of the kernel, which is made anew only if they change
 	whole bool      // all of the above belongs to theta: no kernel panicked on the way
 	plain []int     // the parameters whose derivatives are not in their logs (see Placed)
 }
@@ -83,9 +83,9 @@ func (m *compiled) naturalGradient(grad, theta []float64) {
 // kernels.
 type split struct {
 	signal []Kernel // the terms, but for those that are white noise alone
-	offset []int    // of each term's first parameter in the whole kernel
-	end    []int    // of its last parameter, plus one
-	params int      // of the whole kernel
+	offset []int    // index of each term's first parameter in the whole kernel
+	end    []int    // index of its last parameter, plus one
+	params int      // number of parameters of the whole kernel
 }
 
 const noSignal = "the kernel is white noise alone"

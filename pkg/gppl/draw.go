@@ -85,7 +85,7 @@ const (
 	noiseStream    = 3
 	meanStream     = 6
 	nuggetStream   = 7
-	otherStream    = 8 // of the prior noise that posterior draws take
+	otherStream    = 8 // stream of the prior noise in posterior draws
 )
 
 // stream returns a stream of a seed for a draw.
@@ -110,8 +110,8 @@ type priorDraws struct {
 	made   Draw // without values: what the draws are made by
 	line   *drawnLine
 	terms  []func(dst []float64, rnd *rand.Rand) // add a draw at the inputs of the line
-	rest   *dense.Lower                          // of what is drawn densely, nil: nothing
-	nugget float64                               // that is not part of it
+	rest   *dense.Lower                          // factor of the terms that are drawn densely; nil if there are none
+	nugget float64                               // variance of white noise, which rest leaves out
 }
 
 // newPriorDraws chooses how the terms of a kernel are drawn at x, and prepares it. nugget is the variance of white noise in f,

@@ -142,12 +142,12 @@ func (e *farError) Error() string { return e.err.Error() }
 // compiledTerm is a term of a kernel, or the whole of it, in the form that
 // projected engines know. It serves one family of kernels.
 type compiledTerm struct {
-	ctx         context.Context // of the evaluation
+	ctx         context.Context // context of the evaluation
 	kernel      Kernel
 	series      decay   // the same
 	offset, end int     // its parameters in those of the whole kernel
 	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀
-	cond        float64 // of σ²ΩᵀΩ, which S has even where there is no signal
+	cond        float64 // condition number of σ²ΩᵀΩ, which S has even without a signal
 	variance    float64 // k(0)
 	state       stateSpace
 	isMatern    bool // it is a sum of Matérn processes: state has them

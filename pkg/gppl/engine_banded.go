@@ -300,7 +300,7 @@ func (f *bandedFactor) posterior() predictor {
 	alpha := dense.New(f.half.Rows, f.half.Cols)
 	dense.Copy(alpha, f.half)
 	f.band.gram.SolveLT(alpha)
-	f.band.gram.Ctx = nil // of the evaluation, not of predictions
+	f.band.gram.Ctx = nil // the context belongs to the evaluation, not to predictions
 	l := f.engine.line
 	of := &exactFactors{x: Scalars(l.T), factor: &f.band.gram, alpha: alpha,
 		columns: l.Columns, lambda: l.Noise.Set(nil, len(l.T), f.noise)}

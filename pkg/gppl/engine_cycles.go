@@ -137,7 +137,7 @@ func (f *cyclesFactor) posterior() predictor {
 	for i, row := range f.engine.of.Row {
 		copy(dense.Row(alpha, i).Data, dense.Row(f.Alpha, row).Data)
 	}
-	f.model, f.Ctx = nil, nil // of the evaluation, not of predictions
+	f.model, f.Ctx = nil, nil // they belong to the evaluation, not to predictions
 	of := &cyclesConditions{f, alpha}
 	return cyclesPosterior{conditioner{f.kernel, of}, of}
 }

@@ -152,7 +152,7 @@ func (f *denseFactor) checkInverse() error {
 
 func (f *denseFactor) posterior() predictor {
 	f.solve()
-	f.l.Ctx = nil // of the evaluation, not of predictions
+	f.l.Ctx = nil // the context belongs to the evaluation, not to predictions
 	lambda := f.engine.rows.Set(nil, f.engine.x.Len(), f.noise)
 	for i := range lambda {
 		lambda[i] += f.added
@@ -240,7 +240,7 @@ type exactFactors struct {
 type exactPosterior struct {
 	conditioner
 	of   *exactFactors
-	rows []int // of L, for each observation
+	rows []int // row of L for each observation
 }
 
 func newExactPosterior(k Kernel, of *exactFactors, rows []int) exactPosterior {

@@ -242,7 +242,7 @@ func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
 
 // griddedPosterior predicts from the few grid points around an input.
 type griddedPosterior struct {
-	*griddedFactor // from now on it does not change
+	*griddedFactor // does not change any more
 	predictor      *gridded.Predictor
 	err            error
 }
@@ -250,7 +250,7 @@ type griddedPosterior struct {
 func (f *griddedFactor) posterior() predictor {
 	p := &griddedPosterior{griddedFactor: f}
 	p.predictor, p.err = f.factor.Predictor(&f.work)
-	f.model, f.work = nil, gridded.Workspace{} // of no more use
+	f.model, f.work = nil, gridded.Workspace{} // not needed any more
 	return p
 }
 

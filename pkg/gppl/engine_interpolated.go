@@ -24,10 +24,10 @@ import (
 // engine at nearby parameters: at most it doubles the time of training.
 type interpolated struct {
 	base   *projectedTerm                  // makes the nodes
-	asks   parallel.Pool[choice.Selection] // of base
+	asks   parallel.Pool[choice.Selection] // choices of base
 	grams  parallel.Pool[interpolatedGram]
-	panels chebyshev.Panels // of S₀/v
-	mass   float64          // of the directions
+	panels chebyshev.Panels // interpolate S₀/v
+	mass   float64          // mass of the directions
 	k      int
 
 	varianceAt, lengthAt int // the indices of v and l among the parameters

@@ -38,7 +38,7 @@ type kroneckerExact struct {
 	columns blas64.General // C, n×c
 	rows    observed.Noise
 	axes    []gridAxes
-	place   []int         // of each observation on the grid, the last axes fastest
+	place   []int         // place of each observation on the grid, the last axes fastest
 	why     choice.Reason // why there is no grid
 	factors parallel.Pool[kroneckerFactor]
 }
@@ -47,14 +47,14 @@ type kroneckerExact struct {
 type gridAxes struct {
 	axes   []int
 	at     Inputs // n_g points of all axes, those of the others being whatever they are
-	number []int  // of each observation, the point that it has
+	number []int  // index of the point at which each observation is
 }
 
 // piece is a factor of a product over axes.
 type piece struct {
 	kernel Kernel
 	axes   []int
-	params []int // of each parameter of kernel, its place in the whole; −1: it is none
+	params []int // place of each parameter of kernel among all parameters; −1 for none
 }
 
 // separate splits a kernel of the given axes into factors, as far as it is a product over axes. params are the places of its
@@ -342,7 +342,7 @@ func (f *kroneckerFactor) products(dst []float64, skip int) {
 	size := 1
 	for i := range f.axes {
 		values := f.axes[i].values
-		for at := size - 1; at >= 0; at-- { // from the end, where it was not yet read
+		for at := size - 1; at >= 0; at-- { // backwards, so that unread values are not overwritten
 			v := dst[at]
 			for j := len(values) - 1; j >= 0; j-- {
 				if dst[at*len(values)+j] = v; i != skip {

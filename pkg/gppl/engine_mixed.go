@@ -43,7 +43,7 @@ type mixedExact struct {
 	tolerance float64       // nats per observation
 	tight     bool          // for a posterior
 	memory    float64       // bytes that predictions far from the data may take
-	probes    []exactEngine // that may factorise B, for their estimates
+	probes    []exactEngine // engines that may factorise B, for their estimates
 	grid      *griddedExact // likewise
 	factors   parallel.Pool[mixedFactor]
 	rests     parallel.Pool[mixedBase]
@@ -163,7 +163,7 @@ type mixedFactor struct {
 
 	terms    []waveTerm
 	base     mixedBase
-	which    int // of the engines that may factorise it
+	which    int // index among the engines that may factorise it
 	division division
 	circle   mixed.Circle   // that all waves are on, if Circle is there
 	g        blas64.General // YᵀA⁻¹Y
@@ -298,11 +298,11 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 //
 // where rᵀr + gᵀg = kᵀA⁻¹k is stationary in g, so that rounding of g counts by its square. That takes O(np) for each x.
 type mixedPosterior struct {
-	*mixedFactor // from now on it does not change
+	*mixedFactor // does not change any more
 }
 
 func (f *mixedFactor) posterior() predictor {
-	f.Ctx, f.T.Ctx = nil, nil // of the evaluation, not of predictions
+	f.Ctx, f.T.Ctx = nil, nil // the contexts belong to the evaluation, not to predictions
 	if f.base.factor != nil {
 		return newBasedPosterior(f)
 	}

@@ -160,8 +160,8 @@ const windowFall = 36
 type spectralFactor struct {
 	spectral.Factor
 	sums   *fourier.CircleSums
-	engine *spectralExact // of the data with their weights
-	home   *spectralExact // whose pool the factor is from
+	engine *spectralExact // engine of the data with their weights
+	home   *spectralExact // the engine whose pool the factor comes from
 	view   reweighted     // the data, where the weights change with the noise variance
 	kernel decay
 }

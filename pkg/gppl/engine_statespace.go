@@ -153,8 +153,8 @@ type stateSpaceFactor struct {
 	filter *statespace.Filter
 	g      blas64.General // CᵀA⁻¹C
 	alpha  []float64
-	grad   []float64  // in those of each block, and log σ²
-	room   stateSpace // where state is, unless it is the model's own
+	grad   []float64  // derivatives in the parameters of each block, and in log σ²
+	room   stateSpace // holds state unless the model does
 	state  *stateSpace
 	by     statespace.Sweep
 	short  stretch
@@ -306,7 +306,7 @@ type stateSpacePosterior struct {
 }
 
 func (f *stateSpaceFactor) posterior() predictor {
-	f.filter.Ctx = nil // of the evaluation, not of predictions
+	f.filter.Ctx = nil // the context belongs to the evaluation, not to predictions
 	return &stateSpacePosterior{line: f.engine.line, kernel: f.kernel, filter: f.filter, lost: f.state.lost, noise: f.model.noise}
 }
 

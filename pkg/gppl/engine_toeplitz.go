@@ -74,7 +74,7 @@ type steps struct {
 	step, off float64       // of timeline.Regular
 	tolerance float64       // nats per observation, of the options
 	lag       []float64     // d·step
-	sampled   toeplitz.Lags // those that an estimate looks at
+	sampled   toeplitz.Lags // lags that an estimate samples
 }
 
 // stepsOf returns the lags of so many places of a grid.
@@ -291,8 +291,8 @@ func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
 type toeplitzPosterior struct {
 	factor  *toeplitzFactor // does not change any more
 	solved  blas64.General  // (A⁻¹C)ᵀ
-	observe Inputs          // of the observed places
-	rows    []int           // of the series, for each observation
+	observe Inputs          // inputs of the observed places
+	rows    []int           // row of the series for each observation
 	work    parallel.Pool[toeplitzWork]
 }
 

@@ -296,7 +296,7 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 	var jitter float64
 	err = l.chooser.Evaluate(&c.Selection, func(i int) (o choice.Outcome, err error) {
 		if f != nil {
-			f.release() // of an engine that promised too little
+			f.release() // its engine broke its promised accuracy
 		}
 		if f, err = l.engines[i].factor(&c.compiled); err != nil {
 			return o, err

@@ -62,7 +62,7 @@ func (o *objective) newton() (score float64, ok bool) {
 		return 0, false
 	}
 	o.curved = curvatureAt{slices.Clone(u), first, h}
-	o.best = point{slices.Clone(u), g, value} // not where differences were taken
+	o.best = point{slices.Clone(u), g, value} // the optimum, not the last point of a difference
 	var c mat.Cholesky
 	if !c.Factorize(h) {
 		return 0, false
@@ -171,7 +171,7 @@ func (o *objective) information(h *mat.SymDense, u []float64, of Informed) {
 		t := o.through[i]
 		at[i] = t.Natural(u[j])
 		slope[j] = t.Slope(u[j])
-		if o.params[i].Role != RoleLocation { // whose information is in itself
+		if o.params[i].Role != RoleLocation { // the information of a location is in the location itself
 			slope[j] /= at[i] // ∂log θ/∂u
 		}
 	}

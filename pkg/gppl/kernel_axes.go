@@ -377,7 +377,7 @@ func axesOf(k Kernel, on []int) (axes [][]int) {
 	for _, p := range parts(k) {
 		axes = append(axes, axesOf(p, on)...)
 	}
-	for range len(k.Params()) - len(axes) { // of its own
+	for range len(k.Params()) - len(axes) { // parameters of its own
 		axes = append(axes, on)
 	}
 	return axes

@@ -101,13 +101,13 @@ const defaultTolerance = 1e-8
 
 // MemoryError is the error of work that was refused before it began, since its estimate of memory is above a limit.
 type MemoryError struct {
-	What          string  // that would take it: "the dense engine"
+	What          string  // what would take it: "the dense engine"
 	Needed, Limit float64 // bytes
 }
 
 func (e *MemoryError) Error() string {
 	needed, limit := text.Bytes(e.Needed), text.Bytes(e.Limit)
-	if needed == limit { // by less than the digits tell, or by an amount that is not known
+	if needed == limit { // the excess is below the printed digits, or unknown
 		needed = "more than " + needed
 	}
 	return fmt.Sprintf("gppl: %s would take %s of memory, and the limit is %s", e.What, needed, limit)
@@ -117,7 +117,7 @@ func (e *MemoryError) Error() string {
 type Refusal struct {
 	Engine string // "" where none was forced
 	Reason string
-	Memory *MemoryError // of the least that an engine would take, if a limit of memory stands in its way; else nil
+	Memory *MemoryError // what the smallest engine would take, if the limit of memory excludes it; else nil
 }
 
 // Unwrap returns the MemoryError, if there is one.

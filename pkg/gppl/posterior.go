@@ -34,12 +34,12 @@ type Posterior struct {
 	bound     float64 // on the error of the likelihood, nats per observation
 	form      float64 // (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂, see regress.Fit.Quad
 	horizon   horizon
-	nugget    float64              // of the kernel: a part of f
+	nugget    float64              // white part of the kernel, which belongs to f
 	mean      *regress.Conditioned // nil for a mean of zero
-	viewed    *viewedPosterior     // of channels or exposures, in place of the predictor; nil without
-	part      *ofTerms             // of some terms alone; nil: of all
+	viewed    *viewedPosterior     // replaces the predictor for channels or exposures; nil without
+	part      *ofTerms             // the terms if only some are asked for; nil: all
 	inOrder   *inOrder             // nil: there is no series
-	memory    float64              // that a joint prediction may take, in bytes
+	memory    float64              // bytes that a joint prediction may take
 	held      int                  // rows that each input of a joint prediction takes, beside the covariance
 }
 

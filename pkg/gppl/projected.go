@@ -39,7 +39,7 @@ type Projected struct {
 	params []Param
 	scale  scaling
 	mean   *regress.Regression // nil for a mean of zero
-	data   projected.Data      // of y and the basis of the mean
+	data   projected.Data      // projections of y and of the basis of the mean
 	uneven bool                // there are known or relative errors, of any size
 	rows   observed.Noise      // what is known of each observation's noise
 	known  float64             // a bound below ΩᵀDΩ, D the variances of known errors; 0 without them
@@ -336,7 +336,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 		return 0, nil, err
 	}
 	c.Solve()
-	logDet, terms := c.LogDet() // with the residual, if there is one
+	logDet, terms := c.LogDet() // includes the residual if there is one
 	added, err := l.mean.Complete(c.R, c.All)
 	if err != nil {
 		return 0, nil, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)

@@ -43,7 +43,7 @@ type denseGram struct {
 	strip  []blas64.General // per lane: (ΩV or KΩ) of one block of rows
 	sum    []blas64.General // per lane: k×k
 	v      blas64.General
-	param  int // whose derivative takes the place of K; −1 for K
+	param  int // parameter whose derivative replaces K; −1 for K itself
 
 	sandwich, weighted func(lane int) // the loops that run in parallel, made once
 }
@@ -235,7 +235,7 @@ func (t *termCall) compute(derivatives bool) error {
 		return nil
 	}
 	return asRefusal(t.chooser.Evaluate(&t.Selection, func(i int) (choice.Outcome, error) {
-		t.release() // of an engine that promised too little
+		t.release() // its engine broke its promised accuracy
 		gram, err := t.engines[i].gram(&t.compiledTerm, derivatives)
 		if err == nil {
 			t.gram = gram

@@ -52,7 +52,7 @@ func (r *Result) Theta() []float64 { return slices.Clone(r.Starts[r.Best].Theta)
 // FittedParam is a hyperparameter of the model after training.
 type FittedParam struct {
 	Param
-	Start float64 // where training began
+	Start float64 // value at which training began
 	// StdErrLog is the standard error of log θ from the curvature of the loss at the best point (the observed information)
 	// and, for a loss that is not a likelihood but has the method ScoreCovariance, from the covariance of its gradient (the
 	// sandwich). It is +Inf if the parameter is not identified, which means more than 10. It is NaN if unknown: for a fixed

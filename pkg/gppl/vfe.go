@@ -73,7 +73,7 @@ type vfeWork struct {
 	variances []float64 // k(x, x) of each observation; nil: it is the same for all
 
 	r     []float64 // distances within Z
-	slope []float64 // for addSlopes
+	slope []float64 // workspace of addSlopes
 	steep float64   // what rounding of a distance does to a covariance, at least 1
 	worst float64   // 1/λ, the smallest eigenvalue of K_uu
 }

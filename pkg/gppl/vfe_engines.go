@@ -36,12 +36,12 @@ type vfeLane struct {
 	phiC   blas64.General // ΦᵀC of the lane's rows, m×c
 	grad   []float64      // ∂/∂log θ of the kernel's parameters
 	slope  []float64      // ∂/∂Z, m×d
-	beta   blas64.General // of one block of rows
+	beta   blas64.General // weights of one block of rows
 	beta2  float64        // |β|²
 	noise  float64        // twice the derivative in σ², if there are known errors
 	back   blas64.General // ΦB⁻¹ of one block of rows, for that
 	w, r   []float64      // weights and distances, Tile×m
-	each   []float64      // for addSlopes
+	each   []float64      // workspace of addSlopes
 }
 
 func (e *denseVFE) name() string { return EngineDense }

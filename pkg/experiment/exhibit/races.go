@@ -49,7 +49,7 @@ func course(r experiment.Race) experiment.Race {
 // excess returns, for each budget, the excess of the racer in nats: the median over draws of its best order; NaN before the
 // first evaluation has ended in half of the draws.
 func (r Races) excess(on experiment.Race, by racer) []float64 {
-	best := map[uint64][]float64{} // by draw
+	best := map[uint64][]float64{} // keyed by the seed of the draw
 	for i, race := range r.Of {
 		if course(race) != on || !by.is(race) {
 			continue

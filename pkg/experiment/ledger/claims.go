@@ -423,7 +423,7 @@ var experimentClaims = []claim{
 			if runs == 0 {
 				return false
 			}
-			var means []float64 // of each draw
+			var means []float64 // one mean for each draw
 			for _, of := range logs {
 				means = append(means, stat.Mean(of, nil))
 			}

@@ -147,7 +147,7 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 	},
 	"text-eeg-replacement": func(e *experiment.Evidence) (string, bool) {
 		const from, train, held = 400_000, 8000, 2000
-		distinct := from * -math.Expm1(train*math.Log1p(-1.0/from)) // of the training points, expected
+		distinct := from * -math.Expm1(train*math.Log1p(-1.0/from)) // expected number of distinct training points
 		for _, o := range eeg(e, "SE", pl) {
 			return fmt.Sprintf("Some %.0f of 8000 training points repeat another and %.0f of 2000 held-out points were trained on; "+
 				"in our sample of a "+

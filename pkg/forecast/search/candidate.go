@@ -162,8 +162,8 @@ func (c *Candidate) describe(r *gppl.Result, n int) {
 type trial struct {
 	Candidate
 	scale     int
-	structure string                      // of its kind and terms
-	fix       func(gppl.Model) gppl.Model // of its proposal
+	structure string                      // names the candidate and the terms
+	fix       func(gppl.Model) gppl.Model // taken from the proposal
 	model     gppl.Model                  // before training, its start
 	shape     float64                     // of the likelihood of counts; 0 for none
 	score     float64                     // negative log evidence of y, in nats; +Inf if it failed

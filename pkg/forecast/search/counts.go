@@ -26,9 +26,9 @@ func shapeOf(l observe.Likelihood) float64 {
 // counts holds the observations for the likelihood of counts, with a latent value z = g − centre.
 type counts struct {
 	of         *series.Counting
-	likelihood observe.Likelihood // of z
+	likelihood observe.Likelihood // likelihood of z
 	raw        gppl.Data
-	sizes      []float64 // of z
+	sizes      []float64 // sizes that multiply the rate of z
 	// compared and trained say that models are compared and trained by Laplace's method, not by one Gaussian approximation.
 	compared, trained bool
 }

@@ -20,7 +20,7 @@ type Outcome struct {
 // Averaged is one of the models that forecasts average.
 type Averaged struct {
 	kind   candidate
-	fix    func(gppl.Model) gppl.Model // of its proposal; nil for none, and for a model from a file
+	fix    func(gppl.Model) gppl.Model // taken from the proposal; nil for none, and for a model from a file
 	Model  gppl.Model
 	Log    bool
 	Weight float64

@@ -29,7 +29,7 @@ type Plan struct {
 	Over bool
 
 	effort  Effort
-	seasons []season // that structures may have
+	seasons []season // seasons that structures may have
 }
 
 func (p Plan) String() string {
@@ -140,7 +140,7 @@ func (p *Planner) With(e Effort) Plan {
 	}
 	typical := 0.6 * float64(e.evaluations) // evaluations of a typical training
 	// A Toeplitz factor is solved for each regressor, holiday and change of level, too.
-	const column = 0.2 // of an evaluation without them
+	const column = 0.2 // a column takes this share of an evaluation without columns
 	evaluation := func(n int) float64 {
 		return min(evaluationSeconds(n, math.Inf(1)), (1+column*float64(s.EffectCount()))*evaluationSeconds(n, toeplitz))
 	}

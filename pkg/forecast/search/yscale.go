@@ -25,7 +25,7 @@ type YScale struct {
 	// offset is added to the NLL of the standardised values to give the NLL of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
 	// makes likelihoods of y and of log y comparable.
 	offset  float64
-	Warp    series.Warp // of log y, or of y that is censored; nil for y itself
+	Warp    series.Warp // transformation to log y, or of censored y; nil for y itself
 	Typical float64     // median of the standardised known errors; 0 if there are none
 	counts  *counts     // nil unless y are counts: data are then a Gaussian approximation
 	ends    *ends       // nil unless values at a bound are censored: data are then a Gaussian approximation once linearised
@@ -180,7 +180,7 @@ const slowest = 1
 type ends struct {
 	limits observe.Limits
 	raw    gppl.Data
-	offset float64 // of the likelihood of the values between the bounds (YScale.offset)
+	offset float64 // offset of the likelihood of values between the bounds (YScale.offset)
 }
 
 // endsOf returns the bounds on this scale.

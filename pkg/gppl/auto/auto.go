@@ -207,8 +207,8 @@ type fitting struct {
 	rest      gppl.Data         // their least-squares residuals, if the model has a mean
 	family    gppl.Model        // as it was given
 	priors    []gppl.ParamPrior // by the names of the parameters
-	at        gppl.Model        // where training stands
-	starts    []gppl.Model      // where it begins: the best of these
+	at        gppl.Model        // the model at which training stands
+	starts    []gppl.Model      // training begins at the best of these
 	loss      gppl.Loss         // trained last
 	result    *Result
 	next      []gppl.Model // further starts of the next training: the best of them are trained to the end
@@ -226,7 +226,7 @@ type fitting struct {
 	coloured  bool         // what the projections left was not white
 	refused   bool         // Fit would not train this
 
-	evaluations    int // of all trainings
+	evaluations    int // total of all trainings
 	setUp, trained time.Duration
 }
 

@@ -239,7 +239,7 @@ func (s scales) likely(ctx context.Context, d gppl.Data) (periods []float64) {
 	}
 	add(s.longest)
 	add(s.longest / 2)
-	for _, p := range octavesOf(s.shortest, s.longest) { // for data whose periodogram shows nothing
+	for _, p := range octavesOf(s.shortest, s.longest) { // a fallback for data whose periodogram shows nothing
 		add(p)
 	}
 	return periods

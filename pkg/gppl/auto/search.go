@@ -58,7 +58,7 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 		!slices.ContainsFunc(a.starts[0].Params(), func(p gppl.Param) bool { return !p.IsFixed() }) {
 		return nil
 	}
-	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
+	given := slices.Clone(a.starts) // their transforms are kept: a bounded period is trained in another way
 	a.starts = append(a.starts, atPeriods...)
 	if scales.shortest < scales.longest {
 		a.shortest, a.longest = scales.shortest, scales.longest
@@ -240,7 +240,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 		for _, m := range better {
 			a.starts = append(a.starts, m)
 			if theta := m.Values(); !s.params[len(theta)-1].IsFixed() {
-				theta[len(theta)-1] = best.Noise // of irregular times, the periodogram takes what leaks for noise
+				theta[len(theta)-1] = best.Noise // at irregular times, the periodogram takes leakage for noise
 				a.starts = append(a.starts, s.model.WithParams(theta))
 			}
 		}
@@ -293,7 +293,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 		for _, i := range m.Amplitudes() {
 			if i < at && !s.params[i].IsFixed() &&
 				!slices.ContainsFunc(s.params[i+1:at], func(p gppl.Param) bool { return p.Unit == gppl.UnitY2 }) {
-				theta[i] = revived * power // of the term with the period
+				theta[i] = revived * power // variance of the term with the period
 			}
 		}
 		all = append(all, s.inside(theta))
@@ -440,7 +440,7 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 	if a.irregular == nil || i < 0 || err != nil {
 		return nil
 	}
-	loss := all // that aliases are compared by
+	loss := all // the loss that aliases are compared by
 	if a.spread != nil {
 		loss = a.spread
 	}

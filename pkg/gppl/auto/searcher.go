@@ -27,7 +27,7 @@ type Search struct {
 	Spectral     int       // starts and changes that were compared by the periodogram of all data, where Subset is not 0
 	Agree        int       // trainings that ended at the best point, or within a tenth of a nat of it
 	Next         float64   // nats by which the next best of the other optima lies above; 0 if there is none
-	Evaluations  int       // of all that
+	Evaluations  int       // total number of evaluations
 }
 
 // noiseRatios are the noise variances of starts, relative to the kernel's variance within the range of x; moveRatios are those of
@@ -63,9 +63,9 @@ func (s Search) String() string {
 // Sizes of a search. Each stage trains fewer starts for longer (successive halving): a start is known by little training.
 const (
 	screenedAtMost = 240 // kernels that are compared untrained, each with all noiseRatios
-	firstStage     = 2   // of them, for each parameter but one, are trained for firstSteps evaluations
+	firstStage     = 2   // starts for each parameter but one that are trained for firstSteps evaluations
 	firstSteps     = 12
-	secondStage    = 4 // of them at most for secondSteps more
+	secondStage    = 4 // largest number of starts that are trained for secondSteps more
 	secondSteps    = 40
 	hopeless       = 30   // nats above the best at which a start is given up after firstSteps
 	farOff         = 60   // nats above the best at which a change of it is not trained
@@ -94,7 +94,7 @@ type searcher struct {
 	power    float64     // mean of y²
 	linear   []int       // indices of the parameters that a common factor of all variances goes to; nil if there is none
 	open     bool        // the last change of the best point still gained
-	optima   []point     // that training ended at, natural values, best first
+	optima   []point     // where trainings ended, in natural values, best first
 	search   *Search
 	methods  gppl.Settings
 	compared comparer

@@ -140,7 +140,7 @@ type starter struct {
 	extent float64 // of x
 	noise  float64
 
-	periods []float64 // to be tried; nil: those in theta stay
+	periods []float64 // periods to try; nil: those in theta stay
 }
 
 func newStarter(m gppl.Model, d gppl.Data) *starter {

@@ -19,13 +19,13 @@ type Rows struct {
 	Precision float64        // Σ 1/λ_i
 	Columns   blas64.General // Y, divided
 	Squares   blas64.General // YᵀY, of the rows as they are divided
-	Variance  float64        // of the owner: k(x, x)
+	Variance  float64        // set by the owner: k(x, x)
 	Variances []float64      // owned by the caller: the variance of each observation if they differ; else nil
-	Slope     float64        // of the owner: twice the derivative in σ², if there are known errors
+	Slope     float64        // set by the owner: twice the derivative in σ², if there are known errors
 
 	noise *observed.Noise
 	scale []float64 // 1/√λ_i with known errors, else 1/(σe_i); nil where the noise is even
-	back  []float64 // by which weights on K_xu are multiplied: 1/√λ_i, or 1/e_i
+	back  []float64 // factors of the weights on K_xu: 1/√λ_i, or 1/e_i
 }
 
 // Set prepares an evaluation with the noise variance σ², given Y and YᵀY.

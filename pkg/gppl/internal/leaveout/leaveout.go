@@ -93,7 +93,7 @@ func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns bla
 		parallel.Within(ctx, len(lots), func(k int) { s.lot(ctx, mean, variances, blocks, lots[k], errs) })
 		return cmp.Or(errs...)
 	}
-	first := min(1, len(lots)) // where rounding matters, the first lot fails, which spares the others
+	first := min(1, len(lots)) // if rounding matters the first lot fails, which saves the others
 	if err := leave(lots[:first]); err != nil {
 		return err
 	}

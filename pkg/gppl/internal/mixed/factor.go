@@ -236,7 +236,7 @@ func (f *Factor) FillColumns(dst blas64.General) {
 // Factorise makes T of EᵀE and factorises it. The error is dense.NotPositive.
 func (f *Factor) Factorise() error {
 	f.Length = dense.Resize(f.Length, f.columns)
-	f.T.EachDiagonal(func(i int, v *float64) { f.Length[i] = max(0, *v) }) // in sums, a column of almost no weight is rounding
+	f.T.EachDiagonal(func(i int, v *float64) { f.Length[i] = max(0, *v) }) // rounding may make it negative
 	f.T.AddDiagonal(1)
 	return f.T.Cholesky()
 }

@@ -50,7 +50,7 @@ type Cycles struct {
 	last     blas64.General
 	logDet   float64
 	backward float64
-	norm     float64 // of A, by its rows
+	norm     float64 // norm of A, by its rows
 
 	fft      *fourier.FFT
 	seq      []float64

@@ -32,7 +32,7 @@ type lattice struct {
 	now  int          // which of the two is current
 	done int          // number of completed stages
 
-	kappa, variance []float64 // for the current stages
+	kappa, variance []float64 // values of the current stages
 	leadU, leadV    []float64
 	scratch         [][4][]float64 // one per piece
 	lower           int            // number of pieces of u and v; the pieces of p and r follow
