@@ -307,7 +307,7 @@ func checkCommand(words []string) error {
 	for _, w := range words[1:] {
 		if name, _, _ := strings.Cut(strings.TrimLeft(w, "-"), "="); strings.HasPrefix(w, "-") && name != "" && name != "help" && name != "no-browser" {
 			flag := regexp.MustCompile(`["` + "`" + `](--)?` + regexp.QuoteMeta(name) + `["` + "`" + `]`)
-			shared := inFiles(filepath.Join(root, source), regexp.MustCompile(`/internal/sumflags"`)) && inFiles(filepath.Join(root, "internal/sumflags"), flag)
+			shared := inFiles(filepath.Join(root, source), regexp.MustCompile(`/cmd/sumflags"`)) && inFiles(filepath.Join(root, "cmd/sumflags"), flag)
 			if !shared && !inFiles(filepath.Join(root, source), flag) {
 				return fmt.Errorf("%s has no flag %s", source, w)
 			}
