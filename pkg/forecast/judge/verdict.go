@@ -196,7 +196,7 @@ func times(ratio float64) string {
 	case ratio >= 1:
 		return fmt.Sprintf("%.1f times that of", ratio)
 	}
-	return fmt.Sprintf("%.2g %% of that of", 100*ratio)
+	return fmt.Sprintf("%.2g %% of the error of", 100*ratio)
 }
 
 // failures returns how the forecasts of the past of n observations failed: beyond chance, with an error that is far too large, or

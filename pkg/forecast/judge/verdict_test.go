@@ -26,13 +26,13 @@ func TestJudge(t *testing.T) {
 		word   Word
 	}{
 		"fine": {func(*Trust) {}, 400, "Tested five times, 8 steps ahead: 95 % of the values fell inside the 95 % band, " +
-			"and the error was 60 % of that of repeating the last year.", Use},
+			"and the error was 60 % of the error of repeating the last year.", Use},
 		"half": {func(t *Trust) { t.Relative, t.Origins = 0.51, 2 }, 400, "Tested twice, 8 steps ahead: 95 % of the values fell inside " +
 			"the 95 % band, and the error was half that of repeating the last year.", Use},
 		"knew": {func(t *Trust) { t.Knew = "structure and parameters" }, 400,
 			" These tests knew the structure and parameters of all observations, which flatters them.", Use},
 		"narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.5, 2 }, 400,
-			"50 % of the values fell inside the 95 % band, and the error was 60 % of that of repeating the last year." +
+			"50 % of the values fell inside the 95 % band, and the error was 60 % of the error of repeating the last year." +
 				" Do not rely on this forecast: its bands were far too narrow.", DoNotUse},
 		"two narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.72, 2 }, 400,
 			" Do not rely on this forecast: its bands, even widened, held less than 70 % of the values in 2 of the tests.", DoNotUse},
@@ -51,7 +51,7 @@ func TestJudge(t *testing.T) {
 		"suspect, few": {func(t *Trust) { t.suspect, t.Relative, t.Chance = "values may be wrong", 2, 0.01 }, 149,
 			" That says little, since values may be wrong.", Untested},
 		"few, high": {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 149, "That may be chance: compare the two. " + baseRate, Use},
-		"few":       {func(*Trust) {}, 149, "60 % of that of repeating the last year. " + baseRate, Use},
+		"few":       {func(*Trust) {}, 149, "60 % of the error of repeating the last year. " + baseRate, Use},
 		"absurd": {func(t *Trust) { t.Relative, t.Chance = 1e6, 0.2 }, 400,
 			"the error was more than 1000 times that of repeating the last year", DoNotUse},
 		"few, absurd": {func(t *Trust) { t.Relative, t.Chance = 15, 0.2 }, 97,
@@ -67,7 +67,7 @@ func TestJudge(t *testing.T) {
 			" 40 observations are too few to test a forecast of 8 steps.", Untested},
 		"unlearnt": {func(t *Trust) { t.Known = 5 }, 40, " 40 observations are too few", Untested},
 		"one origin": {func(t *Trust) { t.Origins, t.Separate, t.Relative = 1, 1, 0.3 }, 400,
-			"Tested once, 8 steps ahead: 95 % of the values fell inside the 95 % band, and the error was 30 % of that of repeating the" +
+			"Tested once, 8 steps ahead: 95 % of the values fell inside the 95 % band, and the error was 30 % of the error of repeating the" +
 				" last year. One test does not tell skill from luck.", Untested},
 		"still short": {func(t *Trust) { t.Coverage, t.Widen, t.Widened = 0.5, 1.1, 0.5 }, 100,
 			" The bands were widened by 10 % after these tests; so wide, they would have held 50 %.", Untested},
