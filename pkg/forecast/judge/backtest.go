@@ -280,7 +280,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 			out[i].squareSpread = z * z
 		}
 	}
-	if p, ok := p.(interface{ Standardised(y []float64) []float64 }); ok { // the quantiles of counts coincide
+	if p, ok := p.(interface{ Standardised(y []float64) []float64 }); ok { // quantiles of counts, and at a bound, coincide
 		for i, z := range p.Standardised(y) {
 			out[i].squareSpread = z * z
 		}

@@ -84,7 +84,11 @@ func PredictiveOf(f *forecast.Forecast) Predictive {
 	if f.Counts != nil {
 		return predictedCounts{f.Counts}
 	}
-	return predicted{mixture{f.Mixture()}, f.Median}
+	p := predicted{mixture{f.Mixture()}, f.Median}
+	if len(f.AtBounds()) > 0 {
+		return predictedEnded{p}
+	}
+	return p
 }
 
 // predicted is a forecast as a Predictive: the mixtures of its parts.
@@ -95,6 +99,28 @@ type predicted struct {
 
 // Point returns the medians.
 func (p predicted) Point() []float64 { return slices.Clone(p.median) }
+
+// predictedEnded is a forecast of values that end at bounds. Where half of the distribution is at a bound, the distance of two
+// quantiles is no standard deviation.
+type predictedEnded struct{ predicted }
+
+// Standardised returns a normal quantile for each y; at a bound, where the distribution function jumps, that of the middle of the
+// jump.
+func (p predictedEnded) Standardised(y []float64) []float64 {
+	before := make([]float64, len(y))
+	for i, v := range y {
+		before[i] = math.Nextafter(v, math.Inf(-1))
+	}
+	upTo, _ := p.of.Tails(y)
+	below, _ := p.of.Tails(before)
+	for i := range upTo {
+		upTo[i] = normalOf(0.5 * (below[i] + upTo[i]))
+	}
+	return upTo
+}
+
+// normalOf returns the normal quantile of a probability, which is kept from 0 and 1.
+func normalOf(u float64) float64 { return numeric.NormalQuantile(min(max(u, 1e-12), 1-1e-12)) }
 
 // predictedCounts is a forecast of counts as a Predictive.
 type predictedCounts struct{ *observe.Counts }
@@ -124,7 +150,7 @@ func (p predictedCounts) CRPS(y []float64) []float64 {
 func (p predictedCounts) Standardised(y []float64) []float64 {
 	z, _ := p.Counts.PIT(context.Background(), y, slices.Repeat([]float64{0.5}, len(y)))
 	for i, u := range z {
-		z[i] = numeric.NormalQuantile(min(max(u, 1e-12), 1-1e-12))
+		z[i] = normalOf(u)
 	}
 	return z
 }
