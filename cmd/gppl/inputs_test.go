@@ -373,6 +373,12 @@ func TestConstant(t *testing.T) {
 		}
 	}
 
+	large := put(t, dir, "large.csv", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,51653410816.0", i) }))
+	if stdout, _ := must(t, "fit", large); !strings.Contains(stdout, "All 20 values of y are 51653410816,") ||
+		!strings.Contains(stdout, "\n20  51653410816\n") || strings.Contains(stdout, "seldom repeat") {
+		t.Errorf("%s", stdout)
+	}
+
 	panel := "id,t,y\n" + strings.TrimPrefix(made("", 60, func(i int) string {
 		return fmt.Sprintf("%c,%d,%d", 'a'+i%3, i/3, []int{7, i * i % 11, 0}[i%3])
 	}), "\n")

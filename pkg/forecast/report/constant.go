@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/text"
@@ -19,8 +21,18 @@ const ConstantKernel = "constant"
 // Constant returns two sentences about a series whose observations are all equal: the forecast is their value, and its band has
 // no width.
 func Constant(s *series.Series) string {
-	return fmt.Sprintf("All %d values of %s are %v, and so is the forecast. "+
-		"They show no noise: the band has no width and does not say how far a new value may be off.", len(s.Y), s.YName, s.Y[0])
+	return fmt.Sprintf("All %d values of %s are %s, and so is the forecast. "+
+		"They show no noise: the band has no width and does not say how far a new value may be off.",
+		len(s.Y), s.YName, allDigits(s.Y[0]))
+}
+
+// allDigits writes a number with all of its digits: 51653410816, where %v writes 5.1653410816e+10.
+func allDigits(v float64) string {
+	const least, most = 1e-4, 1e15 // beyond, an exponent is shorter
+	if size := math.Abs(v); size != 0 && (size < least || size >= most) {
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
 }
 
 // ConstantText writes the forecast of a constant series for a terminal, and the names of written files; f may be nil.
@@ -39,7 +51,7 @@ func ConstantText(
 			Caption: "Forecast of " + s.YLabel(),
 			Columns: []viz.Column{{Name: s.Axis.Name}, {Name: "constant"}},
 		}
-		addSteps(t, f, listedSteps, func(i int) []any { return []any{s.Axis.Told(f.X[i]), f.Median[i]} })
+		addSteps(t, f, listedSteps, func(i int) []any { return []any{s.Axis.Told(f.X[i]), allDigits(f.Median[i])} })
 		fmt.Fprintf(&b, "\n%s", brief(t))
 	}
 	for _, path := range written {

@@ -70,7 +70,7 @@ func (s *Series) lonely() int {
 
 // Stuck returns the first and the last index of the longest run of equal values other than 0, if the run is too long for chance:
 // the sensor was stuck, or a gap was filled. Elsewhere a value equals its predecessor with a share q, so that such a run has a
-// probability of about n·q^(values − 1). ok is false if there is none.
+// probability of about n·q^(values − 1). ok is false if there is none, as in a series that never varies.
 func (s *Series) Stuck() (from, to int, ok bool) {
 	const least, unlikely = 10, 1e-6 // values; probability
 	equal, run := 0, 0
@@ -85,7 +85,7 @@ func (s *Series) Stuck() (from, to int, ok bool) {
 		}
 	}
 	n, pairs := len(s.Y), to-from
-	if pairs+1 < least || s.Y[to] == 0 {
+	if pairs+1 < least || pairs+1 == n || s.Y[to] == 0 {
 		return 0, 0, false
 	}
 	q := float64(equal-pairs+1) / float64(n-pairs+1)
