@@ -150,7 +150,10 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 			err = p.addSeasons()
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return p.dropSeasons()
 }
 
 // addSeasons tries each further season, the likeliest first, with the best candidate that then stays within the allowed time.
@@ -184,11 +187,7 @@ func (p *policy) addSeasons() error {
 // likelihood. If it cannot be evaluated, the term does not raise it.
 func (p *policy) raises(t *trial, q proposal) (bool, error) {
 	const much = 3 // nats; the parameters of a season cost more in evidence
-	v, last := p.scales[t.scale], len(q.terms)-1
-	mean, err := policyMean(t.kind.slope, t.Trend, v.Data.X)
-	if err != nil {
-		return false, err
-	}
+	last := len(q.terms) - 1
 	more := q.terms[last]
 	q.terms = slices.Clone(q.terms)
 	for _, share := range []float64{1, 0.1, 0.01} {
@@ -197,20 +196,35 @@ func (p *policy) raises(t *trial, q proposal) (bool, error) {
 			theta[i] *= share
 		}
 		q.terms[last] = more.WithParams(theta)
-		m := p.begin(q, mean)
-		loss, err := v.loss(p.ctx, m, t.shape, gppl.WithTolerance(trainTolerance), p.options.EngineMemory(p.series))
-		if err != nil {
-			return false, err
-		}
-		nll, err := loss.ValueGrad(p.ctx, nil, m.Values())
-		if p.ctx.Err() != nil {
-			return false, p.ctx.Err()
-		}
-		if err == nil && nll < t.NLL-v.offset-much {
-			return true, nil
+		nll, err := p.untrained(t, q)
+		if err != nil || nll < t.NLL-much {
+			return err == nil, err
 		}
 	}
 	return false, nil
+}
+
+// untrained returns the negative log likelihood of y, in nats, where the training of a proposal begins at the place of a trial;
+// +Inf if it cannot be evaluated.
+func (p *policy) untrained(t *trial, q proposal) (float64, error) {
+	v := p.scales[t.scale]
+	mean, err := policyMean(t.kind.slope, t.Trend, v.Data.X)
+	if err != nil {
+		return 0, err
+	}
+	m := p.begin(q, mean)
+	loss, err := v.loss(p.ctx, m, t.shape, gppl.WithTolerance(trainTolerance), p.options.EngineMemory(p.series))
+	if err != nil {
+		return 0, err
+	}
+	nll, err := loss.ValueGrad(p.ctx, nil, m.Values())
+	if p.ctx.Err() != nil {
+		return 0, p.ctx.Err()
+	}
+	if err != nil {
+		return math.Inf(1), nil
+	}
+	return nll + v.offset, nil
 }
 
 // withSeason proposes a trial with a season: one of many harmonics or, if these take too long, of two.
