@@ -88,7 +88,12 @@ func (c stationary) additions(in *task, terms []gppl.Kernel) (more []gppl.Kernel
 			more = append(more, c.seasonal(s))
 		}
 	}
-	if short, long, ok := nested(in.seasons); ok && !slices.ContainsFunc(terms, isProduct) {
+	for _, s := range in.seasons {
+		if in.wanders(s) && !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return isWandering(t) && hasSeason(t, s) }) {
+			more = append(more, c.wandering(s))
+		}
+	}
+	if short, long, ok := nested(in.seasons); ok && !slices.ContainsFunc(terms, isCycle) {
 		more = append(more, cycle(short, long))
 	}
 	return more
@@ -117,6 +122,25 @@ func cycle(short, long season) gppl.Kernel {
 }
 
 func isProduct(k gppl.Kernel) bool { _, ok := k.(gppl.Product); return ok }
+
+// isCycle reports whether a term is one of nested seasons, and isWandering whether it is a season that wanders.
+func isCycle(k gppl.Kernel) bool     { return isProduct(k) && len(series.PeriodsOf(k.Params())) > 1 }
+func isWandering(k gppl.Kernel) bool { return isProduct(k) && !isCycle(k) }
+
+// wandering is a season whose shape wanders: each cycle is the one before it with independent changes, as in exponential
+// smoothing. The shape of seasonal changes smoothly instead, so that a forecast continues its latest changes, or returns from
+// them.
+func (stationary) wandering(s season) gppl.Kernel {
+	return gppl.Mul(gppl.Laplace{Variance: 0.1, Lengthscale: seasonPeriods * s.period},
+		gppl.Periodic{Variance: 1, Lengthscale: cmp.Or(s.smoothness, smoothSeason), Period: s.period})
+}
+
+// wanders reports whether a season may wander: one of an even series of which the compared observations have many cycles. Fewer do
+// not tell a rough change from a smooth one, and other engines than that of even series take long for it.
+func (t *task) wanders(s season) bool {
+	const cycles = 13 // of hours, two weeks are compared: from the first to the last, a step less than 14 days
+	return s.fixed && t.extent.span >= cycles*s.period && t.series.Even && !t.series.Approximated() && len(t.series.X) > drawn
+}
 
 // smaller returns k with a fifth of its variance, as the start of an added term.
 func smaller(k gppl.Kernel) gppl.Kernel {

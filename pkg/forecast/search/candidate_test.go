@@ -141,7 +141,7 @@ func TestPriorWithoutTheWalk(t *testing.T) {
 // TestLevelOfTheLongSeason: besides the shape of a day by its place in the week, the level of a day by its place may be added.
 func TestLevelOfTheLongSeason(t *testing.T) {
 	day, week := season{period: 1, fixed: true}, season{period: 7, fixed: true}
-	p := &task{seasons: []season{day, week}, extent: extent{1.0 / 24, 28}}
+	p := &task{series: &series.Series{}, seasons: []season{day, week}, extent: extent{1.0 / 24, 28}}
 	terms := []gppl.Kernel{(stationary{}).seasonal(day), cycle(day, week)}
 	for range 2 { // the second time it is there
 		weeks := 0

@@ -3,6 +3,7 @@ package search
 import (
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -47,13 +48,13 @@ func (p *policy) withoutSeasons(t *trial) (all []proposed, err error) {
 		if nll < t.NLL+little {
 			all = append(all, q)
 		}
-		season, ok := term.(gppl.LocPer)
-		if !ok || season.Lengthscale >= season.Period {
+		variance, lengthscale, ok := lastingOf(term)
+		if !ok || lengthscale >= series.PeriodsOf(term.Params())[0] {
 			continue
 		}
 		for _, signal := range []gppl.Kernel{
-			gppl.Matern32{Variance: season.Variance, Lengthscale: season.Lengthscale},
-			gppl.Laplace{Variance: season.Variance, Lengthscale: season.Lengthscale},
+			gppl.Matern32{Variance: variance, Lengthscale: lengthscale},
+			gppl.Laplace{Variance: variance, Lengthscale: lengthscale},
 		} {
 			name := KernelName(signal)
 			if !slices.ContainsFunc(terms, func(k gppl.Kernel) bool { return KernelName(k) == name }) {
@@ -64,4 +65,16 @@ func (p *policy) withoutSeasons(t *trial) (all []proposed, err error) {
 		}
 	}
 	return all, nil
+}
+
+// lastingOf returns the variance of a season and the lengthscale over which its shape changes; ok is false for other terms.
+func lastingOf(term gppl.Kernel) (variance, lengthscale float64, ok bool) {
+	if season, ok := term.(gppl.LocPer); ok {
+		return season.Variance, season.Lengthscale, true
+	}
+	if isWandering(term) {
+		change, ok := term.(gppl.Product).Factors()[0].(gppl.Laplace)
+		return change.Variance, change.Lengthscale, ok
+	}
+	return 0, 0, false
 }
