@@ -35,7 +35,9 @@ func dips(s *series.Series) (all []series.Shift) {
 		case found == mostDips:
 			return nil
 		}
-		all = append(all, series.Shift{At: s.X[from], Scale: series.ShiftScale}, series.Shift{At: s.X[to], Scale: series.ShiftScale})
+		for _, end := range []int{from, to} {
+			all = append(all, series.Shift{At: s.X[end], Scale: series.ShiftScale})
+		}
 		for _, y := range scales { // once it is filled, its neighbours are none
 			size, _ := dip(y, from, to, width)
 			for i := from; i < to; i++ {
@@ -76,9 +78,9 @@ func abruptSteps(y []float64) func(at int) bool {
 	return func(at int) bool { return steps[at-1] > least }
 }
 
-// dip returns the distance of the median of values from one index up to another from the mean of the medians of up to width values
-// on either side, and the lesser distance from these two medians in standard deviations of all about their medians, as in step; 0
-// if it lies between the two, or if less than half of the way is a single step.
+// dip returns the distance of the median of values from one index up to another from the mean of the medians of up to width
+// values on either side, and the lesser distance from these two medians in standard deviations of all about their medians, as in
+// step; 0 if it lies between the two, or if less than half of the way is a single step.
 func dip(y []float64, from, to, width int) (size, apart float64) {
 	_, before := step(y[:to], from, width)
 	_, after := step(y[from:], to-from, width)

@@ -135,8 +135,8 @@ func (stationary) wandering(s season) gppl.Kernel {
 		gppl.Periodic{Variance: 1, Lengthscale: cmp.Or(s.smoothness, smoothSeason), Period: s.period})
 }
 
-// wanders reports whether a season may wander: one of an even series of which the compared observations have many cycles. Fewer do
-// not tell a rough change from a smooth one, and other engines than that of even series take long for it.
+// wanders reports whether a season may wander: one of an even series, if the compared observations have many of its cycles. Fewer
+// do not tell a rough change from a smooth one, and other engines than the one for even series take long for it.
 func (t *task) wanders(s season) bool {
 	const cycles = 13 // of hours, two weeks are compared: from the first to the last, a step less than 14 days
 	return s.fixed && t.extent.span >= cycles*s.period && t.series.Even && !t.series.Approximated() && len(t.series.X) > drawn

@@ -8,8 +8,8 @@ import (
 )
 
 // dropSeasons tries the best model without each of its seasons, as long as that has more evidence. A sum grows season by season
-// on the latest observations, in the order of the calendar: the week that it takes from 400 days of weather need not be there once
-// the year is in the model, too.
+// on the latest observations, in the order of the calendar: the week that it takes from 400 days of weather need not be there
+// once the year is in the model, too.
 func (p *policy) dropSeasons() error {
 	for {
 		best := p.trials[0]

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 )
 
-// TestWeekOfWeather draws 1300 days of weather: a year, and what lasts for days. The latest 400 of them seem to have a week, which
-// the search leaves out again once it learns from all. A week that is there stays.
+// TestWeekOfWeather draws 1300 days of weather: a year, and what lasts for days. The latest 400 of them seem to have a week,
+// which the search leaves out again once it learns from all. A week that is there stays.
 func TestWeekOfWeather(t *testing.T) {
 	const n, friday = 1300, 1.5
 	var at []time.Time
@@ -33,7 +33,8 @@ func TestWeekOfWeather(t *testing.T) {
 				}
 				return y
 			})
-			if o := testkit.Must(Find(t.Context(), s, Options{Log: "never"}))(t); slices.Contains(o.Candidates[0].Seasons, "week") {
+			o := testkit.Must(Find(t.Context(), s, Options{Log: "never"}))(t)
+			if slices.Contains(o.Candidates[0].Seasons, "week") {
 				found++
 			}
 		}
