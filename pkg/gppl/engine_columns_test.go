@@ -43,7 +43,7 @@ var columnCases = []columnCase{
 			Add(Laplace{1, 9}, Periodic{0.5, 1, 3.7})}, false, true, true},
 }
 
-// summedCases are those of engines that keep sums over the data, on circles that depend on
+// summedCases are those of engines that keep sums over the data. The spectral and the gridded engine take circles that suited
 // what was asked before: their last digits may differ from call to call.
 var summedCases = []columnCase{
 	{EngineSpectral, func(l *observed.Line) exactEngine { return newSpectralExact(l, options{tolerance: 1e-12}) },
@@ -260,6 +260,41 @@ func TestEnginesTogether(t *testing.T) {
 			})
 		}
 		wait.Wait()
+	}
+}
+
+// TestMixedHistory: the mixed engine on sums over the data gives the digits that it has alone, whether the frequencies asked
+// for before were higher or lower.
+func TestMixedHistory(t *testing.T) {
+	const n = 300
+	x, columns, _ := columnSeries(n, false)
+	l := observed.Sorted(x.at)
+	l.SetColumns(columns)
+	r, at := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, -0.4, 2}}, Scalars([]float64{-40, 0.4 * n, n + 2})
+	onSums := func(l *observed.Line) exactEngine {
+		e := newMixedExact(l, options{tolerance: 1e-12})
+		e.favour = math.Inf(1)
+		return e
+	}
+	for _, c := range []struct {
+		name string
+		of   func(l *observed.Line) exactEngine
+		at   func(short float64) Kernel
+	}{
+		{"waves", onSums, func(s float64) Kernel { return Add(SE{1, 60 * s}, Periodic{0.5, s, 30}) }},
+		{"moving waves", onSums, func(s float64) Kernel { return LocPer{1, 90, s, 30} }},
+		{"a base on a grid", newOnGrid, func(s float64) Kernel { return Add(SE{1, 0.7 * s}, Periodic{0.5, 1, 3.7}) }},
+	} {
+		answer := func(e exactEngine, short float64) []float64 {
+			a := testkit.Must(answersOf(e, compiledAt(c.at(short), 0.2), 3, r, at))(t)
+			return slices.Concat([]float64{a.logDet}, a.gram.Data, a.grad, a.means.Data, a.variances, a.cov.At(0, 0).Data)
+		}
+		shared := c.of(l)
+		for _, short := range []float64{1, 0.6, 1, 0.3, 0.5, 0.9, 0.6, 0.3, 1} {
+			if got, alone := answer(shared, short), answer(c.of(l), short); !slices.Equal(got, alone) {
+				t.Errorf("%s at %v: %v, alone %v", c.name, short, got[:4], alone[:4])
+			}
+		}
 	}
 }
 

@@ -213,15 +213,17 @@ func (f *mixedFactor) verifyLayers() error {
 // With even noise, all terms use waves of one circle: EᵀE and Eᵀz then follow from sums over the data that are computed once,
 // as in the spectral engine, and an evaluation does not depend on n.
 
-// maxSummed bounds the frequencies of the sums: 50 MB.
+// maxSummed bounds the frequencies of the sums: 70 MB, up to the rung above.
 const maxSummed = 1 << 20
 
 // circled returns the period of a circle at least as long as the given one. There are few such periods, so sums are computed
 // rarely.
 func (e *mixedExact) circled(period float64) float64 {
-	const each = 4 // periods per factor of two
-	return e.line.Span * math.Exp2(math.Ceil(each*math.Log2(period/e.line.Span)-1e-9)/each)
+	return e.line.Span * ladder(period/e.line.Span, 4)
 }
+
+// ladder rounds x up to a power of two, or to one of the other powers of 2^(1/each).
+func ladder(x, each float64) float64 { return math.Exp2(math.Ceil(each*math.Log2(x)-1e-9) / each) }
 
 // circleFor returns the period of the circle for a division, and the highest frequency on it.
 func (e *mixedExact) circleFor(d *division) (period, highest float64) {

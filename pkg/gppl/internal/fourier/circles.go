@@ -65,9 +65,26 @@ func (s *Circles) Begin(suits func(c *CircleSums) bool, proposed CircleSums) *Ci
 	if c == nil {
 		c = new(CircleSums)
 		*c = proposed
-		s.put(c)
+		s.put(c, c.sameCircle)
 	}
 	return c
+}
+
+// Exactly returns the sums on a circle up to its highest frequency and no further: they do not depend on what was asked before.
+// Sums up to another frequency count as another circle.
+func (s *Circles) Exactly(of CircleSums, sums func(origin, period float64, m int) (Moments, blas64.General)) *CircleSums {
+	same := func(c *CircleSums) bool { return c.sameCircle(&of) && c.Highest == of.Highest }
+	if c := s.find(same); c != nil {
+		return c
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.find(same); c != nil {
+		return c
+	}
+	of.Moments, of.Columns = sums(of.Origin, of.Period, of.Highest)
+	s.put(&of, same)
+	return &of
 }
 
 // Grow returns the sums on a circle with frequencies up to at least m. If they have to be computed, it calls sums with the
@@ -84,16 +101,16 @@ func (s *Circles) Grow(c *CircleSums, m, spare int, sums func(known *CircleSums,
 	grown := *c
 	grown.Highest = spare
 	grown.Moments, grown.Columns = sums(c, spare)
-	s.put(&grown)
+	s.put(&grown, grown.sameCircle)
 	return &grown
 }
 
 // Forget drops all sums.
 func (s *Circles) Forget() { s.known.Store(nil) }
 
-// put stores c under the lock, replacing the sums on the same circle.
-func (s *Circles) put(c *CircleSums) {
-	known := slices.DeleteFunc(append([]*CircleSums{c}, s.Known()...), func(o *CircleSums) bool { return o != c && o.sameCircle(c) })
+// put stores c under the lock in place of the sums that are the same.
+func (s *Circles) put(c *CircleSums, same func(o *CircleSums) bool) {
+	known := append([]*CircleSums{c}, slices.DeleteFunc(slices.Clone(s.Known()), same)...)
 	known = known[:min(len(known), cmp.Or(s.Most, maxCircles))]
 	s.known.Store(&known)
 }

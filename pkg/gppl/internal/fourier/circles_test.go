@@ -43,6 +43,17 @@ func TestCircles(t *testing.T) {
 	if len(s.Known()) != maxCircles+2 || s.Known()[0].Period != 4000+2*maxCircles-1 {
 		t.Errorf("%d circles are kept, the first of period %v", len(s.Known()), s.Known()[0].Period)
 	}
+	exactly := func(m int) *CircleSums {
+		return s.Exactly(CircleSums{Period: 5000, Highest: m}, func(_, _ float64, m int) (Moments, blas64.General) {
+			computed++
+			return make(Moments, 2*(2*m+1)), blas64.General{}
+		})
+	}
+	computed = 0
+	fifty, thirty := exactly(50), exactly(30)
+	if exactly(50) != fifty || exactly(30) != thirty || len(thirty.Moments) != 122 || computed != 2 {
+		t.Errorf("sums up to 50 and 30 are computed %d times, with %d moments up to 30", computed, len(thirty.Moments))
+	}
 	if s.Forget(); len(s.Known()) != 0 {
 		t.Error("circles are not forgotten")
 	}
