@@ -71,6 +71,75 @@ next:
 	VZEROUPPER
 	RET
 
+// func addProductWide(k int, a, b *float64, ldb int, c *float64, ldc int)
+//
+// Z0 to Z7 hold the 4×16 entries of c, Z8 and Z9 a row of b, Z10 one entry of a.
+TEXT ·addProductWide(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DI
+	MOVQ ldb+24(FP), R8
+	MOVQ c+32(FP), R9
+	MOVQ ldc+40(FP), R10
+	SHLQ $3, R8
+	SHLQ $3, R10
+	LEAQ (R9)(R10*1), R11
+	LEAQ (R11)(R10*1), R12
+	LEAQ (R12)(R10*1), R13
+
+	VMOVUPD (R9), Z0
+	VMOVUPD 64(R9), Z1
+	VMOVUPD (R11), Z2
+	VMOVUPD 64(R11), Z3
+	VMOVUPD (R12), Z4
+	VMOVUPD 64(R12), Z5
+	VMOVUPD (R13), Z6
+	VMOVUPD 64(R13), Z7
+
+next:
+	VMOVUPD (DI), Z8
+	VMOVUPD 64(DI), Z9
+
+	VBROADCASTSD (SI), Z10
+	VMULPD       Z8, Z10, Z11
+	VMULPD       Z9, Z10, Z12
+	VADDPD       Z11, Z0, Z0
+	VADDPD       Z12, Z1, Z1
+
+	VBROADCASTSD 8(SI), Z10
+	VMULPD       Z8, Z10, Z13
+	VMULPD       Z9, Z10, Z14
+	VADDPD       Z13, Z2, Z2
+	VADDPD       Z14, Z3, Z3
+
+	VBROADCASTSD 16(SI), Z10
+	VMULPD       Z8, Z10, Z11
+	VMULPD       Z9, Z10, Z12
+	VADDPD       Z11, Z4, Z4
+	VADDPD       Z12, Z5, Z5
+
+	VBROADCASTSD 24(SI), Z10
+	VMULPD       Z8, Z10, Z13
+	VMULPD       Z9, Z10, Z14
+	VADDPD       Z13, Z6, Z6
+	VADDPD       Z14, Z7, Z7
+
+	ADDQ $32, SI
+	ADDQ R8, DI
+	DECQ CX
+	JNZ  next
+
+	VMOVUPD Z0, (R9)
+	VMOVUPD Z1, 64(R9)
+	VMOVUPD Z2, (R11)
+	VMOVUPD Z3, 64(R11)
+	VMOVUPD Z4, (R12)
+	VMOVUPD Z5, 64(R12)
+	VMOVUPD Z6, (R13)
+	VMOVUPD Z7, 64(R13)
+	VZEROUPPER
+	RET
+
 // func dots(k int, a *float64, lda int, b *float64, ldb int, to *[8]float64)
 //
 // Y0 to Y7 hold the sums of 4×2 dot products, each in four lanes, Y8 and Y9 entries of two rows of b, Y10 those of a row of a.
@@ -192,6 +261,249 @@ sum: // lanes 0 and 2, 1 and 3, then both
 	VADDPD       X9, X7, X7
 	VHADDPD      X7, X6, X6
 	VMOVUPD      X6, 48(DX)
+	VZEROUPPER
+	RET
+
+// func addDotsWide(k int, alpha float64, a *float64, lda int, b *float64, ldb int, c *float64, ldc int)
+//
+// Z0 to Z7 hold the sums of 4×4 dot products, each in four lanes, those with two rows of b side by side; Z8 and Z9 hold entries
+// of four rows of b, Z10 those of a row of a, twice.
+TEXT ·addDotsWide(SB), NOSPLIT, $0-64
+	MOVQ k+0(FP), CX
+	MOVQ a+16(FP), SI
+	MOVQ lda+24(FP), R8
+	MOVQ b+32(FP), DI
+	MOVQ ldb+40(FP), R9
+	MOVQ c+48(FP), DX
+	MOVQ ldc+56(FP), R10
+	SHLQ $3, R8
+	SHLQ $3, R9
+	SHLQ $3, R10
+	LEAQ (SI)(R8*1), R11
+	LEAQ (R11)(R8*1), R12
+	LEAQ (R12)(R8*1), R13
+	LEAQ (DI)(R9*2), AX
+	LEAQ (AX)(R9*1), BX
+	LEAQ (DI)(R9*1), R9
+
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+
+	SUBQ $4, CX
+	JL   rest
+
+four:
+	VMOVUPD         (DI), Y8
+	VMOVUPD         (AX), Y9
+	VINSERTF64X4    $1, (R9), Z8, Z8
+	VINSERTF64X4    $1, (BX), Z9, Z9
+	VBROADCASTF64X4 (SI), Z10
+	VMULPD          Z8, Z10, Z11
+	VMULPD          Z9, Z10, Z12
+	VADDPD          Z11, Z0, Z0
+	VADDPD          Z12, Z4, Z4
+	VBROADCASTF64X4 (R11), Z10
+	VMULPD          Z8, Z10, Z13
+	VMULPD          Z9, Z10, Z14
+	VADDPD          Z13, Z1, Z1
+	VADDPD          Z14, Z5, Z5
+	VBROADCASTF64X4 (R12), Z10
+	VMULPD          Z8, Z10, Z11
+	VMULPD          Z9, Z10, Z12
+	VADDPD          Z11, Z2, Z2
+	VADDPD          Z12, Z6, Z6
+	VBROADCASTF64X4 (R13), Z10
+	VMULPD          Z8, Z10, Z13
+	VMULPD          Z9, Z10, Z14
+	VADDPD          Z13, Z3, Z3
+	VADDPD          Z14, Z7, Z7
+	ADDQ $32, SI
+	ADDQ $32, R11
+	ADDQ $32, R12
+	ADDQ $32, R13
+	ADDQ $32, DI
+	ADDQ $32, R9
+	ADDQ $32, AX
+	ADDQ $32, BX
+	SUBQ $4, CX
+	JGE  four
+
+rest:
+	ADDQ $4, CX
+	JLE  sum
+
+one: // the upper lanes are zeros
+	VMOVSD       (DI), X8
+	VMOVSD       (R9), X10
+	VINSERTF64X4 $1, Y10, Z8, Z8
+	VMOVSD       (AX), X9
+	VMOVSD       (BX), X10
+	VINSERTF64X4 $1, Y10, Z9, Z9
+	VMOVSD       (SI), X10
+	VINSERTF64X4 $1, Y10, Z10, Z10
+	VMULPD       Z8, Z10, Z11
+	VMULPD       Z9, Z10, Z12
+	VADDPD       Z11, Z0, Z0
+	VADDPD       Z12, Z4, Z4
+	VMOVSD       (R11), X10
+	VINSERTF64X4 $1, Y10, Z10, Z10
+	VMULPD       Z8, Z10, Z13
+	VMULPD       Z9, Z10, Z14
+	VADDPD       Z13, Z1, Z1
+	VADDPD       Z14, Z5, Z5
+	VMOVSD       (R12), X10
+	VINSERTF64X4 $1, Y10, Z10, Z10
+	VMULPD       Z8, Z10, Z11
+	VMULPD       Z9, Z10, Z12
+	VADDPD       Z11, Z2, Z2
+	VADDPD       Z12, Z6, Z6
+	VMOVSD       (R13), X10
+	VINSERTF64X4 $1, Y10, Z10, Z10
+	VMULPD       Z8, Z10, Z13
+	VMULPD       Z9, Z10, Z14
+	VADDPD       Z13, Z3, Z3
+	VADDPD       Z14, Z7, Z7
+	ADDQ $8, SI
+	ADDQ $8, R11
+	ADDQ $8, R12
+	ADDQ $8, R13
+	ADDQ $8, DI
+	ADDQ $8, R9
+	ADDQ $8, AX
+	ADDQ $8, BX
+	DECQ CX
+	JNZ  one
+
+sum: // lanes 0 and 2, 1 and 3: of a row of a with four rows of b
+	VSHUFF64X2 $0x88, Z4, Z0, Z8
+	VSHUFF64X2 $0xdd, Z4, Z0, Z9
+	VADDPD     Z8, Z9, Z0
+	VSHUFF64X2 $0x88, Z5, Z1, Z8
+	VSHUFF64X2 $0xdd, Z5, Z1, Z9
+	VADDPD     Z8, Z9, Z1
+	VSHUFF64X2 $0x88, Z6, Z2, Z8
+	VSHUFF64X2 $0xdd, Z6, Z2, Z9
+	VADDPD     Z8, Z9, Z2
+	VSHUFF64X2 $0x88, Z7, Z3, Z8
+	VSHUFF64X2 $0xdd, Z7, Z3, Z9
+	VADDPD     Z8, Z9, Z3
+
+	// then both: of two rows of a by turns, which are put side by side
+	VMOVDQU64    ·rowByRow(SB), Z10
+	VBROADCASTSD alpha+8(FP), Z11
+	VUNPCKLPD    Z1, Z0, Z8
+	VUNPCKHPD    Z1, Z0, Z9
+	VADDPD       Z8, Z9, Z8
+	VPERMPD      Z8, Z10, Z8
+	VMULPD       Z8, Z11, Z8
+	VADDPD       (DX), Y8, Y9
+	VMOVUPD      Y9, (DX)
+	ADDQ         R10, DX
+	VEXTRACTF64X4 $1, Z8, Y8
+	VADDPD       (DX), Y8, Y8
+	VMOVUPD      Y8, (DX)
+	ADDQ         R10, DX
+	VUNPCKLPD    Z3, Z2, Z8
+	VUNPCKHPD    Z3, Z2, Z9
+	VADDPD       Z8, Z9, Z8
+	VPERMPD      Z8, Z10, Z8
+	VMULPD       Z8, Z11, Z8
+	VADDPD       (DX), Y8, Y9
+	VMOVUPD      Y9, (DX)
+	ADDQ         R10, DX
+	VEXTRACTF64X4 $1, Z8, Y8
+	VADDPD       (DX), Y8, Y8
+	VMOVUPD      Y8, (DX)
+	VZEROUPPER
+	RET
+
+DATA ·rowByRow+0(SB)/8, $0
+DATA ·rowByRow+8(SB)/8, $2
+DATA ·rowByRow+16(SB)/8, $4
+DATA ·rowByRow+24(SB)/8, $6
+DATA ·rowByRow+32(SB)/8, $1
+DATA ·rowByRow+40(SB)/8, $3
+DATA ·rowByRow+48(SB)/8, $5
+DATA ·rowByRow+56(SB)/8, $7
+GLOBL ·rowByRow(SB), RODATA|NOPTR, $64
+
+// func packTransposed(k, panels int, alpha float64, a *float64, lda int, to *float64)
+//
+// SI and DI go along a row of a and through the panels.
+TEXT ·packTransposed(SB), NOSPLIT, $0-48
+	MOVQ         k+0(FP), CX
+	MOVQ         panels+8(FP), DX
+	VBROADCASTSD alpha+16(FP), Y0
+	MOVQ         a+24(FP), R9
+	MOVQ         lda+32(FP), R8
+	MOVQ         to+40(FP), R10
+	MOVQ         CX, R11
+	SHLQ         $3, R8
+	SHLQ         $5, R11
+
+row:
+	MOVQ R9, SI
+	MOVQ R10, DI
+	MOVQ DX, AX
+
+next:
+	VMULPD  (SI), Y0, Y1
+	VMOVUPD Y1, (DI)
+	ADDQ    $32, SI
+	ADDQ    R11, DI
+	DECQ    AX
+	JNZ     next
+	ADDQ    R8, R9
+	ADDQ    $32, R10
+	DECQ    CX
+	JNZ     row
+	VZEROUPPER
+	RET
+
+// func packRows(k int, alpha float64, a *float64, lda int, to *float64)
+//
+// Y1 to Y4 hold four entries of each row, then each column.
+TEXT ·packRows(SB), NOSPLIT, $0-40
+	MOVQ         k+0(FP), CX
+	VBROADCASTSD alpha+8(FP), Y0
+	MOVQ         a+16(FP), SI
+	MOVQ         lda+24(FP), R8
+	MOVQ         to+32(FP), DI
+	SHLQ         $3, R8
+	LEAQ         (SI)(R8*1), R11
+	LEAQ         (R11)(R8*1), R12
+	LEAQ         (R12)(R8*1), R13
+
+four:
+	VMULPD     (SI), Y0, Y1
+	VMULPD     (R11), Y0, Y2
+	VMULPD     (R12), Y0, Y3
+	VMULPD     (R13), Y0, Y4
+	VUNPCKLPD  Y2, Y1, Y5
+	VUNPCKHPD  Y2, Y1, Y6
+	VUNPCKLPD  Y4, Y3, Y7
+	VUNPCKHPD  Y4, Y3, Y8
+	VPERM2F128 $0x20, Y7, Y5, Y1
+	VPERM2F128 $0x20, Y8, Y6, Y2
+	VPERM2F128 $0x31, Y7, Y5, Y3
+	VPERM2F128 $0x31, Y8, Y6, Y4
+	VMOVUPD    Y1, (DI)
+	VMOVUPD    Y2, 32(DI)
+	VMOVUPD    Y3, 64(DI)
+	VMOVUPD    Y4, 96(DI)
+	ADDQ       $32, SI
+	ADDQ       $32, R11
+	ADDQ       $32, R12
+	ADDQ       $32, R13
+	ADDQ       $128, DI
+	SUBQ       $4, CX
+	JG         four
 	VZEROUPPER
 	RET
 

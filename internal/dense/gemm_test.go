@@ -18,7 +18,7 @@ func TestGemm(t *testing.T) {
 		whole = general(rows+2, cols+3, rnd)
 		return whole, Sub(whole, 1, rows+1, 2, cols+2)
 	}
-	for _, size := range [][3]int{{1, 1, 30}, {1, 400, 30}, {64, 1, 30}, {3, 7, 40}, {4, 8, 64}, {5, 9, 65}, {64, 64, 64}, {66, 100, 130}, {130, 400, 1}, {13, 13, 200}, {9, 5, 7}, {8, 2, 3}, {4, 2, 2}, {5, 0, 7}} {
+	for _, size := range [][3]int{{1, 1, 30}, {1, 400, 30}, {64, 1, 30}, {3, 7, 40}, {4, 8, 64}, {5, 9, 65}, {64, 64, 64}, {66, 100, 130}, {130, 400, 1}, {13, 13, 200}, {9, 5, 7}, {8, 2, 3}, {4, 2, 2}, {5, 0, 7}, {7, 31, 7}, {12, 6, 2}} {
 		m, n, k := size[0], size[1], size[2]
 		for _, ta := range []blas.Transpose{blas.NoTrans, blas.Trans} {
 			for _, tb := range []blas.Transpose{blas.NoTrans, blas.Trans} {
