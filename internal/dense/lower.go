@@ -30,8 +30,7 @@ type Lower struct {
 	// The first four are the loops that run in parallel, made once so that calls need not allocate; the other fields are what
 	// they run on.
 	panel, trailing, invert, squares func(int)
-	column                           int
-	sign                             float64
+	first, column                    int // first column of the strip, and the column at work or the one after the strip
 	inverse                          *Lower
 	diagonal                         []float64
 }
@@ -134,21 +133,44 @@ func (l *Lower) Cholesky() error { return l.CholeskySigned(Blocks(l.n)) }
 func (l *Lower) CholeskySigned(negative int) error {
 	nb := Blocks(l.n)
 	l.negative = negative
-	for j := range nb {
-		diag, sign := l.At(j, j), 1.0
-		if j >= negative {
-			sign = -1
-			blas64.Scal(-1, Vec(diag.Data))
+	for first := 0; first < nb; first += strip {
+		l.first = first
+		for j := first; j < min(first+strip, nb); j++ {
+			l.column = j
+			l.eliminate(j, j)
+			diag := l.At(j, j)
+			if j >= negative {
+				blas64.Scal(-1, Vec(diag.Data))
+			}
+			if err := potrf(diag); err != nil {
+				err.Row += j * Tile
+				return *err
+			}
+			parallel.Within(l.Ctx, nb-j-1, l.panel)
 		}
-		if err := potrf(diag); err != nil {
-			err.Row += j * Tile
-			return *err
-		}
-		l.column, l.sign = j, sign
-		parallel.Within(l.Ctx, nb-j-1, l.panel)
-		parallel.Within(l.Ctx, nb-j-1, l.trailing)
+		l.column = first + strip
+		parallel.Within(l.Ctx, nb-l.column, l.trailing)
 	}
 	return nil
+}
+
+// strip is the number of columns of tiles that are eliminated from the others together: each tile is then read and written once
+// for as many products.
+const strip = 4
+
+// sign is the diagonal of J in a block.
+func (l *Lower) sign(block int) float64 {
+	if block >= l.negative {
+		return -1
+	}
+	return 1
+}
+
+// eliminate subtracts from tile (i, c) what the columns of its strip before l.column explain.
+func (l *Lower) eliminate(i, c int) {
+	for j := l.first; j < l.column; j++ {
+		Gemm(blas.NoTrans, blas.Trans, -l.sign(j), l.At(i, j), l.At(c, j), 1, l.At(i, c))
+	}
 }
 
 // CholeskyWithJitter factorises the matrix that fill writes. If that fails it adds jitter to the diagonal, from 1e-12 of scale
@@ -172,14 +194,16 @@ func (l *Lower) CholeskyWithJitter(scale float64, fill func()) (jitter float64, 
 // covariances, such as the paper's simulated data, change with the rounding of L.
 func (l *Lower) solvePanel(k int) {
 	j := l.column
-	blas64.Trsm(blas.Right, blas.Trans, l.sign, lowerTriangle(l.At(j, j)), l.At(j+1+k, j))
+	i := j + 1 + k
+	l.eliminate(i, j)
+	blas64.Trsm(blas.Right, blas.Trans, l.sign(j), lowerTriangle(l.At(j, j)), l.At(i, j))
 }
 
-// updateRow eliminates a column of tiles from a row of the tiles to its right.
+// updateRow eliminates a strip of columns of tiles from a row of the tiles to its right.
 func (l *Lower) updateRow(k int) {
-	j, i := l.column, Blocks(l.n)-1-k // the longest row comes first
-	for c := j + 1; c <= i; c++ {
-		Gemm(blas.NoTrans, blas.Trans, -l.sign, l.At(i, j), l.At(c, j), 1, l.At(i, c))
+	i := Blocks(l.n) - 1 - k // the longest row comes first
+	for c := l.column; c <= i; c++ {
+		l.eliminate(i, c)
 	}
 }
 
@@ -420,11 +444,7 @@ func (l *Lower) InverseDiagonal(d []float64, m *Lower) {
 func (l *Lower) addSquares(j int) {
 	d := l.diagonal[j*Tile:][:Width(l.n, j)]
 	for i := j; i < Blocks(l.n); i++ {
-		sign := 1.0
-		if i >= l.negative {
-			sign = -1
-		}
-		AddSquares(d, sign, l.inverse.At(i, j))
+		AddSquares(d, l.sign(i), l.inverse.At(i, j))
 	}
 }
 
