@@ -29,3 +29,21 @@ func pieces(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta floa
 		}
 	}
 }
+
+// tile is alpha·op(a), for the products with several matrices.
+type tile struct {
+	ta    blas.Transpose
+	alpha float64
+	a     blas64.General
+}
+
+// size returns the numbers of rows and columns of op(a).
+func (t *tile) size() (rows, cols int) {
+	if t.ta != blas.NoTrans {
+		return t.a.Cols, t.a.Rows
+	}
+	return t.a.Rows, t.a.Cols
+}
+
+// addTo adds alpha·op(a)·b to c.
+func (t *tile) addTo(b, c blas64.General) { Gemm(t.ta, blas.NoTrans, t.alpha, t.a, b, 1, c) }

@@ -28,9 +28,10 @@ const (
 	wideDots = 4 // rows of b with AVX-512
 )
 
-// packed is the working memory of Gemm: Tile rows of alpha·op(a), panel by panel and in each column by column, a panel of b, row
-// by row, and one of c.
+// packed is the working memory of products: Tile rows of alpha·op(a), panel by panel and in each column by column, a panel of b,
+// row by row, and one of c.
 type packed struct {
+	tile
 	a [Tile * depth]float64
 	z [Tile / panelRows][2]int // range of columns in which a panel of a is not zero
 	b [depth * panelCols]float64
@@ -177,7 +178,7 @@ func Reflect(a, b []float64, k float64, x, y []float64) {
 	reflectEach(a, b, k, x, y)
 }
 
-// addProducts adds alpha·op(a)·b to c. A panel of c stays in registers while depth products are added to each of its entries.
+// addProducts adds alpha·op(a)·b to c.
 func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int) {
 	p := packs.Get().(*packed)
 	for i := 0; i < c.Rows; i += Tile {
@@ -185,36 +186,63 @@ func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int
 		for l := 0; l < k; l += depth {
 			deep := min(depth, k-l)
 			p.packA(ta, alpha, a, i, rows, l, deep)
-			for j, cols := 0, 0; j < c.Cols; j += cols {
-				cols = min(panelCols, c.Cols-j)
-				if cpu.X86.HasAVX512F && c.Cols-j >= wideCols {
+			p.addTimes(Rows(b, l, deep), Rows(c, i, rows))
+		}
+	}
+	packs.Put(p)
+}
+
+// set packs alpha·op(a), at most a tile, for addTimes.
+func (p *packed) set(ta blas.Transpose, alpha float64, a blas64.General) {
+	p.tile = tile{ta, alpha, a}
+	if cpu.X86.HasAVX {
+		rows, cols := p.size()
+		p.packA(ta, alpha, a, 0, rows, 0, cols)
+	}
+}
+
+// addTo adds the product of what set packed and b to c.
+func (p *packed) addTo(b, c blas64.General) {
+	if cpu.X86.HasAVX {
+		p.addTimes(b, c)
+	} else {
+		p.tile.addTo(b, c)
+	}
+}
+
+// addTimes adds the product of what is packed and b to c, for Tile columns at a time: so much of b stays in the first cache. A
+// panel of c stays in registers while the products are added to each of its entries.
+func (p *packed) addTimes(b, c blas64.General) {
+	narrow := c.Cols % panelCols // of the last panel
+	if narrow > 0 {
+		p.packB(b, c.Cols-narrow, narrow)
+	}
+	for first := 0; first < c.Cols; first += Tile {
+		last := min(first+Tile, c.Cols)
+		for r := 0; r < c.Rows; r += panelRows {
+			lo, hi := p.z[r/panelRows][0], p.z[r/panelRows][1]
+			if lo == hi {
+				continue
+			}
+			a, high := &p.a[r*b.Rows+lo*panelRows], min(panelRows, c.Rows-r)
+			for j, cols := first, 0; j < last; j += cols {
+				cols = min(panelCols, last-j)
+				from, ldb := p.b[lo*panelCols:], panelCols
+				if cols == panelCols {
+					from, ldb = b.Data[lo*b.Stride+j:], b.Stride
+				}
+				switch at := c.Data[r*c.Stride+j:]; {
+				case high < panelRows || cols < panelCols:
+					p.addToEdge(hi-lo, a, from, ldb, at, c.Stride, high, cols)
+				case cpu.X86.HasAVX512F && last-j >= wideCols:
 					cols = wideCols
-				}
-				from, ldb := p.b[:], panelCols
-				if cols >= panelCols {
-					from, ldb = b.Data[l*b.Stride+j:], b.Stride
-				} else {
-					p.packB(b, l, deep, j, cols)
-				}
-				for r := 0; r < rows; r += panelRows {
-					lo, hi := p.z[r/panelRows][0], p.z[r/panelRows][1]
-					if lo == hi {
-						continue
-					}
-					ar, br, at := &p.a[r*deep+lo*panelRows], from[lo*ldb:], c.Data[(i+r)*c.Stride+j:]
-					switch high := min(panelRows, rows-r); {
-					case high < panelRows || cols < panelCols:
-						p.addToEdge(hi-lo, ar, br, ldb, at, c.Stride, high, cols)
-					case cols == panelCols:
-						addProduct(hi-lo, ar, &br[0], ldb, &at[0], c.Stride)
-					default:
-						addProductWide(hi-lo, ar, &br[0], ldb, &at[0], c.Stride)
-					}
+					addProductWide(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
+				default:
+					addProduct(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
 				}
 			}
 		}
 	}
-	packs.Put(p)
 }
 
 // packA copies alpha·op(a) of some rows from i on and deep columns from l on; the last panel ends with rows of zeros.
@@ -275,24 +303,21 @@ func nonZeroColumns(panel []float64) (between [2]int) {
 	return [2]int{lo, hi}
 }
 
-// packB copies deep rows of b from l on and some columns from j on, zeros to the right of them.
-func (p *packed) packB(b blas64.General, l, deep, j, cols int) {
-	clear(p.b[:deep*panelCols])
-	for t := range deep {
-		copy(p.b[t*panelCols:], b.Data[(l+t)*b.Stride+j:][:cols])
+// packB copies some columns of b from j on, zeros to the right of them.
+func (p *packed) packB(b blas64.General, j, cols int) {
+	clear(p.b[:b.Rows*panelCols])
+	for t := range b.Rows {
+		copy(p.b[t*panelCols:], b.Data[t*b.Stride+j:][:cols])
 	}
 }
 
 // addToEdge does as addProduct for a panel of c with fewer rows or columns.
 func (p *packed) addToEdge(k int, a *float64, b []float64, ldb int, c []float64, ldc, rows, cols int) {
-	for j := 0; j < cols; j += panelCols {
-		width := min(panelCols, cols-j)
-		for r := range rows {
-			copy(p.c[r*panelCols:], c[r*ldc+j:][:width])
-		}
-		addProduct(k, a, &b[j], ldb, &p.c[0], panelCols)
-		for r := range rows {
-			copy(c[r*ldc+j:][:width], p.c[r*panelCols:])
-		}
+	for r := range rows {
+		copy(p.c[r*panelCols:], c[r*ldc:][:cols])
+	}
+	addProduct(k, a, &b[0], ldb, &p.c[0], panelCols)
+	for r := range rows {
+		copy(c[r*ldc:][:cols], p.c[r*panelCols:])
 	}
 }

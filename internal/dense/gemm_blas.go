@@ -3,6 +3,8 @@
 package dense
 
 import (
+	"sync"
+
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -11,6 +13,13 @@ import (
 func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	pieces(ta, tb, alpha, a, b, beta, c)
 }
+
+// packed is a tile, which need not be arranged for products.
+type packed struct{ tile }
+
+var packs = sync.Pool{New: func() any { return new(packed) }}
+
+func (p *packed) set(ta blas.Transpose, alpha float64, a blas64.General) { p.tile = tile{ta, alpha, a} }
 
 func slide(sums *[windows]float64, k int, long, x []float64) { slideEach(sums, k, long, x) }
 

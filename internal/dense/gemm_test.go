@@ -5,14 +5,28 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"golang.org/x/sys/cpu"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestGemm compares with blas64.Gemm to the last bit, and checks that nothing beside c changes: a, b and c are parts of larger
-// matrices.
-func TestGemm(t *testing.T) {
+// onEach runs f as on this processor, on one without AVX-512, and on one without AVX.
+func onEach(f func()) {
+	avx, wide := cpu.X86.HasAVX, cpu.X86.HasAVX512F
+	defer func() { cpu.X86.HasAVX, cpu.X86.HasAVX512F = avx, wide }()
+	f()
+	cpu.X86.HasAVX512F = false
+	f()
+	cpu.X86.HasAVX = false
+	f()
+}
+
+// TestGemm compares with blas64.Gemm to the last bit on each processor, and checks that nothing beside c changes: a, b and c are
+// parts of larger matrices.
+func TestGemm(t *testing.T) { onEach(func() { compareGemm(t) }) }
+
+func compareGemm(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	part := func(rows, cols int) (whole, part blas64.General) {
 		whole = general(rows+2, cols+3, rnd)

@@ -1,10 +1,6 @@
 package dense
 
-import (
-	"context"
-
-	"github.com/projected-likelihood/gppl/internal/parallel"
-)
+import "github.com/projected-likelihood/gppl/internal/parallel"
 
 // Lane is the working memory of one of parallel.Lanes shares of the tiles of a matrix, which add up gradients.
 type Lane struct {
@@ -47,15 +43,11 @@ func (ls Lanes) AddTo(dst []float64) {
 	}
 }
 
-// EachTile calls f for every tile (i, j) of the symmetric n×n matrix with j ≥ i, lane by lane in parallel.
-func (ls Lanes) EachTile(ctx context.Context, n int, f func(l *Lane, i, j int)) {
-	nb := Blocks(n)
+// EachColumn calls f for every column of tiles of the symmetric n×n matrix, lane by lane in parallel.
+func (ls Lanes) EachColumn(n int, f func(l *Lane, column int)) {
 	parallel.For(len(ls), func(c int) {
-		for i := c; i < nb; i += parallel.Lanes {
-			for j := i; j < nb; j++ {
-				parallel.Look(ctx)
-				f(&ls[c], i, j)
-			}
+		for j := c; j < Blocks(n); j += parallel.Lanes {
+			f(&ls[c], j)
 		}
 	})
 }

@@ -8,6 +8,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
+	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -32,13 +35,14 @@ type Lower struct {
 	panel, trailing, invert, squares func(int)
 	first, column                    int // first column of the strip, and the column at work or the one after the strip
 	inverse                          *Lower
+	together                         int // columns that InvertL computes at a time
 	diagonal                         []float64
 }
 
 // NewLower returns a zero matrix of size n.
 func NewLower(n int) *Lower {
 	l := &Lower{n: n, negative: Blocks(n)}
-	l.panel, l.trailing, l.invert, l.squares = l.solvePanel, l.updateRow, l.invertColumn, l.addSquares
+	l.panel, l.trailing, l.invert, l.squares = l.solvePanel, l.updateRow, l.invertColumns, l.addSquares
 	for i := range Blocks(n) {
 		for j := range i + 1 {
 			r, c := Width(n, i), Width(n, j)
@@ -406,29 +410,47 @@ func (l *Lower) MulLT(b blas64.General) {
 
 // InvertL sets dst to L⁻¹, in n³/3 flops. dst and l must not share storage.
 func (l *Lower) InvertL(dst *Lower) {
-	l.inverse = dst
-	parallel.Within(l.Ctx, Blocks(l.n), l.invert)
+	nb := Blocks(l.n)
+	l.inverse, l.together = dst, 1
+	if nb >= pairsFrom*runtime.GOMAXPROCS(0) {
+		l.together = 2
+	}
+	parallel.Within(l.Ctx, (nb+l.together-1)/l.together, l.invert)
 }
 
-// invertColumn computes one column of tiles of L⁻¹; the first are the longest.
-func (l *Lower) invertColumn(j int) {
-	d := l.inverse.At(j, j)
-	copy(d.Data, l.At(j, j).Data)
-	if !lapack64.Trtri(lowerTriangle(d)) {
-		panic("dense: zero on the diagonal of a Cholesky factor")
-	}
-	for i := j + 1; i < Blocks(l.n); i++ {
+// pairsFrom is the number of columns of tiles for each processor from which InvertL computes two at a time, with the same tiles
+// of L: with fewer, the first two would take longer than all others.
+const pairsFrom = 4
+
+// invertColumns computes one or two columns of tiles of L⁻¹; the first are the longest.
+func (l *Lower) invertColumns(group int) {
+	nb, m := Blocks(l.n), l.inverse
+	first := group * l.together
+	last := min(first+l.together, nb)
+	p := packs.Get().(*packed)
+	for i := first; i < nb; i++ {
 		parallel.Look(l.Ctx)
-		t := l.inverse.At(i, j)
-		for k := j; k < i; k++ {
-			beta := 1.0
-			if k == j {
-				beta = 0
-			}
-			Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), l.inverse.At(k, j), beta, t)
+		end := min(i, last)
+		for j := first; j < end; j++ {
+			Zero(m.At(i, j))
 		}
-		Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
+		for k := first; k < i; k++ {
+			p.set(blas.NoTrans, -1, l.At(i, k))
+			for j := first; j < min(k+1, last); j++ {
+				p.addTo(m.At(k, j), m.At(i, j))
+			}
+		}
+		for j := first; j < end; j++ {
+			Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), m.At(i, j))
+		}
+		if i < last {
+			copy(m.At(i, i).Data, l.At(i, i).Data)
+			if !lapack64.Trtri(lowerTriangle(m.At(i, i))) {
+				panic("dense: zero on the diagonal of a Cholesky factor")
+			}
+		}
 	}
+	packs.Put(p)
 }
 
 // InverseDiagonal sets d to the diagonal of A⁻¹ = MᵀJM and m to M = L⁻¹, in n³/3 flops.
@@ -456,6 +478,34 @@ func (m *Lower) InverseTile(dst blas64.General, i, j int) {
 		Gemm(blas.Trans, blas.NoTrans, 1, m.At(k, i), m.At(k, j), beta, dst)
 		beta = 1
 	}
+}
+
+// inverseColumns holds packed columns of tiles.
+var inverseColumns = sync.Pool{New: func() any { return new([]packed) }}
+
+// InverseColumn calls visit with each tile (i, j), i ≥ j, of a column of A⁻¹ = MᵀM, where m = M = L⁻¹, in room for a tile. The
+// digits are those of InverseTile: the transposes of the tiles are computed, to use column j of M for all of them.
+func (m *Lower) InverseColumn(j int, room []float64, visit func(i int, t blas64.General)) {
+	nb := Blocks(m.n)
+	column, memory := inverseColumns.Get().(*[]packed), transposes.Get().(*[Tile * Tile]float64)
+	*column = slices.Grow((*column)[:0], nb)[:nb]
+	for k := j; k < nb; k++ {
+		(*column)[k].set(blas.Trans, 1, m.At(k, j))
+	}
+	for i := j; i < nb; i++ {
+		parallel.Look(m.Ctx)
+		rows, cols := Width(m.n, j), Width(m.n, i)
+		t := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: memory[:rows*cols]}
+		Zero(t)
+		for k := i; k < nb; k++ {
+			(*column)[k].addTo(m.At(k, i), t)
+		}
+		dst := blas64.General{Rows: cols, Cols: rows, Stride: rows, Data: room[:rows*cols]}
+		transpose(dst, t)
+		visit(i, dst)
+	}
+	transposes.Put(memory)
+	inverseColumns.Put(column)
 }
 
 // Inverse sets dst, n×n, to A⁻¹ for m = L⁻¹, both triangles.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas"
@@ -116,7 +118,59 @@ func TestLower(t *testing.T) {
 				check("tile of A⁻¹", tile, whole.Slice(i*Tile, i*Tile+tile.Rows, j*Tile, j*Tile+tile.Cols))
 			}
 		}
+		room := make([]float64, Tile*Tile)
+		for j := range Blocks(n) {
+			next := j
+			inv.InverseColumn(j, room, func(i int, tile blas64.General) {
+				want := New(tile.Rows, tile.Cols)
+				inv.InverseTile(want, i, j)
+				if next++; next != i+1 || !slices.Equal(tile.Data, want.Data) {
+					t.Fatalf("tile (%d, %d) of a column of A⁻¹ is not InverseTile's, or not the next after %d", i, j, next-2)
+				}
+			})
+			if next != Blocks(n) {
+				t.Fatalf("column %d of A⁻¹ ends before tile %d", j, next)
+			}
+		}
 	})
+}
+
+// TestInvertPairs: two columns of L⁻¹ at a time, as one processor computes them, have the bits of one at a time on each
+// processor, and Lᵀ·L⁻ᵀ = I.
+func TestInvertPairs(t *testing.T) {
+	n := (pairsFrom+2)*Tile + 5
+	_, l := random(n, 3)
+	if err := l.Cholesky(); err != nil {
+		t.Fatal(err)
+	}
+	invert := func(processors int) *Lower {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		m := NewLower(n)
+		l.InvertL(m)
+		if want := map[int]int{1: 2, 100: 1}[processors]; l.together != want {
+			t.Fatalf("%d processors: %d columns at a time, want %d", processors, l.together, want)
+		}
+		return m
+	}
+	pairs := invert(1)
+	onEach(func() {
+		for _, again := range []*Lower{invert(1), invert(100)} {
+			for k := range pairs.tiles {
+				if !slices.Equal(pairs.tiles[k].Data, again.tiles[k].Data) {
+					t.Fatalf("tile %d of %d differs", k, len(pairs.tiles))
+				}
+			}
+		}
+	})
+	one := pairs.Transposed() // L⁻ᵀ
+	l.MulLT(one)
+	for i := range n {
+		for j := range n {
+			if want := map[bool]float64{true: 1}[i == j]; math.Abs(one.Data[i*n+j]-want) > 1e-9 {
+				t.Fatalf("entry (%d, %d) of Lᵀ·L⁻ᵀ is %v", i, j, one.Data[i*n+j])
+			}
+		}
+	}
 }
 
 // TestProducts compares what is added to a matrix in tiles, and what is solved on both sides, with gonum's mat.

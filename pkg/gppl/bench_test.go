@@ -208,6 +208,29 @@ func BenchmarkNLL(b *testing.B) {
 	}
 }
 
+// BenchmarkDense evaluates the exact likelihood, value and gradient, of inputs of two axes densely. The GF/s count n³ flops, as
+// many as potrf and potri take: python3 scripts/potri.py prints what OpenBLAS reaches there.
+//
+//	go test ./pkg/gppl -run none -bench 'Dense$' -cpu 1,2
+func BenchmarkDense(b *testing.B) {
+	for _, n := range []int{1000, 2000, 4000} {
+		rnd := rand.New(rand.NewPCG(uint64(n), 5))
+		x, y := make([]float64, 2*n), make([]float64, n)
+		for i := range y {
+			x[2*i], x[2*i+1], y[i] = 10*rnd.Float64(), 10*rnd.Float64(), rnd.NormFloat64()
+		}
+		for _, k := range []Kernel{SE{1, 1}, Matern32{1, 1}} {
+			b.Run(fmt.Sprintf("n=%d/kernel=%s", n, typed.Name(k)), func(b *testing.B) {
+				l, err := NewExact(b.Context(), Model{Kernel: k, Noise: 0.1}, Data{X: Vectors(x, 2), Y: y}, WithEngine(EngineDense))
+				if err != nil {
+					b.Fatal(err)
+				}
+				benchLoss(b, l, float64(n)*float64(n)*float64(n))
+			})
+		}
+	}
+}
+
 // mixedCases are the sums of kernels of BenchmarkNLL on irregular times, on a range of n.
 func mixedCases(n float64) map[string]Kernel {
 	locper, smooth := LocPer{1, n, 30, 1}, SE{1, 0.1 * n}

@@ -111,21 +111,20 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	f.inverse.Ctx = f.l.Ctx
 	last, rows := len(grad)-1, &f.engine.rows
 	f.lanes.Begin(len(grad))
-	f.lanes.EachTile(f.l.Ctx, n, func(l *dense.Lane, i, j int) {
-		height, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
-		weight := blas64.General{Rows: height, Cols: cols, Stride: cols, Data: l.W}
-		f.inverse.InverseTile(weight, j, i)
-		dense.SubtractOuter(weight, dense.Rows(f.u, j*dense.Tile, height), dense.Rows(f.u, i*dense.Tile, cols))
-		w, r := l.W[:height*cols], l.R[:height*cols]
-		if i == j {
-			for d := range height {
-				l.Grad[last] += 0.5 * f.noise * rows.Weight(j*dense.Tile+d) * w[d*cols+d]
+	f.lanes.EachColumn(n, func(l *dense.Lane, i int) {
+		f.inverse.InverseColumn(i, l.W, func(j int, weight blas64.General) {
+			dense.SubtractOuter(weight, dense.Rows(f.u, j*dense.Tile, weight.Rows), dense.Rows(f.u, i*dense.Tile, weight.Cols))
+			w := weight.Data
+			if i == j {
+				for d := range weight.Rows {
+					l.Grad[last] += 0.5 * f.noise * rows.Weight(j*dense.Tile+d) * w[d*weight.Cols+d]
+				}
+				for p := range w {
+					w[p] *= 0.5
+				}
 			}
-			for p := range w {
-				w[p] *= 0.5
-			}
-		}
-		contractions(l.Grad[:last], f.kernel, w, f.engine.x.block(j), f.engine.x.block(i), r)
+			contractions(l.Grad[:last], f.kernel, w, f.engine.x.block(j), f.engine.x.block(i), l.R[:len(w)])
+		})
 	})
 	clear(grad)
 	f.lanes.AddTo(grad)

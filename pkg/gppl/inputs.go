@@ -139,6 +139,14 @@ func distances(r []float64, a, b Inputs) {
 	for i := range a.Len() {
 		pi := a.At(i)
 		row := r[i*nb : (i+1)*nb]
+		if len(pi) == 2 { // a plane: twice as fast
+			for j := range row {
+				bj := b.at[2*j:][:2]
+				t, u := pi[0]-bj[0], pi[1]-bj[1]
+				row[j] = math.Sqrt(t*t + u*u)
+			}
+			continue
+		}
 		for j := range row {
 			var s float64
 			for c, bc := range b.At(j) {
