@@ -44,7 +44,7 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 	}
 	rows := ledger.Of(evidence)
 	if page != "" {
-		return article(evidence, rows, page)
+		return article(evidence, rows, dir, page)
 	}
 	if against != "" {
 		return differences(os.Stdout, rows, against)

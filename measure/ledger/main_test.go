@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,6 +37,29 @@ func TestCompare(t *testing.T) {
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in %q", want, out.String())
+		}
+	}
+}
+
+// TestDrawings checks that the committed figures of the article are those of the stored results.
+func TestDrawings(t *testing.T) {
+	const results, docs = "../../notebooks/results", "../../docs"
+	dir := t.TempDir()
+	e := testkit.Must(experiment.LoadEvidence(results))(t)
+	if err := article(e, ledger.Of(e), results, dir); err != nil {
+		t.Fatal(err)
+	}
+	drawn := testkit.Must(filepath.Glob(filepath.Join(dir, "*.svg")))(t)
+	committed := testkit.Must(filepath.Glob(filepath.Join(docs, "reproduction-*.svg")))(t)
+	if len(drawn) != len(committed) || len(drawn) == 0 {
+		t.Errorf("%d figures are drawn, %d committed", len(drawn), len(committed))
+	}
+	const share = 3e-4 // of a coordinate: invisible, and more than other processors' last digits move
+	for _, name := range drawn {
+		name = filepath.Base(name)
+		got, want := testkit.Must(os.ReadFile(filepath.Join(dir, name)))(t), testkit.Must(os.ReadFile(filepath.Join(docs, name)))(t)
+		if !testkit.Alike(string(want), string(got), share) {
+			t.Errorf("docs/%s is not drawn from the stored results: go run ./measure/ledger -article docs", name)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func TestPublishedFigures(t *testing.T) {
 			markers++
 			found := false
 			for _, f := range p.E2 {
-				found = found || f.Method == c.Name && math.Abs(f.NLL-c.Y[i]) < 0.02 && math.Abs(f.Seconds/c.X[i]-1) < 0.03
+				found = found || f.Method == c.Name && math.Abs(f.NLL-c.Y[i]) < 0.0051 && math.Abs(f.Seconds-c.X[i]) < 0.051
 			}
 			if !found {
 				t.Errorf("figure 3: %s at %v s, %v nats is in no output", c.Name, c.X[i], c.Y[i])

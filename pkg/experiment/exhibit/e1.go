@@ -255,8 +255,8 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 					}
 				}
 				c := viz.Curve{Name: m, X: x, Y: variance, Slot: slots[m]}
-				if seed := o.Trial.Source.Seed; seed > 1 {
-					c.Name = map[bool]string{true: "PL, further draws"}[seed == 2] // one entry in the legend
+				if o.Trial.Source.Seed > 1 {
+					c.Name = "" // one entry in the legend
 				}
 				curves = append(curves, c)
 			}
