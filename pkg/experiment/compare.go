@@ -70,12 +70,12 @@ type PrecisionPair struct {
 	Failed         int
 }
 
-// PrecisionPairs returns the pairs at n.
-func PrecisionPairs(e *Evidence, n, order int) (pairs []PrecisionPair) {
-	for _, s := range Where(e.E2, E2Single(n, order)) {
-		for _, d := range Where(e.E2, E2Double(n, order)) {
+// PrecisionPairs returns the pairs at n among the outcomes of E2.
+func PrecisionPairs(all []Outcome, n, order int) (pairs []PrecisionPair) {
+	for _, s := range Where(all, E2Single(n, order)) {
+		for _, d := range Where(all, E2Double(n, order)) {
 			if d.Trial.Source == s.Trial.Source && d.Trial.Seed == s.Trial.Seed && s.Error == "" && d.Error == "" {
-				x := Excess(e.E2, []Outcome{s, d})
+				x := Excess(all, []Outcome{s, d})
 				pairs = append(pairs, PrecisionPair{x[0], x[1], s.Retries})
 			}
 		}

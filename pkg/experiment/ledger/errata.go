@@ -68,7 +68,7 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 	"code-float32": func(e *experiment.Evidence) (string, bool) {
 		text, higher := "", 0
 		for _, n := range experiment.E2Sizes(scales.Full) {
-			for _, x := range experiment.PrecisionPairs(e, n, 150) {
+			for _, x := range experiment.PrecisionPairs(e.E2, n, 150) {
 				if x.Failed >= failing {
 					text += fmt.Sprintf(", n = %d: %s and %s", n, number(x.Double), number(x.Single))
 					if x.Single > x.Double+sameNLL {
