@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -227,11 +228,7 @@ func (o *Outcome) learnt(r *gppl.Result) {
 
 // judge computes the exact NLL at the learnt parameters and at the start, and predicts the held-out data.
 func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error) {
-	theta := append([]float64(nil), o.Theta...)
-	if o.Trial.Authors.Diagonal > 0 {
-		theta[len(theta)-1] += 1e-6 // as in the authors' exact NLL
-	}
-	if o.NLL, err = exact.ValueGrad(context.Background(), nil, theta); err != nil {
+	if o.NLL, err = exact.ValueGrad(context.Background(), nil, o.exactTheta()); err != nil {
 		o.Error = err.Error()
 		return nil
 	}
@@ -273,10 +270,20 @@ func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error)
 	return nil
 }
 
+// exactTheta returns the parameters at which the exact NLL judges an outcome: the learnt ones, with the authors' addition to the
+// diagonal where they have one.
+func (o *Outcome) exactTheta() []float64 {
+	theta := slices.Clone(o.Theta)
+	if o.Trial.Authors.Diagonal > 0 {
+		theta[len(theta)-1] += 1e-6 // as in the authors' exact NLL
+	}
+	return theta
+}
+
 type startKey struct {
 	source Source
 	kernel string
-	added  float64 // variance that is added to the noise
+	noise  float64 // variance of the noise
 }
 
 var starts sync.Map // startKey → float64
@@ -284,20 +291,26 @@ var starts sync.Map // startKey → float64
 // startNLL is the exact NLL at the paper's start, computed once for each data set and kernel; with the authors' 1e-6 on the
 // diagonal for trials that repeat their training.
 func startNLL(t Trial, exact gppl.Loss) (float64, error) {
-	key := startKey{source: t.Source, kernel: t.Kernel}
-	if t.Optimiser.Method == TorchAdam || t.Optimiser.Method == TorchLBFGS {
-		key.added = MLDiagonal
-	}
+	theta := t.startTheta()
+	key := startKey{source: t.Source, kernel: t.Kernel, noise: theta[len(theta)-1]}
 	if v, ok := starts.Load(key); ok {
 		return v.(float64), nil
 	}
-	theta := gppl.PaperModel(Kernels[t.Kernel]).Values()
-	theta[len(theta)-1] += key.added
 	v, err := exact.ValueGrad(context.Background(), nil, theta)
 	if err == nil {
 		starts.Store(key, v)
 	}
 	return v, err
+}
+
+// startTheta returns the parameters at which training begins, with the authors' addition to the diagonal where the trial follows
+// their code.
+func (t Trial) startTheta() []float64 {
+	theta := gppl.PaperModel(Kernels[t.Kernel]).Values()
+	if t.Optimiser.Method == TorchAdam || t.Optimiser.Method == TorchLBFGS {
+		theta[len(theta)-1] += MLDiagonal
+	}
+	return theta
 }
 
 // meanVariance is the posterior variance of the function, averaged over the range of the data.
