@@ -186,7 +186,7 @@ func TestFound(t *testing.T) {
 	}
 	checkTable(t, table, 2)
 	first := table.Rows[0]
-	if first[0] != viz.Status("reproduced") || !regexp.MustCompile(`E1 \d+, \d+, \d+`).MatchString(first[2].([]string)[0]) {
+	if first[0] != viz.Status("reproduced") || !regexp.MustCompile(`E1 \d+, \d+, \d+`).MatchString(first[2].([]string)[1]) {
 		t.Errorf("found %q", table.Rows)
 	}
 	if _, err := found("results", "no-such-row"); err == nil || !strings.Contains(err.Error(), `no row "no-such-row"`) {

@@ -3,6 +3,7 @@ package ledger
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 	"unicode"
@@ -26,7 +27,8 @@ func page(text string, rows []Row) (string, error) {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"summary": func() string { return Summary(rows) },
 		"claims":  func() string { return claimTable(rows) },
-		"numbers": func(group string) string { return numberTable(rows, group) },
+		"numbers": func(group, unit string) string { return numberTable(rows, group, unit) },
+		"counts":  func(group string) string { return counts(ofGroup(rows, group)) },
 		"errata":  func(section string) string { return errataTable(rows, section) },
 		"status": func(id string) (string, error) {
 			for _, r := range rows {
@@ -43,6 +45,11 @@ func page(text string, rows []Row) (string, error) {
 	var out strings.Builder
 	err = t.Execute(&out, nil)
 	return out.String(), err
+}
+
+// ofGroup returns the rows of a group.
+func ofGroup(rows []Row, group string) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Group != group })
 }
 
 // cell is a text in a table.
@@ -73,28 +80,30 @@ func claimTable(rows []Row) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-func numberTable(rows []Row, group string) string {
+// numberTable has the numbers of a group, with their unit in its head.
+func numberTable(rows []Row, group, unit string) string {
 	var out strings.Builder
-	out.WriteString("| number | published | ours | verdict |\n|---|---|---|---|\n")
+	fmt.Fprintf(&out, "| number | published%[1]s | ours%[1]s | verdict |\n|---|---|---|---|\n", unit)
 	for _, r := range rows {
 		if r.Group == group {
 			ours, _, _ := strings.Cut(r.Ours, "; ")
-			fmt.Fprintf(&out, "| %s | %s | %s | %s |\n", cell(r.Claim), cell(r.Published), cell(ours), r.Status)
+			text := fmt.Sprintf("| %s | %s | %s | %s |\n", cell(r.Claim), cell(r.Published), cell(ours), r.Status)
+			out.WriteString(strings.ReplaceAll(text, " nats", ""))
 		}
 	}
 	return strings.TrimRight(out.String(), "\n")
 }
 
 func errataTable(rows []Row, section string) string {
-	of := map[string]erratum{}
+	of := map[string]string{}
 	for _, x := range errata {
-		of[x.ID] = x
+		of[x.ID] = x.Section
 	}
 	var out strings.Builder
 	out.WriteString("| where | printed, or done | correction | effect | row |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
-		if x, ok := of[r.ID]; ok && r.Group == Errata && x.Section == section {
-			fmt.Fprintf(&out, "| %s | %s | %s | %s | `%s`%s |\n", cell(x.Where), cell(x.Printed), cell(x.Correction), cell(r.Ours), r.ID,
+		if r.Group == Errata && of[r.ID] == section {
+			fmt.Fprintf(&out, "| %s | %s | %s | %s | `%s`%s |\n", cell(r.Published), cell(r.Claim), cell(r.Why), cell(r.Ours), r.ID,
 				map[bool]string{true: "", false: ": " + string(r.Status)}[r.Status == Corrected])
 		}
 	}

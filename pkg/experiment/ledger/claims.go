@@ -189,7 +189,8 @@ var theoryClaims = []claim{
 		if math.IsNaN(worst[50] + worst[100] + worst[200]) {
 			return false
 		}
-		r.found("of tr K are left: %s", trimmed(r.Ours))
+		r.found("at most %.0f %% of tr K are left with k = 50, and %.1f %% with k = 200; %s", 100*worst[50], 100*worst[200],
+			trimmed(r.Ours))
 		r.Status = pick(worst[50] < 0.5 && worst[200] < 0.05, Reproduced, NotReproduced)
 		return true
 	}},
@@ -200,7 +201,7 @@ var theoryClaims = []claim{
 			sphere, localised, onehot := traceLeft(v, "sphere", k), traceLeft(v, "localised", k), traceLeft(v, "onehot", k)
 			known = known && !math.IsNaN(sphere+localised+onehot)
 			best = best && sphere <= min(localised, onehot) && onehot >= max(localised, sphere)
-			r.Ours += fmt.Sprintf(", k = %d: Sphere %.4g, Localised %.4g (as they drew it %.4g), One-hot %.4g", k, sphere, localised,
+			r.Ours += fmt.Sprintf("; k = %d: Sphere %.4g, Localised %.4g (as they drew it %.4g), One-hot %.4g", k, sphere, localised,
 				traceLeft(v, "localised_unsorted", k), onehot)
 		}
 		r.found("tr Σ, %s", trimmed(r.Ours))
@@ -277,7 +278,7 @@ var experimentClaims = []claim{
 				return false
 			}
 			faster = faster && s[pl] < s[vfe] && s[pl] < s[ml]
-			r.Ours += fmt.Sprintf(", %s: PL %.2g s, VFE %.2g s, ML %.2g s", optimiser, s[pl], s[vfe], s[ml])
+			r.Ours += fmt.Sprintf("; %s: PL %.2g s, VFE %.2g s, ML %.2g s", optimiser, s[pl], s[vfe], s[ml])
 		}
 		r.found("%s", trimmed(r.Ours))
 		r.Status = pick(faster, Reproduced, NotReproduced)
@@ -312,9 +313,8 @@ var experimentClaims = []claim{
 			}
 			add("sunspots "+kernel, of3(pl), of3(vfe), of3(ml))
 		}
-		r.found("evaluations by Adam of PL, VFE and ML, medians: %s. PL takes fewer than VFE in %d of %d settings, and at most %g "+
-			"times ML's in %d",
-			trimmed(r.Ours), fewer, of, overVFE, similar)
+		r.found("PL takes fewer evaluations by Adam than VFE in %d of %d settings, and at most %g times ML's in %d; medians of "+
+			"PL, VFE and ML: %s", fewer, of, overVFE, similar, trimmed(r.Ours))
 		r.Status = pick(fewer == of && similar == of, Reproduced, pick(2*fewer > of, Corrected, NotReproduced))
 		return of > 0
 	}},
@@ -350,7 +350,7 @@ var experimentClaims = []claim{
 					more[seed]++
 				}
 			}
-			r.Ours += fmt.Sprintf(", %s: of the function ×%.2f, of observations ×%.2f, as their code predicts these ×%.2f", optimiser,
+			r.Ours += fmt.Sprintf("; %s: of the function ×%.2f, of observations ×%.2f, as their code predicts these ×%.2f", optimiser,
 				median(v.Latent),
 				median(v.Sparse), median(v.Theirs))
 		}

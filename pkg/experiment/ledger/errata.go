@@ -20,7 +20,7 @@ import (
 var errataJSON []byte
 
 // erratum is an entry of errata.json: a misprint, or a setting that is not as the text has it. {found} in its effect is what was
-// measured.
+// measured, and other names in braces are those of printedNumbers.
 type erratum struct {
 	ID, Section, Where, Printed, Correction, Effect, Notebook string
 }
@@ -34,6 +34,7 @@ var errata = func() (all []erratum) {
 
 // errataRows has a row for each erratum. Where its effect was measured, it is undecided if the measurement does not show it.
 func errataRows(e *experiment.Evidence) (rows []Row) {
+	printed := printedNumbers(e.Published)
 	for _, x := range errata {
 		r := Row{ID: x.ID, Group: Errata, Claim: x.Printed, Published: x.Where, Ours: x.Effect, Why: x.Correction, Status: Corrected,
 			Rule: "read in their text and code", Overturn: "another reading of them", Notebook: x.Notebook}
@@ -48,9 +49,30 @@ func errataRows(e *experiment.Evidence) (rows []Row) {
 				r.Status = Undecided
 			}
 		}
+		r.Claim, r.Why, r.Ours = printed.Replace(r.Claim), printed.Replace(r.Why), printed.Replace(r.Ours)
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// printedNumbers fills in the numbers of the paper, and of the outputs of its notebooks, that errata name.
+func printedNumbers(p experiment.Published) *strings.Replacer {
+	failed := 0
+	for _, n := range p.Logs.E2Failed {
+		failed += n
+	}
+	bfgs, log, eeg, variance := p.E1["BFGS"], p.Logs.E1Seconds, p.EEG["SE"], experiment.Figure2Published()
+	return strings.NewReplacer(
+		"{failed}", fmt.Sprintf("%d %03d", failed/1000, failed%1000),
+		"{vfe-e1}", fmt.Sprintf("%.0f", bfgs[vfe].NLL-bfgs[ml].NLL),
+		"{vfe-2000}", fmt.Sprintf("%.0f", p.Above(2000, vfe, 150)),
+		"{variance}", fmt.Sprintf("%.1f to %.1f", variance["AdamVFE"], variance["BFGSVFE"]),
+		"{locper}", fmt.Sprintf("%.3f", p.Sunspots["LocPer"][ml].NLL),
+		"{nmse}", fmt.Sprintf("%.3f and %.3f", eeg[pl].NMSE, eeg[vfe].NMSE),
+		"{roots}", fmt.Sprintf("%.2f and %.2f", math.Sqrt(eeg[pl].NMSE), math.Sqrt(eeg[vfe].NMSE)),
+		"{pl-e1}", fmt.Sprintf("%.2f", bfgs[pl].Seconds),
+		"{pl-log}", fmt.Sprintf("%.1f", log[pl].Seconds),
+		"{vfe-log}", fmt.Sprintf("%.1f", log[vfe].Seconds))
 }
 
 // effects measure errata: they return what was found, "" if nothing is stored, and whether it confirms the erratum.

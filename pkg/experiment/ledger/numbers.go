@@ -125,7 +125,7 @@ func (r Row) optimum(e *experiment.Evidence, kernel string, p float64) Row {
 	fits := experiment.NLLs(exactFits(e, kernel))
 	slices.Sort(fits)
 	near, _ := slices.BinarySearch(fits, ours+printed)
-	r.Ours = fmt.Sprintf("%.3f nats, where %d of %d trainings from different starts end; none ends lower", ours, near, len(fits))
+	r.Ours = fmt.Sprintf("%.3f nats; %d of %d trainings from different starts end there, and none lower", ours, near, len(fits))
 	r.Rule, r.Overturn = fmt.Sprintf("%g nats", printed), "a lower optimum"
 	switch {
 	case math.Abs(ours-p) <= printed:
@@ -147,8 +147,8 @@ func (r Row) sunspotVFE(e *experiment.Evidence, kernel string, p float64) Row {
 		return r.notRun()
 	}
 	offProper, offTheirs := math.Abs(median(proper)-p), math.Abs(median(theirs)-p)
-	r.Ours = fmt.Sprintf("proper VFE %s over %d starts, as their code trains it %s over %d", number(median(proper)), len(proper),
-		number(median(theirs)), len(theirs))
+	r.Ours = fmt.Sprintf("%s, as their code trains it %s; medians over %d and %d starts", number(median(proper)),
+		number(median(theirs)), len(proper), len(theirs))
 	r.Rule = fmt.Sprintf("the median within %g nats", closeVFE)
 	r.Overturn = "starts of k-means from which the median is elsewhere"
 	switch {
@@ -172,7 +172,7 @@ func table3(e *experiment.Evidence) (rows []Row) {
 		for _, loss := range []string{vfe, pl} {
 			p := e.Published.EEG[kernel][loss].NMSE
 			r := Row{ID: fmt.Sprintf("table3-%s-%s", kernel, loss), Group: Table3, Notebook: "08-E3-EEG",
-				Claim:     fmt.Sprintf("normalised mean square error of %s, %s (printed as RMSE)", loss, kernel),
+				Claim:     fmt.Sprintf("NMSE of %s, %s", loss, kernel),
 				Published: fmt.Sprintf("%.3f", p), Rule: "within 10 %, on the paper's recording", Overturn: "runs on the paper's recording"}
 			runs := eeg(e, kernel, loss)
 			if len(runs) == 0 {
