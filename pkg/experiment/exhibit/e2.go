@@ -153,19 +153,11 @@ func E2Table(all []experiment.Outcome, p experiment.Published) *viz.Table {
 // publishedGap returns how far above ML a method ends in the authors' notebook, in nats; nil where none is published, as at
 // smoke scale.
 func publishedGap(p experiment.Published, n, order int, method string) any {
-	var v, ml float64
-	for _, f := range p.E2 {
-		switch {
-		case f.N == n && f.Method == experiment.ML:
-			ml = f.NLL
-		case f.N == n && f.Method == method && f.Order == order:
-			v = f.NLL
-		}
-	}
-	if v == 0 || scales.FromEnvironment() != scales.Full {
+	above := p.Above(n, method, order)
+	if math.IsNaN(above) || scales.FromEnvironment() != scales.Full {
 		return nil
 	}
-	return v - ml
+	return above
 }
 
 // E2Single compares VFE in single precision, which the authors used, with VFE in double precision.

@@ -2,7 +2,7 @@ package ledger
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -17,55 +17,44 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// claim judges a statement of claims.json: it fills in what was found, and the verdict or the test that gives it. It returns
-// false where nothing is stored to judge it by.
-type claim struct {
-	id    string
-	judge func(e *experiment.Evidence, r *Row) bool
-}
-
-//go:embed claims.json
-var claimsJSON []byte
-
 // statement is an entry of claims.json: the claim in the paper's words, its rule, and the reason for each verdict that it may
 // get.
 type statement struct {
-	ID       string            `json:"id"`
-	Claim    string            `json:"claim"`
-	Where    string            `json:"where"`
-	Rule     string            `json:"rule"`
-	Overturn string            `json:"overturn"`
-	Notebook string            `json:"notebook"`
-	Why      map[Status]string `json:"why"`
+	ID, Claim, Where, Rule, Overturn, Notebook string
+	Why                                        map[Status]string
 }
 
-var statements = func() map[string]statement {
-	var all []statement
-	decoder := json.NewDecoder(bytes.NewReader(claimsJSON))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&all); err != nil {
-		panic("ledger: claims.json: " + err.Error())
+var statements = entries[statement]("claims.json")
+
+//go:embed claims.json errata.json
+var entryFiles embed.FS
+
+// entries reads the list in an embedded file.
+func entries[T any](name string) (all []T) {
+	text, err := entryFiles.ReadFile(name)
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		err = decoder.Decode(&all)
 	}
-	byID := map[string]statement{}
-	for _, s := range all {
-		byID[s.ID] = s
+	if err != nil {
+		panic(fmt.Sprintf("ledger: %s: %v", name, err))
 	}
-	return byID
-}()
+	return all
+}
 
 // claimRows judges all claims, in their order. Their tests are corrected for their number.
 func claimRows(e *experiment.Evidence) (rows []Row) {
-	for _, c := range slices.Concat(theoryClaims, experimentClaims) {
-		s := statements[c.id]
+	for _, s := range statements {
 		r := Row{ID: s.ID, Group: Claims, Claim: s.Claim, Published: s.Where, Rule: s.Rule, Overturn: s.Overturn, Notebook: s.Notebook}
-		if !c.judge(e, &r) || r.Status == "" && r.Test == nil {
+		if !judges[s.ID](e, &r) || r.Status == "" && r.Test == nil {
 			r = r.notRun()
 		}
 		rows = append(rows, r)
 	}
 	settle(rows)
-	for i := range rows {
-		if why := statements[rows[i].ID].Why[rows[i].Status]; why != "" {
+	for i, s := range statements {
+		if why := s.Why[rows[i].Status]; why != "" {
 			rows[i].Why = why
 		}
 	}
@@ -107,8 +96,10 @@ func (v numbers) of(format string) (all []float64) {
 	return all
 }
 
-var theoryClaims = []claim{
-	{"theorem", func(e *experiment.Evidence, r *Row) bool {
+// judges has a rule for each statement: it fills in what was found, and the verdict or the test that gives it. It returns false
+// where nothing is stored to judge by.
+var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
+	"theorem": func(e *experiment.Evidence, r *Row) bool {
 		v := numbers(e.Theory)
 		slopes := v.of("theorem.slope.noisy.%s.total")
 		if !v.has("theorem.score.worst_deviation", "theorem.loss.least_eigenvalue", "theorem.routes.worst",
@@ -127,8 +118,8 @@ var theoryClaims = []claim{
 			v["theorem.routes.worst"] < 1e-9 && v["theorem.k_equals_n.lost"] < 1e-20 && math.Abs(slices.Max(slopes)-1) < 0.05,
 			Reproduced, NotReproduced)
 		return true
-	}},
-	{"corollary-2", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"corollary-2": func(e *experiment.Evidence, r *Row) bool {
 		v := numbers(e.Theory)
 		c := func(name string) float64 { return v["theorem.corollary2."+name] }
 		if !v.has("theorem.corollary2.mean", "theorem.corollary2.sd", "theorem.corollary2.draws", "theorem.corollary2.kept") {
@@ -140,8 +131,8 @@ var theoryClaims = []claim{
 		r.Status = pick(c("sd") < 1e-6, Reproduced,
 			pick(math.Abs(c("mean")) < deviation*c("sd")/math.Sqrt(c("draws")), Corrected, NotReproduced))
 		return true
-	}},
-	{"optimal-directions", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"optimal-directions": func(e *experiment.Evidence, r *Row) bool {
 		v := numbers(e.Theory)
 		eigen := v.of("theorem.choice.eigen.stderr.%s")
 		best := []float64{math.Inf(1), math.Inf(1), math.Inf(1)}
@@ -164,8 +155,8 @@ var theoryClaims = []claim{
 			v["spectrum.short.onehot.k100.stderr.noise.median"])
 		r.Status = pick(optimal, Reproduced, NotReproduced)
 		return true
-	}},
-	{"any-projection", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"any-projection": func(e *experiment.Evidence, r *Row) bool {
 		v := numbers(e.Theory)
 		sphere, eigen := v["theorem.choice.sphere.commutator"], v["theorem.choice.eigen.commutator"]
 		if !v.has("theorem.choice.sphere.commutator", "theorem.choice.eigen.commutator") {
@@ -174,8 +165,8 @@ var theoryClaims = []claim{
 		r.found("Σ and A would commute; ‖ΣA − AΣ‖/‖ΣA‖ is %.2g for Sphere and %.1g for eigenvectors", sphere, eigen)
 		r.Status = pick(sphere > 0.01 && eigen < 1e-6, NotReproduced, Reproduced)
 		return true
-	}},
-	{"traces-fall", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"traces-fall": func(e *experiment.Evidence, r *Row) bool {
 		v := numbers(e.Theory)
 		worst := map[int]float64{}
 		for _, k := range []int{50, 100, 200} {
@@ -193,8 +184,8 @@ var theoryClaims = []claim{
 			trimmed(r.Ours))
 		r.Status = pick(worst[50] < 0.5 && worst[200] < 0.05, Reproduced, NotReproduced)
 		return true
-	}},
-	{"sphere-best", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"sphere-best": func(e *experiment.Evidence, r *Row) bool {
 		v := numbers(e.Theory)
 		best, known := true, true
 		for _, k := range []int{50, 100, 200} {
@@ -207,8 +198,8 @@ var theoryClaims = []claim{
 		r.found("tr Σ, %s", trimmed(r.Ours))
 		r.Status = pick(best, Reproduced, NotReproduced)
 		return known
-	}},
-	{"information", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"information": func(e *experiment.Evidence, r *Row) bool {
 		v := numbers(e.Theory)
 		more, judged := 0, 0
 		for _, k := range []int{50, 100, 200} {
@@ -227,24 +218,8 @@ var theoryClaims = []claim{
 		r.found("information with Sphere over that with a random subset of the data, %s", trimmed(r.Ours))
 		r.Status = pick(more == judged, Reproduced, pick(more == 0, NotReproduced, Corrected))
 		return judged > 0
-	}},
-}
-
-// figureDesigns are the designs of Figure 1; its Localised runs over the index of unsorted times.
-var figureDesigns = []string{"sphere", "localised_unsorted", "onehot"}
-
-var designNames = map[string]string{"sphere": "Sphere", "localised_unsorted": "Localised", "onehot": "One-hot"}
-
-// traceLeft is the median of tr Σ over draws, as Figure 1 has it; NaN if it is not stored.
-func traceLeft(v numbers, design string, k int) float64 {
-	if x, ok := v[fmt.Sprintf("spectrum.figure_1.%s.k%d.figure.median", design, k)]; ok {
-		return x
-	}
-	return math.NaN()
-}
-
-var experimentClaims = []claim{
-	{"superior", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"superior": func(e *experiment.Evidence, r *Row) bool {
 		worse, of := 0, 0
 		for _, table := range []map[string]map[string]experiment.Figure{e.Published.E1, e.Published.Sunspots} {
 			for _, methods := range table {
@@ -256,8 +231,8 @@ var experimentClaims = []claim{
 		r.found("in their Tables 1 and 2 exact training has the lower NLL in %d of %d pairs", worse, of)
 		r.Status = pick(worse == 0, Reproduced, Corrected)
 		return of > 0
-	}},
-	{"e1-accuracy", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"e1-accuracy": func(e *experiment.Evidence, r *Row) bool {
 		r.Test = r.nearer(e, "k = m = 40", []string{"BFGS", "Adam"}, experiment.NotebookE1)
 		r.nearer(e, "k = m = 100 as in the text", []string{"BFGS", "Adam"}, experiment.E1By)
 		r.nearer(e, "k = m = 100 to the optimum", []string{"L-BFGS"}, experiment.E1By)
@@ -266,8 +241,8 @@ var experimentClaims = []claim{
 		})
 		r.found("draws on which PL ends nearer to ML than VFE by every optimiser: %s", trimmed(r.Ours))
 		return r.Test != nil
-	}},
-	{"e1-faster", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"e1-faster": func(e *experiment.Evidence, r *Row) bool {
 		faster := true
 		for _, optimiser := range []string{"BFGS", "Adam"} {
 			s := map[string]float64{}
@@ -283,8 +258,8 @@ var experimentClaims = []claim{
 		r.found("%s", trimmed(r.Ours))
 		r.Status = pick(faster, Reproduced, NotReproduced)
 		return true
-	}},
-	{"steps", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"steps": func(e *experiment.Evidence, r *Row) bool {
 		steps := func(all []experiment.Outcome, match func(experiment.Trial) bool) float64 {
 			return median(experiment.Evaluations(experiment.Where(all, match)))
 		}
@@ -317,8 +292,8 @@ var experimentClaims = []claim{
 			"PL, VFE and ML: %s", fewer, of, overVFE, similar, trimmed(r.Ours))
 		r.Status = pick(fewer == of && similar == of, Reproduced, pick(2*fewer > of, Corrected, NotReproduced))
 		return of > 0
-	}},
-	{"adam", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"adam": func(e *experiment.Evidence, r *Row) bool {
 		better, judged := true, 0
 		for _, loss := range losses {
 			a, b := experiment.Pairs(experiment.Where(e.E1, experiment.NotebookE1("Adam", loss)), experiment.Where(e.E1,
@@ -336,8 +311,8 @@ var experimentClaims = []claim{
 		r.found("Adam less their BFGS on the same draws, medians: %s", trimmed(r.Ours))
 		r.Status = pick(better, Reproduced, NotReproduced)
 		return judged > 0
-	}},
-	{"variance-vfe", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"variance-vfe": func(e *experiment.Evidence, r *Row) bool {
 		more, of := map[uint64]int{}, map[uint64]bool{}
 		for _, optimiser := range []string{"Adam", "BFGS"} {
 			v := experiment.Figure2Ratios(e.E1, vfe, optimiser)
@@ -360,8 +335,8 @@ var experimentClaims = []claim{
 		r.found("the sparse posterior's variance over ML's, medians: %s; the figure has ×2.4 and ×2.6; with both optimisers %s "+
 			"draws", medians, trimmed(r.Ours))
 		return true
-	}},
-	{"variance-pl", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"variance-pl": func(e *experiment.Evidence, r *Row) bool {
 		nearer, of := map[uint64]int{}, map[uint64]bool{}
 		for _, optimiser := range []string{"Adam", "BFGS"} {
 			p, v := experiment.Figure2Ratios(e.E1, pl, optimiser), experiment.Figure2Ratios(e.E1, vfe, optimiser)
@@ -389,8 +364,8 @@ var experimentClaims = []claim{
 		r.Test = r.every("with both on", nearer, of, 2)
 		r.found("by |log ratio| of the variance of observations, VFE by the sparse posterior, %s", trimmed(r.Ours))
 		return true
-	}},
-	{"vfe-noise", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"vfe-noise": func(e *experiment.Evidence, r *Row) bool {
 		a, b := experiment.Pairs(experiment.Where(e.E1, experiment.NotebookE1("Adam", vfe)),
 			experiment.SameSeeds(experiment.Where(e.E1, experiment.NotebookE1("Adam", ml))))
 		if len(a) == 0 {
@@ -404,8 +379,8 @@ var experimentClaims = []claim{
 		r.found("×%.2f of ML's in the median; larger on %d of %d draws", median(ratio), more, len(ratio))
 		r.Test = signs(more, len(ratio))
 		return true
-	}},
-	{"e2-same", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"e2-same": func(e *experiment.Evidence, r *Row) bool {
 		var tests []*Test
 		for _, loss := range []string{vfe, pl} {
 			near, runs, worst, logs := 0, 0, 0.0, map[uint64][]float64{}
@@ -435,8 +410,8 @@ var experimentClaims = []claim{
 		r.found("within %g nats of ML: %s nats above", sameNLL, trimmed(r.Ours))
 		r.Test = all(tests...)
 		return true
-	}},
-	{"e2-par", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"e2-par": func(e *experiment.Evidence, r *Row) bool {
 		par, judged := true, 0
 		for _, n := range []int{3000, 4000} {
 			of := func(loss string) float64 {
@@ -454,8 +429,8 @@ var experimentClaims = []claim{
 		r.found("nats above ML at k = m = 150, medians, %s", trimmed(r.Ours))
 		r.Status = pick(par, Reproduced, NotReproduced)
 		return judged > 0
-	}},
-	{"e2-faster", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"e2-faster": func(e *experiment.Evidence, r *Row) bool {
 		sizes, ratio := timeRatios(e)
 		faster := len(sizes) > 0
 		for i, n := range sizes {
@@ -465,8 +440,8 @@ var experimentClaims = []claim{
 		r.found("dense time of PL over VFE's at k = m = 150, medians: %s", trimmed(r.Ours))
 		r.Status = pick(faster, Reproduced, NotReproduced)
 		return len(sizes) > 0
-	}},
-	{"coincide", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"coincide": func(e *experiment.Evidence, r *Row) bool {
 		sizes, ratio := timeRatios(e)
 		if len(sizes) < 3 {
 			return false
@@ -478,8 +453,8 @@ var experimentClaims = []claim{
 			cost[0], n[0], cost[len(cost)-1], n[len(n)-1], ratio[0], ratio[len(ratio)-1])
 		r.Status = pick(!rises, Reproduced, pick(ratio[0] < 1 && ratio[len(ratio)-1] > ratio[0], Corrected, NotReproduced))
 		return true
-	}},
-	{"e3-sunspots", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"e3-sunspots": func(e *experiment.Evidence, r *Row) bool {
 		better, published, of := map[uint64]int{}, map[uint64]int{}, map[uint64]bool{}
 		for _, kernel := range kernels {
 			runs, v := sunspots(e, kernel, pl), median(experiment.NLLs(sunspots(e, kernel, vfe)))
@@ -502,8 +477,8 @@ var experimentClaims = []claim{
 		r.every("as low as Table 2's for at least one", published, of, 1)
 		r.found("Ω with which PL ends below proper VFE: %s", trimmed(r.Ours))
 		return true
-	}},
-	{"e3-eeg", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"e3-eeg": func(e *experiment.Evidence, r *Row) bool {
 		better, of, paper := 0, 0, true
 		for _, kernel := range kernels {
 			a, b := experiment.Pairs(eeg(e, kernel, pl), eeg(e, kernel, vfe))
@@ -522,8 +497,8 @@ var experimentClaims = []claim{
 			r.found("of another recording, %s", r.Ours)
 		}
 		return of > 0
-	}},
-	{"e3-cost", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"e3-cost": func(e *experiment.Evidence, r *Row) bool {
 		const similar = 3 // times, either way
 		near := true
 		for _, kernel := range kernels {
@@ -540,8 +515,8 @@ var experimentClaims = []claim{
 		r.found("dense time of PL over VFE's on the sunspots, medians: %s", trimmed(r.Ours))
 		r.Status = pick(near, Reproduced, NotReproduced)
 		return true
-	}},
-	{"infeasible", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"infeasible": func(e *experiment.Evidence, r *Row) bool {
 		const feasible = 600 // seconds
 		trained, judged := 0, 0
 		for _, kernel := range kernels {
@@ -558,8 +533,8 @@ var experimentClaims = []claim{
 		r.found("ML trained at n = 8000 to its optimum for %d of %d kernels: %s", trained, judged, trimmed(r.Ours))
 		r.Status = pick(trained == 0, Reproduced, Corrected)
 		return judged > 0
-	}},
-	{"notebook", func(e *experiment.Evidence, r *Row) bool {
+	},
+	"notebook": func(e *experiment.Evidence, r *Row) bool {
 		same, worst := true, 0.0
 		for _, kernel := range kernels {
 			runs, want := experiment.Where(e.Sunspots, experiment.NotebookPL(kernel)), e.Published.Seed55.Of[kernel]
@@ -582,7 +557,20 @@ var experimentClaims = []claim{
 			worst)
 		r.Status = pick(same, Reproduced, NotReproduced)
 		return true
-	}},
+	},
+}
+
+// figureDesigns are the designs of Figure 1; its Localised runs over the index of unsorted times.
+var figureDesigns = []string{"sphere", "localised_unsorted", "onehot"}
+
+var designNames = map[string]string{"sphere": "Sphere", "localised_unsorted": "Localised", "onehot": "One-hot"}
+
+// traceLeft is the median of tr Σ over draws, as Figure 1 has it; NaN if it is not stored.
+func traceLeft(v numbers, design string, k int) float64 {
+	if x, ok := v[fmt.Sprintf("spectrum.figure_1.%s.k%d.figure.median", design, k)]; ok {
+		return x
+	}
+	return math.NaN()
 }
 
 // nearer appends on how many draws of E1 PL ends nearer to ML than VFE by every optimiser, and tests whether these are most.

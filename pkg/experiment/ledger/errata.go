@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -16,21 +14,13 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-//go:embed errata.json
-var errataJSON []byte
-
 // erratum is an entry of errata.json: a misprint, or a setting that is not as the text has it. {found} in its effect is what was
 // measured, and other names in braces are those of printedNumbers.
 type erratum struct {
 	ID, Section, Where, Printed, Correction, Effect, Notebook string
 }
 
-var errata = func() (all []erratum) {
-	if err := json.Unmarshal(errataJSON, &all); err != nil {
-		panic("ledger: errata.json: " + err.Error())
-	}
-	return all
-}()
+var errata = entries[erratum]("errata.json")
 
 // errataRows has a row for each erratum. Where its effect was measured, it is undecided if the measurement does not show it.
 func errataRows(e *experiment.Evidence) (rows []Row) {
