@@ -155,8 +155,8 @@ func (r Row) sunspotVFE(e *experiment.Evidence, kernel string, p float64) Row {
 	case offProper <= closeVFE:
 		r.Status = Reproduced
 	case offTheirs <= closeVFE:
-		r.Status, r.Why = Corrected, "it is the number of a VFE with the noise variance in K_uu, as their code has it, not of VFE "+
-			"itself"
+		r.Status, r.Why = Corrected, "it is the number of a VFE with the noise variance in K_uu, as their code has it, not "+
+			"of VFE itself"
 	default:
 		r.Status = NotReproduced
 		r.Why = fmt.Sprintf("%s nats from what their code gives from our starts, %s from proper VFE", number(offTheirs),

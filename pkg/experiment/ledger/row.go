@@ -102,8 +102,8 @@ func Summary(rows []Row) string {
 		}
 	}
 	return fmt.Sprintf("%d claims: %s. %d numbers: %s. %d pairs of times: %s. %d errata. Of %d numbers that are random and "+
-		"tested, %d lie "+
-		"outside the interval of their row, where chance alone would put %.1f; after correction for their number %d do.",
+		"tested, %d lie outside the interval of their row, where chance alone would put %.1f; after correction for their "+
+		"number %d do.",
 		len(claims), counts(claims), len(numbers), counts(numbers), len(pairs), counts(pairs), errata, tested, small,
 		level*float64(tested), rejected)
 }
