@@ -484,6 +484,12 @@ func TestThresholds(t *testing.T) {
 			shares("spectrum.figure_1.onehot.k200.figure.median", 0.051), Reproduced, NotReproduced},
 		{"steps", evaluations(149), evaluations(151), Reproduced, Corrected},
 		{"infeasible", trainsIn(601), trainsIn(599), Reproduced, Corrected},
+		{"e3-cost", timeRatio(2.9), timeRatio(3.1), Reproduced, NotReproduced},
+		{"e3-cost", timeRatio(1 / 2.9), timeRatio(1 / 3.1), Reproduced, NotReproduced},
+		{"e2-faster", timeRatio(0.99), timeRatio(1.01), Reproduced, NotReproduced},
+		{"adam", adamAbove(0.4), adamAbove(0.6), Reproduced, NotReproduced},
+		{"notebook", seed55(1 + 0.9e-4), seed55(1 + 2e-4), Reproduced, NotReproduced},
+		{"table3-SE-PL", nmseTimes(1.09), nmseTimes(1.11), Reproduced, NotReproduced},
 	} {
 		for i, f := range []func(*experiment.Evidence){c.in, c.out} {
 			e := copied(t, evidence(t))
@@ -516,5 +522,51 @@ func trainsIn(seconds float64) func(e *experiment.Evidence) {
 	return func(e *experiment.Evidence) {
 		change(e, func(t experiment.Trial) bool { return t.Source.Name == "eeg" },
 			func(o *experiment.Outcome) { o.Fit, o.Setup, o.Status = seconds, 0, "converged" })
+	}
+}
+
+// timeRatio lets every dense evaluation take a second, and PL as many times the evaluations of VFE.
+func timeRatio(ratio float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(experiment.Trial) bool { return true }, func(o *experiment.Outcome) {
+			if o.Setup, o.Fit, o.Evaluations = 0, 1, 1000; o.Trial.Loss == pl {
+				o.Evaluations = int(1000 * ratio)
+			}
+			if o.Trial.Engine == "dense" && o.Trial.Optimiser.Method != experiment.Evaluate {
+				o.Fit = float64(o.Evaluations)
+			}
+		})
+	}
+}
+
+// adamAbove lets Adam take half the evaluations of the authors' BFGS, and end above it by some nats.
+func adamAbove(nats float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(experiment.Trial) bool { return true }, func(o *experiment.Outcome) {
+			if o.NLL, o.Evaluations = 500, 100; o.Trial.Optimiser.Method == experiment.TorchAdam {
+				o.NLL, o.Evaluations = 500+nats, 50
+			}
+		})
+	}
+}
+
+// seed55 scales what PL learns with the Ω of the authors' notebook from what their code learns.
+func seed55(by float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(t experiment.Trial) bool { return t.Design == experiment.NotebookDesign }, func(o *experiment.Outcome) {
+			o.Theta = slices.Clone(e.Published.Seed55.Of[o.Trial.Kernel].Theta)
+			scale(o.Theta, by)
+		})
+	}
+}
+
+// nmseTimes makes the recording the paper's, and errors a multiple of the published ones.
+func nmseTimes(by float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(t experiment.Trial) bool { return t.Source.Name == "eeg" && t.Kernel != "" }, func(o *experiment.Outcome) {
+			if o.PaperRecording = true; o.MSE != nil {
+				o.MSE = &experiment.Validation{NMSE: by * e.Published.EEG[o.Trial.Kernel][o.Trial.Loss].NMSE}
+			}
+		})
 	}
 }
