@@ -483,9 +483,9 @@ func (m *Lower) InverseTile(dst blas64.General, i, j int) {
 // inverseColumns holds packed columns of tiles.
 var inverseColumns = sync.Pool{New: func() any { return new([]packed) }}
 
-// InverseColumn calls visit with each tile (i, j), i ≥ j, of a column of A⁻¹ = MᵀM, where m = M = L⁻¹, in room for a tile. The
+// InverseColumn calls visit with each tile (i, j), i ≥ j, of a column of A⁻¹ = MᵀM, where m = M = L⁻¹, in scratch for a tile. The
 // digits are those of InverseTile: the transposes of the tiles are computed, to use column j of M for all of them.
-func (m *Lower) InverseColumn(j int, room []float64, visit func(i int, t blas64.General)) {
+func (m *Lower) InverseColumn(j int, scratch []float64, visit func(i int, t blas64.General)) {
 	nb := Blocks(m.n)
 	column, memory := inverseColumns.Get().(*[]packed), transposes.Get().(*[Tile * Tile]float64)
 	*column = slices.Grow((*column)[:0], nb)[:nb]
@@ -500,7 +500,7 @@ func (m *Lower) InverseColumn(j int, room []float64, visit func(i int, t blas64.
 		for k := i; k < nb; k++ {
 			(*column)[k].addTo(m.At(k, i), t)
 		}
-		dst := blas64.General{Rows: cols, Cols: rows, Stride: rows, Data: room[:rows*cols]}
+		dst := blas64.General{Rows: cols, Cols: rows, Stride: rows, Data: scratch[:rows*cols]}
 		transpose(dst, t)
 		visit(i, dst)
 	}

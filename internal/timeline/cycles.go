@@ -39,13 +39,13 @@ func CyclesOf(t []float64) (c Cycles, ok bool) {
 	}
 	most := int((1 + mostHoles) * float64(n))
 	var best int
-	seen := make([]int, longestCycle+1) // the last length tried at which a place was observed
+	lastLength := make([]int, longestCycle+1) // the last length tried at which a place was observed
 	for length := 2; length <= min(longestCycle, grid.N/fewestCycles); length++ {
 		count := (grid.N + length - 1) / length
 		open := 0
 		for _, p := range grid.Place {
-			if at := p % length; seen[at] != length {
-				seen[at] = length
+			if at := p % length; lastLength[at] != length {
+				lastLength[at] = length
 				if open++; open*count > most {
 					break
 				}

@@ -216,14 +216,14 @@ func e2At(s scales.Scale, source Source, i int) (trials []Trial) {
 		if stated || t.Loss != VFE {
 			trials = append(trials, best)
 		}
-		few := e2Few(s)
+		draws := e2Few(s)
 		switch {
 		case !stated && t.Loss == ML:
-			few = scales.Pick(s, 10, 1)
+			draws = scales.Pick(s, 10, 1)
 		case !stated && t.Loss == VFE:
-			few = scales.Pick(s, 6, 1)
+			draws = scales.Pick(s, 6, 1)
 		}
-		if t.Loss == PL || i <= few && (t.Loss == ML || !stated) {
+		if t.Loss == PL || i <= draws && (t.Loss == ML || !stated) {
 			t.Protocol, t.Optimiser = Paper, e2Adam
 			trials = append(trials, t)
 		}
@@ -276,13 +276,13 @@ func asAuthorsStarts(kernel string) int {
 func Sunspots(s scales.Scale) (trials []Trial) {
 	source := Source{Name: "sunspots", N: scales.Pick(s, 3319, 240)}
 	order := SunspotOrder(s)
-	few := scales.Pick(s, 10, 2)
+	draws := scales.Pick(s, 10, 2)
 	for _, kernel := range KernelNames {
 		notebook := Trial{Protocol: Paper, Source: source, Kernel: kernel, Loss: PL, Design: NotebookDesign, Order: order,
 			Seed: notebookSeed, Optimiser: sunspotAdam, Authors: Authors{Diagonal: PLDiagonal}}
 		notebook.Optimiser.Method = TorchAdam
 		trials = append(trials, notebook)
-		for seed := 1; seed <= 3*few; seed++ {
+		for seed := 1; seed <= 3*draws; seed++ {
 			for _, t := range three(Trial{Source: source, Kernel: kernel, Seed: uint64(seed)}, order) {
 				if t.Loss == ML && seed > 1 || t.Loss == VFE && seed > 3 {
 					continue
@@ -291,7 +291,7 @@ func Sunspots(s scales.Scale) (trials []Trial) {
 				paper.Protocol, paper.Optimiser = Paper, sunspotAdam
 				best.Protocol, best.Optimiser = GPPL, quasiNewton
 				trials = append(trials, paper)
-				if seed > few {
+				if seed > draws {
 					continue // the other draws are for the comparison with published figures: PL with the paper's stopping rule only
 				}
 				if t.Loss != VFE || seed == 1 {

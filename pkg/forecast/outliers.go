@@ -57,7 +57,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		return out, ctx.Err()
 	}
 	add := func(i int, probability float64) {
-		out.List = append(out.List, Outlier{i, s.Axis.Told(s.X[i]), s.Y[i], probability, i > n-beside && i < n-1})
+		out.List = append(out.List, Outlier{i, s.Axis.TableText(s.X[i]), s.Y[i], probability, i > n-beside && i < n-1})
 	}
 	if s.Student != nil {
 		nu, typical := s.Student.Nu, numeric.UpperMedian(s.Errors)

@@ -388,7 +388,7 @@ func (scan shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
 
 // unsized returns a shift without its size.
 func unsized(c series.Shift, a *Analysis) ShiftSize {
-	s := ShiftSize{Kind: "level", X: c.At, When: a.Series.Axis.Told(c.At), Log: a.Log, Chance: c.Chance}
+	s := ShiftSize{Kind: "level", X: c.At, When: a.Series.Axis.TableText(c.At), Log: a.Log, Chance: c.Chance}
 	if c.Slope {
 		s.Kind = "slope"
 	}

@@ -31,11 +31,11 @@ const (
 
 // bound is a limit that a parameter is close to.
 type bound struct {
-	at    float64 // the limit; 0 or +Inf for the end of the float range
-	upper bool
-	ended bool    // the parameter went further from its start than most data can tell; there is no limit
-	scale float64 // factor on derivatives: θ for a parameter in its log
-	room  float64 // distance to the limit, in units of scale
+	at       float64 // the limit; 0 or +Inf for the end of the float range
+	upper    bool
+	ended    bool    // the parameter went further from its start than most data can tell; there is no limit
+	scale    float64 // factor on derivatives: θ for a parameter in its log
+	distance float64 // distance to the limit, in units of scale
 }
 
 // boundOf returns the limit that theta is close to, if there is one.
@@ -55,7 +55,7 @@ func boundOf(p Param, t transform.Transform, theta float64) (b bound, close bool
 		}
 		b = nearer(theta, lo, hi, (theta-lo)/width, (hi-theta)/width)
 		b.scale = width
-		return b, b.room < besideBound
+		return b, b.distance < besideBound
 	}
 	lo = max(lo, 0)
 	below, above := math.Log(theta/lo), math.Log(hi/theta)
@@ -67,7 +67,7 @@ func boundOf(p Param, t transform.Transform, theta float64) (b bound, close bool
 	} else if !b.upper {
 		reach = math.Ln2 // up to twice a floor
 	}
-	if b.room < min(reach, math.Ln2) {
+	if b.distance < min(reach, math.Ln2) {
 		return b, true
 	}
 	if ratio := theta / p.Value; ratio < 1/farther || ratio > farther {
@@ -79,9 +79,9 @@ func boundOf(p Param, t transform.Transform, theta float64) (b bound, close bool
 // nearer returns the nearer of two bounds; below and above are the distances to them.
 func nearer(theta, lo, hi, below, above float64) bound {
 	if above < below {
-		return bound{at: hi, upper: true, room: max(above, 0)}
+		return bound{at: hi, upper: true, distance: max(above, 0)}
 	}
-	return bound{at: lo, room: max(below, 0)}
+	return bound{at: lo, distance: max(below, 0)}
 }
 
 // pull holds the derivatives of the loss at a parameter close to a bound, in its log or in units of the range.
@@ -143,7 +143,7 @@ func (o *objective) bounded(r *Result, win StartResult) (stuck string) {
 		switch {
 		case known && f.settled():
 		case known && !b.ended && f.steep() && outward:
-			if r.Status != Converged && r.Status != Stopped && math.Abs(f.slope)*b.room > unfinished {
+			if r.Status != Converged && r.Status != Stopped && math.Abs(f.slope)*b.distance > unfinished {
 				continue // training was still moving it
 			}
 			p.AtBound = true

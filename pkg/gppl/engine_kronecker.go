@@ -250,16 +250,16 @@ func (e *kroneckerExact) estimate(m *compiled) choice.Estimate {
 
 // kroneckerFactor is A = QDQᵀ. Vectors on the grid are rows.
 type kroneckerFactor struct {
-	engine *kroneckerExact
-	ctx    context.Context
-	kernel Kernel
-	pieces []piece
-	noise  float64
-	axes   []eigenAxes
-	eigen  []float64      // D, by places
-	half   blas64.General // D^−½QᵀC, a row for each column of C
-	u      blas64.General // QᵀU, a row for each column
-	room   [2][]float64
+	engine  *kroneckerExact
+	ctx     context.Context
+	kernel  Kernel
+	pieces  []piece
+	noise   float64
+	axes    []eigenAxes
+	eigen   []float64      // D, by places
+	half    blas64.General // D^−½QᵀC, a row for each column of C
+	u       blas64.General // QᵀU, a row for each column
+	scratch [2][]float64
 }
 
 // eigenAxes is K_g = QΛQᵀ.
@@ -276,7 +276,7 @@ func (e *kroneckerExact) factor(m *compiled) (exactFactor, error) {
 	n, c := e.x.Len(), e.columns.Cols
 	if f.engine == nil {
 		f.engine, f.axes, f.eigen = e, make([]eigenAxes, len(e.axes)), make([]float64, n)
-		f.room = [2][]float64{make([]float64, n), make([]float64, n)}
+		f.scratch = [2][]float64{make([]float64, n), make([]float64, n)}
 		for i, g := range e.axes {
 			size := g.at.Len()
 			f.axes[i] = eigenAxes{k: dense.New(size, size), q: dense.New(size, size), weight: dense.New(size, size)}
@@ -298,7 +298,7 @@ func (e *kroneckerExact) factor(m *compiled) (exactFactor, error) {
 	f.half = dense.Reshape(f.half, c, n)
 	for j := range c {
 		f.toGrid(dense.Row(f.half, j).Data, dense.Column(e.columns, j))
-		f.whiten(dense.Row(f.half, j).Data, f.room)
+		f.whiten(dense.Row(f.half, j).Data, f.scratch)
 	}
 	return f, nil
 }
@@ -368,8 +368,8 @@ func (f *kroneckerFactor) fromGrid(dst blas64.Vector, v []float64) {
 	}
 }
 
-// multiply sets v to the product of a matrix of each axes, or of its transpose, with v, in room.
-func (f *kroneckerFactor) multiply(v []float64, trans blas.Transpose, of func(g *eigenAxes) blas64.General, room []float64) {
+// multiply sets v to the product of a matrix of each axes, or of its transpose, with v, in scratch.
+func (f *kroneckerFactor) multiply(v []float64, trans blas.Transpose, of func(g *eigenAxes) blas64.General, scratch []float64) {
 	after := len(v)
 	for i := range f.axes {
 		parallel.Look(f.ctx)
@@ -384,35 +384,35 @@ func (f *kroneckerFactor) multiply(v []float64, trans blas.Transpose, of func(g 
 			rows := func(x []float64) blas64.General {
 				return blas64.General{Rows: before, Cols: size, Stride: size, Data: x}
 			}
-			dense.Gemm(blas.NoTrans, side, 1, rows(v), m, 0, rows(room))
+			dense.Gemm(blas.NoTrans, side, 1, rows(v), m, 0, rows(scratch))
 		} else {
 			for l := range before {
 				block := func(x []float64) blas64.General {
 					return blas64.General{Rows: size, Cols: after, Stride: after, Data: x[l*size*after:][:size*after]}
 				}
-				dense.Gemm(trans, blas.NoTrans, 1, m, block(v), 0, block(room))
+				dense.Gemm(trans, blas.NoTrans, 1, m, block(v), 0, block(scratch))
 			}
 		}
-		copy(v, room)
+		copy(v, scratch)
 	}
 }
 
 func vectors(g *eigenAxes) blas64.General { return g.q }
 
 // whiten replaces v by D^−½Qᵀv.
-func (f *kroneckerFactor) whiten(v []float64, room [2][]float64) {
-	f.multiply(v, blas.Trans, vectors, room[0])
+func (f *kroneckerFactor) whiten(v []float64, scratch [2][]float64) {
+	f.multiply(v, blas.Trans, vectors, scratch[0])
 	for i, d := range f.eigen {
 		v[i] /= math.Sqrt(d)
 	}
 }
 
 // colour replaces v by QD^−½v.
-func (f *kroneckerFactor) colour(v []float64, room [2][]float64) {
+func (f *kroneckerFactor) colour(v []float64, scratch [2][]float64) {
 	for i, d := range f.eigen {
 		v[i] /= math.Sqrt(d)
 	}
-	f.multiply(v, blas.NoTrans, vectors, room[0])
+	f.multiply(v, blas.NoTrans, vectors, scratch[0])
 }
 
 func (f *kroneckerFactor) release()        { f.engine.factors.Put(f) }
@@ -482,7 +482,7 @@ func (f *kroneckerFactor) gradient(grad []float64, r blas64.General) error {
 
 // weigh sets the weight of axes i to ½Q_g(T − M)Q_gᵀ.
 func (f *kroneckerFactor) weigh(i int) {
-	g, other, scaled := &f.axes[i], f.room[0], f.room[1]
+	g, other, scaled := &f.axes[i], f.scratch[0], f.scratch[1]
 	f.products(other, i)
 	size := g.k.Rows
 	after := 1
@@ -549,14 +549,14 @@ func (f *kroneckerFactor) check(r blas64.General) error {
 	var off, size float64
 	for j := range f.u.Rows {
 		copy(u, dense.Row(f.u, j).Data)
-		f.multiply(u, blas.NoTrans, vectors, f.room[0])
+		f.multiply(u, blas.NoTrans, vectors, f.scratch[0])
 		copy(product, u)
-		f.multiply(product, blas.NoTrans, func(g *eigenAxes) blas64.General { return g.k }, f.room[0])
+		f.multiply(product, blas.NoTrans, func(g *eigenAxes) blas64.General { return g.k }, f.scratch[0])
 		floats.AddScaled(product, f.noise, u)
 		clear(want)
 		for c := range e.columns.Cols {
-			f.toGrid(f.room[0], dense.Column(e.columns, c))
-			floats.AddScaled(want, r.Data[c*r.Stride+j], f.room[0])
+			f.toGrid(f.scratch[0], dense.Column(e.columns, c))
+			floats.AddScaled(want, r.Data[c*r.Stride+j], f.scratch[0])
 		}
 		floats.Sub(product, want)
 		off = max(off, floats.Norm(product, 2))
@@ -585,23 +585,23 @@ type kroneckerRoot struct {
 
 // SolveL replaces b by D^−½Qᵀb.
 func (r *kroneckerRoot) SolveL(b blas64.General) {
-	r.each(b, func(v []float64, column blas64.Vector, room [2][]float64) {
+	r.each(b, func(v []float64, column blas64.Vector, scratch [2][]float64) {
 		r.of.toGrid(v, column)
-		r.of.whiten(v, room)
+		r.of.whiten(v, scratch)
 		blas64.Copy(dense.Vec(v), column)
 	})
 }
 
 // SolveLT replaces b by QD^−½b.
 func (r *kroneckerRoot) SolveLT(b blas64.General) {
-	r.each(b, func(v []float64, column blas64.Vector, room [2][]float64) {
+	r.each(b, func(v []float64, column blas64.Vector, scratch [2][]float64) {
 		blas64.Copy(column, dense.Vec(v))
-		r.of.colour(v, room)
+		r.of.colour(v, scratch)
 		r.of.fromGrid(column, v)
 	})
 }
 
-func (r *kroneckerRoot) each(b blas64.General, f func(v []float64, column blas64.Vector, room [2][]float64)) {
+func (r *kroneckerRoot) each(b blas64.General, f func(v []float64, column blas64.Vector, scratch [2][]float64)) {
 	n := b.Rows
 	work := borrow(2 * n)
 	defer giveBack(work)

@@ -47,7 +47,7 @@ type mixedExact struct {
 	grid      *griddedExact // likewise
 	factors   parallel.Pool[mixedFactor]
 	rests     parallel.Pool[mixedBase]
-	rooms     parallel.Pool[[]capability.Band]
+	buffers   parallel.Pool[[]capability.Band]
 	divisions parallel.Pool[division]
 	sums      observed.Summed
 	favour    float64 // how many times longer sums may take than the data themselves; 1 but in tests

@@ -32,7 +32,7 @@ type spectralExact struct {
 	tight     bool           // for a posterior: as exact as a few frequencies more make it
 	yy        blas64.General // CᵀC of the columns
 	factors   parallel.Pool[spectralFactor]
-	rooms     parallel.Pool[[]capability.Band]
+	buffers   parallel.Pool[[]capability.Band]
 }
 
 func newSpectralExact(d observed.Source, o options) *spectralExact {
@@ -131,8 +131,8 @@ func (e *spectralExact) features(c *compiled, eps, m float64, windowed bool) (p,
 	for samples < 1.5*m {
 		samples *= 2
 	}
-	room := e.rooms.Get()
-	defer e.rooms.Put(room)
+	buffer := e.buffers.Get()
+	defer e.buffers.Put(buffer)
 	count, wanted := band*period, 0.
 	for _, k := range c.split.signal {
 		w, ok := waverOf(k)
@@ -140,12 +140,12 @@ func (e *spectralExact) features(c *compiled, eps, m float64, windowed bool) (p,
 			wanted = count
 			break
 		}
-		own, bands := w.Bands((*room)[:0], e.Span, eps)
+		own, bands := w.Bands((*buffer)[:0], e.Span, eps)
 		if bands == nil {
 			wanted = count
 			break
 		}
-		*room = bands
+		*buffer = bands
 		for _, b := range bands {
 			wanted += float64(b.To-b.From+1)/own*period + 2*fall
 		}

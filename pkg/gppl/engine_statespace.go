@@ -27,12 +27,12 @@ type stateSpaceExact struct {
 	line      *observed.Line
 	tolerance float64                          // nats per observation
 	factors   *parallel.Pool[stateSpaceFactor] // shared by engines of the same inputs, see Exact.WithObservations
-	rooms     *parallel.Pool[stateSpace]
+	scratches *parallel.Pool[stateSpace]
 }
 
 func newStateSpaceExact(l *observed.Line) *stateSpaceExact {
 	return &stateSpaceExact{line: l, tolerance: defaultTolerance, factors: new(parallel.Pool[stateSpaceFactor]),
-		rooms: new(parallel.Pool[stateSpace])}
+		scratches: new(parallel.Pool[stateSpace])}
 }
 
 // within sets the tolerance to that of a loss, in nats per observation. A posterior leaves out observations by differences and
@@ -46,7 +46,7 @@ func (e *stateSpaceExact) within(o options) *stateSpaceExact {
 
 // share takes the working memory of an engine of the same inputs.
 func (e *stateSpaceExact) share(from *stateSpaceExact) {
-	e.factors, e.rooms = from.factors, from.rooms
+	e.factors, e.scratches = from.factors, from.scratches
 }
 
 func (e *stateSpaceExact) name() string { return EngineStateSpace }
@@ -55,9 +55,9 @@ func (e *stateSpaceExact) name() string { return EngineStateSpace }
 const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
 
 func (e *stateSpaceExact) estimate(m *compiled) choice.Estimate {
-	room := e.rooms.Get()
-	defer e.rooms.Put(room)
-	state, ok := e.state(room, m)
+	scratch := e.scratches.Get()
+	defer e.scratches.Put(scratch)
+	state, ok := e.state(scratch, m)
 	if !ok {
 		return choice.Cannot(notMarkov)
 	}
@@ -65,12 +65,12 @@ func (e *stateSpaceExact) estimate(m *compiled) choice.Estimate {
 	return f
 }
 
-// state returns the processes of a model: its own, or in room if it has waves.
-func (e *stateSpaceExact) state(room *stateSpace, m *compiled) (state *stateSpace, ok bool) {
+// state returns the processes of a model: its own, or in scratch if it has waves.
+func (e *stateSpaceExact) state(scratch *stateSpace, m *compiled) (state *stateSpace, ok bool) {
 	if m.hasState {
 		return &m.state, true
 	}
-	return room, room.expand(m.kernel, e.lost(m))
+	return scratch, scratch.expand(m.kernel, e.lost(m))
 }
 
 // lost is the share of the variance that harmonics may lack.
@@ -147,17 +147,17 @@ func (e *stateSpaceExact) columnNumbers(d float64) float64 {
 
 // stateSpaceFactor is A = LDLᵀ, row by row.
 type stateSpaceFactor struct {
-	engine *stateSpaceExact
-	model  *compiled
-	kernel Kernel
-	filter *statespace.Filter
-	g      blas64.General // CᵀA⁻¹C
-	alpha  []float64
-	grad   []float64  // derivatives in the parameters of each block, and in log σ²
-	room   stateSpace // holds state unless the model does
-	state  *stateSpace
-	by     statespace.Sweep
-	short  stretch
+	engine  *stateSpaceExact
+	model   *compiled
+	kernel  Kernel
+	filter  *statespace.Filter
+	g       blas64.General // CᵀA⁻¹C
+	alpha   []float64
+	grad    []float64  // derivatives in the parameters of each block, and in log σ²
+	scratch stateSpace // holds state unless the model does
+	state   *stateSpace
+	by      statespace.Sweep
+	short   stretch
 }
 
 func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
@@ -189,7 +189,7 @@ func (f *stateSpaceFactor) gram(g blas64.General)              { dense.Copy(g, f
 
 func (f *stateSpaceFactor) factorise() error {
 	m, ok := f.model, false
-	if f.state, ok = f.engine.state(&f.room, m); !ok {
+	if f.state, ok = f.engine.state(&f.scratch, m); !ok {
 		return errors.New(notMarkov)
 	}
 	_, f.by = f.engine.sweep(f.state, m)
@@ -247,7 +247,7 @@ func (f *stateSpaceFactor) checkGradient(known float64, r blas64.General) error 
 	return f.short.checkGradient(f, r, rounding)
 }
 
-// stretch is a short stretch of the series, with room for a kernel on it.
+// stretch is a short stretch of the series, with memory for a kernel on it.
 type stretch struct {
 	statespace.Stretch
 	state stateSpace

@@ -136,18 +136,18 @@ func (k Axes) contractBlock(grad, w []float64, a, b Inputs) {
 }
 
 func (k Axes) slopeBlock(dst []float64, a, b Inputs) {
-	d, few := b.d, len(k.axes)
+	d, dim := b.d, len(k.axes)
 	onA, onB, work := k.project(a, b)
 	if work == nil {
 		slopes(dst, k.kernel, a, b)
 		return
 	}
-	own := borrow(a.Len() * b.Len() * few)
+	own := borrow(a.Len() * b.Len() * dim)
 	slopes(*own, k.kernel, onA, onB)
 	clear(dst)
 	for at := range a.Len() * b.Len() {
 		for j, axis := range k.axes {
-			dst[at*d+axis] = (*own)[at*few+j]
+			dst[at*d+axis] = (*own)[at*dim+j]
 		}
 	}
 	giveBack(own)
@@ -308,9 +308,9 @@ func (k Anisotropic) covBlock(dst []float64, a, b Inputs) {
 func (k Anisotropic) contractBlock(grad, w []float64, a, b Inputs) {
 	a, b, work := k.scaled(a, b)
 	defer giveBack(work)
-	room := borrow(2 * len(w))
-	defer giveBack(room)
-	r, slope := (*room)[:len(w)], (*room)[len(w):]
+	scratch := borrow(2 * len(w))
+	defer giveBack(scratch)
+	r, slope := (*scratch)[:len(w)], (*scratch)[len(w):]
 	distances(r, a, b)
 	k.contractKernel(grad, func(own []float64) { k.kernel.Contract(own, w, r) })
 	k.kernel.Slope(slope, r)

@@ -105,7 +105,7 @@ func (k ChangePoint) contractBlock(grad, w []float64, a, b Inputs) {
 	n, own, m := len(w), len(grad)-2, b.Len()
 	work := borrow(4 * n)
 	defer giveBack(work)
-	first, second, part, room := (*work)[:n], (*work)[n:2*n], (*work)[2*n:3*n], (*work)[3*n:]
+	first, second, part, scratch := (*work)[:n], (*work)[n:2*n], (*work)[2*n:3*n], (*work)[3*n:]
 	covariances(first, k.Before, a, b)
 	covariances(second, k.After, a, b)
 	var gc, gw float64
@@ -123,8 +123,8 @@ func (k ChangePoint) contractBlock(grad, w []float64, a, b Inputs) {
 		}
 	}
 	split := len(k.Before.Params())
-	contractions(grad[:split], k.Before, part, a, b, room)
-	contractions(grad[split:own], k.After, second, a, b, room)
+	contractions(grad[:split], k.Before, part, a, b, scratch)
+	contractions(grad[split:own], k.After, second, a, b, scratch)
 	grad[own] += gc / k.Width
 	grad[own+1] += gw / k.Width
 }

@@ -93,8 +93,8 @@ func (k LocPer) Cov(dst, r []float64) {
 }
 
 // sincosPi returns sin and cos of πr/period, for up to chunk values of r.
-func sincosPi(room *[2][chunk]float64, r []float64, period float64) (sin, cos []float64) {
-	sin, cos = room[0][:len(r)], room[1][:len(r)]
+func sincosPi(scratch *[2][chunk]float64, r []float64, period float64) (sin, cos []float64) {
+	sin, cos = scratch[0][:len(r)], scratch[1][:len(r)]
 	for i, ri := range r {
 		sin[i] = ri / period
 	}

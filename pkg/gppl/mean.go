@@ -108,12 +108,12 @@ func (m MeanSum) Check() error {
 			return err
 		}
 	}
-	seen := map[string]bool{}
+	columns := map[string]bool{}
 	for _, c := range m.Columns() {
-		if seen[c.Name] {
+		if columns[c.Name] {
 			return fmt.Errorf("gppl: the mean has two columns %q", c.Name)
 		}
-		seen[c.Name] = true
+		columns[c.Name] = true
 	}
 	return nil
 }
@@ -245,14 +245,14 @@ func regressionOn(ctx context.Context, m Mean, h *mat.Dense) (*regress.Basis, er
 
 // seenBasis prepares seen, the columns of the basis first of m in a likelihood's coordinates: coefficients with a Gaussian
 // prior have the variance 1.
-func seenBasis(ctx context.Context, m Mean, first *regress.Basis, seen *mat.Dense) (*regress.Basis, error) {
+func projectedBasis(ctx context.Context, m Mean, first *regress.Basis, columns *mat.Dense) (*regress.Basis, error) {
 	variances := make([]float64, first.Len())
 	for j := range variances {
 		if variances[j] = 1; first.IsFlat(j) {
 			variances[j] = math.Inf(1)
 		}
 	}
-	return basisOf(ctx, m, seen, variances)
+	return basisOf(ctx, m, columns, variances)
 }
 
 // basisOf prepares h, whose columns are m's. Its error names the columns that the rows do not determine.

@@ -139,7 +139,7 @@ func (f *mixedFactor) fillBase() error {
 			copy(dst.Data[a*dst.Stride:][:dst.Cols], b.g.Data[(i+a)*b.g.Stride+j:])
 		}
 	}
-	f.Room()
+	f.Allocate()
 	f.T.EachTile(func(i, j int, t blas64.General) { block(t, c+i*dense.Tile, c+j*dense.Tile) })
 	block(f.ZZ, 0, 0)
 	block(f.B, c, 0)

@@ -74,10 +74,10 @@ func (e *mixedExact) divideBy(d *division, m *compiled, eps float64, grid int) {
 
 // takeWaves adds a term as waves. It returns false if the term belongs to the base.
 func (e *mixedExact) takeWaves(d *division, index int, w waver, eps float64) bool {
-	room := e.rooms.Get()
-	defer e.rooms.Put(room)
-	period, bands := w.Bands((*room)[:0], e.line.Span, 0.5*eps)
-	*room = bands
+	buffer := e.buffers.Get()
+	defer e.buffers.Put(buffer)
+	period, bands := w.Bands((*buffer)[:0], e.line.Span, 0.5*eps)
+	*buffer = bands
 	whole, moves := 2*float64(waves.Count(bands)), w.PeriodParam() >= 0
 	columns := whole
 	if !moves {

@@ -146,8 +146,8 @@ func (p *Posterior) corrected(ctx context.Context, x Inputs, count int) (*correc
 	by.line = newDrawnLine(p.model.Kernel, by.both)
 	seconds, bytes := priorEstimate(p.model.Kernel, by.both, by.line, float64(count))
 	if p.part != nil && p.part.rest != nil {
-		more, room := priorEstimate(p.part.rest, data.x, newDrawnLine(p.part.rest, data.x), float64(count))
-		seconds, bytes = seconds+more, bytes+room
+		more, moreBytes := priorEstimate(p.part.rest, data.x, newDrawnLine(p.part.rest, data.x), float64(count))
+		seconds, bytes = seconds+more, bytes+moreBytes
 	}
 	columns := float64(count + p.columns())
 	return by, choice.Estimate{Seconds: seconds + columns*data.seconds + columns*float64(n)*50e-9,

@@ -87,8 +87,8 @@ func NewProjected(ctx context.Context, m Model, d Data, p *Projection, opts ...O
 	if n != d.Len() {
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
-	seen, logDet := p.wellConditioned(ctx)
-	directions := directionsOf(seen, d.X, o)
+	conditioned, logDet := p.wellConditioned(ctx)
+	directions := directionsOf(conditioned, d.X, o)
 	if d.Errors != nil || d.Relative != nil { // ΩᵀDΩ needs Ω, and DΩ beside it
 		if bytes := directions.Formed() + 8*float64(n)*float64(k); bytes > o.Memory {
 			return nil, &MemoryError{What: fmt.Sprintf("PL of n = %d observations with known errors", n), Needed: bytes, Limit: o.Memory}
@@ -104,8 +104,8 @@ func NewProjected(ctx context.Context, m Model, d Data, p *Projection, opts ...O
 	switch {
 	case d.Relative != nil:
 		l.data.OtO = dense.Weighted(ctx, directions.Matrix(), d.rowNoise().Scale).Data
-	case !seen.Orthonormal:
-		omega := seen.matrix()
+	case !conditioned.Orthonormal:
+		omega := conditioned.matrix()
 		oto := dense.New(k, k)
 		dense.Mul(ctx, oto, blas.Trans, omega, omega)
 		l.data.OtO = oto.Data
@@ -113,7 +113,7 @@ func NewProjected(ctx context.Context, m Model, d Data, p *Projection, opts ...O
 	l.data.Least, l.data.Cond = dense.LeastEigenvalue(ctx, l.data.OtO, k)
 	if d.Errors != nil {
 		l.known = l.rows.Least(0)
-		if !seen.Orthonormal {
+		if !conditioned.Orthonormal {
 			least, _ := dense.LeastEigenvalue(ctx, dense.Weighted(ctx, directions.Matrix(), slices.Repeat([]float64{1}, n)).Data, k)
 			l.known *= least
 		}
@@ -578,14 +578,14 @@ func projectedColumns(ctx context.Context, m Model, d Data, directions projected
 		return nil, z, nil, err
 	}
 	columns := directions.ProjectColumns(ctx, first.Q.RawMatrix())
-	seen := mat.NewDense(columns.Rows, columns.Cols, columns.Data)
-	basis, err := seenBasis(ctx, m.Mean, first, seen)
+	images := mat.NewDense(columns.Rows, columns.Cols, columns.Data)
+	basis, err := projectedBasis(ctx, m.Mean, first, images)
 	if err != nil {
 		return nil, z, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", directions.K, err)
 	}
-	mean, z = regress.New(ctx, columnNames(m.Mean), basis, seen, dense.Slice(dense.Column(z, 0)))
+	mean, z = regress.New(ctx, columnNames(m.Mean), basis, images, dense.Slice(dense.Column(z, 0)))
 	// The columns of Z are combinations of projections: what rounds is as long as the columns that are combined.
-	for j := range seen.RawMatrix().Cols {
+	for j := range images.RawMatrix().Cols {
 		var size float64
 		for i, length := range dense.Lengths(first.Q.RawMatrix()) {
 			size += length * math.Abs(basis.T.At(i, j))

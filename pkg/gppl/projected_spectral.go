@@ -58,7 +58,7 @@ func (e *spectralProjected) estimate(m *compiledTerm) choice.Estimate {
 	return choice.Estimate{
 		Seconds: 8*count*kk*kk/(2*choice.FlopRate) + count*100e-9,
 		Setup:   e.features.Seconds(&m.series, eps, count),
-		Bytes:   6*16*count*kk + e.features.Formed(), // the features, with room to grow, and two products of them with weights
+		Bytes:   6*16*count*kk + e.features.Formed(), // the features, with memory to grow, and two products of them with weights
 		Err:     n*eps*m.variance/m.noise + kk*gramRounding(m.variance*n, m.noise),
 	}
 }

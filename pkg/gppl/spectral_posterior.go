@@ -36,8 +36,8 @@ func (f *spectralFactor) posterior() predictor {
 		p.hi += 1e-12 * e.Span
 	}
 	if !f.Series.Windowed() { // a sum of images: the next one begins a period later
-		if room := f.Series.Period - f.kernel.Reach(e.eps(&f.kernel, f.Noise)) - e.Span; room > 0 {
-			p.lo, p.hi = p.lo-room, p.hi+room
+		if beyond := f.Series.Period - f.kernel.Reach(e.eps(&f.kernel, f.Noise)) - e.Span; beyond > 0 {
+			p.lo, p.hi = p.lo-beyond, p.hi+beyond
 		}
 	}
 	return p

@@ -312,9 +312,9 @@ func sumsCoefficients(m Model, h sums.Header, taken int) ([]float64, error) {
 		return []float64{0}, nil
 	}
 	eps := max(c.Least(span, decay{m.Kernel}), min(1e-9, 1e-6*m.Noise/variance(m.Kernel)))
-	room := 2*c.Highest - taken
+	most := 2*c.Highest - taken
 	count, windowed, why := c.Needs(span, decay{m.Kernel}, eps)
-	if !why.Given() && count > float64(room) {
+	if !why.Given() && count > float64(most) {
 		why = choice.Because(c.Beyond, count/c.Period)
 	}
 	if why.Given() {
@@ -325,7 +325,7 @@ func sumsCoefficients(m Model, h sums.Header, taken int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n > room {
+	if n > most {
 		return nil, &Refusal{Reason: choice.Because(c.Beyond, float64(n)/c.Period).String()}
 	}
 	hat := make([]float64, n)

@@ -59,7 +59,7 @@ type VFEOptions struct {
 }
 
 // vfeWork is the working memory of one evaluation: the model, what is chosen for it,
-// one factorisation, and room for the gradient.
+// one factorisation, and memory for the gradient.
 type vfeWork struct {
 	compiled
 	choice.Selection

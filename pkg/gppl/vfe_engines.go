@@ -57,7 +57,7 @@ func (e *denseVFE) estimate(w *vfeWork) choice.Estimate {
 	}
 }
 
-// init makes room, once.
+// init allocates memory, once.
 func (p *denseVFEProjection) init(e *denseVFE) {
 	n, m, c := e.x.Len(), e.m, e.columns.Cols
 	p.engine, p.phi = e, dense.New(n, m)
@@ -159,34 +159,34 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 	return beta2, nil
 }
 
-// addSlopes adds Σ_i w_ij ∂k(x_i, z_j)/∂z_j to slope (row-major m×d). It returns room, in which it works.
-func addSlopes(slope, w, room []float64, x, z Inputs, k Kernel) []float64 {
+// addSlopes adds Σ_i w_ij ∂k(x_i, z_j)/∂z_j to slope (row-major m×d). It returns scratch, in which it works.
+func addSlopes(slope, w, scratch []float64, x, z Inputs, k Kernel) []float64 {
 	m, d := z.Len(), z.d
-	room = dense.Resize(room, x.Len()*m*d)
+	scratch = dense.Resize(scratch, x.Len()*m*d)
 	if d == 1 && !isPlaced(k) {
-		distances(room, x, z)
-		k.Slope(room, room)
+		distances(scratch, x, z)
+		k.Slope(scratch, scratch)
 		for i, xi := range x.at {
 			for j, zj := range z.at {
-				s := w[i*m+j] * room[i*m+j]
+				s := w[i*m+j] * scratch[i*m+j]
 				if zj < xi {
 					s = -s
 				}
 				slope[j] += s
 			}
 		}
-		return room
+		return scratch
 	}
-	slopes(room, k, x, z)
+	slopes(scratch, k, x, z)
 	for i := range x.Len() {
 		for j := range m {
 			at := i*m + j
-			for axis, s := range room[at*d : (at+1)*d] {
+			for axis, s := range scratch[at*d : (at+1)*d] {
 				slope[j*d+axis] += w[at] * s
 			}
 		}
 	}
-	return room
+	return scratch
 }
 
 // spectralVFE takes K_xu from the features of a smooth kernel, and all that involves the data from sums over them

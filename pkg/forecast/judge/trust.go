@@ -188,7 +188,7 @@ func trustIn(ctx context.Context, s *series.Series, r *Report, plan BacktestPlan
 	_, t.suspect = s.Suspect()
 	t.compare(r, s.Y)
 	for _, at := range r.Origins {
-		t.Past = append(t.Past, PastForecast{From: s.Axis.Told(s.X[at.Test.From-1]), N: at.Test.Len(),
+		t.Past = append(t.Past, PastForecast{From: s.Axis.TableText(s.X[at.Test.From-1]), N: at.Test.Len(),
 			Coverage: at.Model.Intervals[0].Coverage, MAE: at.Model.MAE, Naive: at.Naive.MAE})
 	}
 	return t, nil

@@ -51,7 +51,7 @@ func ConstantText(
 			Caption: "Forecast of " + s.YLabel(),
 			Columns: []viz.Column{{Name: s.Axis.Name}, {Name: "constant"}},
 		}
-		addSteps(t, f, listedSteps, func(i int) []any { return []any{s.Axis.Told(f.X[i]), allDigits(f.Median[i])} })
+		addSteps(t, f, listedSteps, func(i int) []any { return []any{s.Axis.TableText(f.X[i]), allDigits(f.Median[i])} })
 		fmt.Fprintf(&b, "\n%s", brief(t))
 	}
 	for _, path := range written {

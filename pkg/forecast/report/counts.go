@@ -153,7 +153,7 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz
 	}
 	zeros := f.AtBounds()[0].P
 	addSteps(t, f, most, func(i int) []any {
-		return []any{a.Series.Axis.Told(f.X[i]), f.Point()[i], f.Median[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
+		return []any{a.Series.Axis.TableText(f.X[i]), f.Point()[i], f.Median[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
 	})
 	return brief(t)
 }

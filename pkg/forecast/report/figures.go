@@ -587,7 +587,7 @@ func predictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Tabl
 		t.Columns = append(t.Columns, viz.Column{Name: "probability of " + viz.UpTo(2)(b.Bound), Unit: "%", Format: viz.Fixed(0)})
 	}
 	addSteps(t, f, most, func(i int) []any {
-		row := []any{a.Series.Axis.Told(f.X[i]), f.Point()[i], f.Lower[i], f.Upper[i]}
+		row := []any{a.Series.Axis.TableText(f.X[i]), f.Point()[i], f.Lower[i], f.Upper[i]}
 		for _, b := range bounds {
 			row = append(row, 100*b.P[i])
 		}

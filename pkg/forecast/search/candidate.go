@@ -113,7 +113,7 @@ type Candidate struct {
 	// Error says why the candidate could not be trained; its NLL and BIC are then 0.
 	Error string `json:"error,omitempty"`
 
-	kind candidate
+	candidate candidate
 }
 
 // Name returns the kernel, the seasons if there are several, the trend and the scale of the candidate.
@@ -136,8 +136,8 @@ func (c Candidate) Name() string {
 
 // FixedWeight reports whether the weight is fixed whatever the evidence, and what a table and the summary say about it.
 func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
-	_, fixed = c.kind.share(0)
-	note, summary = c.kind.says(c.Weight)
+	_, fixed = c.candidate.share(0)
+	note, summary = c.candidate.says(c.Weight)
 	return fixed, note, summary
 }
 

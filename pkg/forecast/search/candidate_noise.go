@@ -15,5 +15,5 @@ func (noiseAlone) propose(*task) ([]proposal, error) {
 
 // NoSignal reports whether the candidate is noise about a mean.
 func (c Candidate) NoSignal() bool {
-	return c.kind == noiseAlone{} && c.Kernel == KernelName(WhiteTerm)
+	return c.candidate == noiseAlone{} && c.Kernel == KernelName(WhiteTerm)
 }

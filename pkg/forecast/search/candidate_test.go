@@ -62,7 +62,7 @@ func TestNewCandidate(t *testing.T) {
 	found := testkit.Must(Find(t.Context(), walked(t, 30), Options{}))(t)
 	for name, all := range map[string][]Candidate{"found": found.Candidates, "read": restored(found)} {
 		last := len(found.Averaged) - 1
-		if c := all[last]; c.Kernel != "HeldLevel" || c.Weight != 0.1 || c.kind != (heldLevel{}) {
+		if c := all[last]; c.Kernel != "HeldLevel" || c.Weight != 0.1 || c.candidate != (heldLevel{}) {
 			t.Fatalf("%s: member %d is %s with a weight of %v", name, last, c.Kernel, c.Weight)
 		}
 		if got := walkWeight(all); math.Abs(got-0.9*walkMost) > 1e-12 {
@@ -72,15 +72,15 @@ func TestNewCandidate(t *testing.T) {
 			t.Errorf("%s: it says %q and %q", name, note, summary)
 		}
 	}
-	if m := found.Averaged[len(found.Averaged)-1]; m.kind != (heldLevel{}) || m.Weight != 0.1 {
-		t.Errorf("a %T has the weight %v", m.kind, m.Weight)
+	if m := found.Averaged[len(found.Averaged)-1]; m.candidate != (heldLevel{}) || m.Weight != 0.1 {
+		t.Errorf("a %T has the weight %v", m.candidate, m.Weight)
 	}
 }
 
 // restored returns the candidates as they come from a file.
 func restored(of *Outcome) (all []Candidate) {
 	for _, c := range of.Candidates {
-		c.kind = nil
+		c.candidate = nil
 		all = append(all, c)
 	}
 	Restore(all)
@@ -93,10 +93,10 @@ func TestCandidatesOfMembers(t *testing.T) {
 	for _, all := range [][]Candidate{found.Candidates, restored(found)} {
 		fixed := 0
 		for i, m := range found.Averaged {
-			if m.kind == nil || m.kind != all[i].kind || m.Weight != all[i].Weight {
-				t.Errorf("member %d is a %T, the candidate a %T", i, m.kind, all[i].kind)
+			if m.candidate == nil || m.candidate != all[i].candidate || m.Weight != all[i].Weight {
+				t.Errorf("member %d is a %T, the candidate a %T", i, m.candidate, all[i].candidate)
 			}
-			if _, alone := m.kind.share(0); alone {
+			if _, alone := m.candidate.share(0); alone {
 				fixed++
 			}
 		}

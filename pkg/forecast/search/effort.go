@@ -51,7 +51,7 @@ func (e Effort) margin() float64 {
 	if e.scouts {
 		return -math.Log(negligible)
 	}
-	return hopeless
+	return abandonNats
 }
 
 // Efforts are the levels that a budget chooses from, the cheapest first. Each takes three to ten times as long as the one before.
@@ -73,8 +73,8 @@ const (
 // searches reports whether the effort has the time to search n observations for the start of a named kernel.
 func (e Effort) searches(k gppl.Kernel, n int) bool { return searchSeconds(k, n) <= e.starts }
 
-// hopeless is how far behind the best, in nats, the best model of a scale or of a kind is given up.
-const hopeless = 6
+// abandonNats is how far behind the best, in nats, the best model of a scale or of a kind is given up.
+const abandonNats = 6
 
 // negligible is the weight below which a candidate takes no part in the forecast.
 const negligible = 0.03

@@ -126,7 +126,7 @@ func TestConcurrentCandidates(t *testing.T) {
 		for _, c := range p.trials {
 			found = append(found, fmt.Sprint(c.Name(), c.score, c.Rough, c.Evaluations, c.model.Values()))
 		}
-		return append(found, fmt.Sprint(p.enough, p.spent))
+		return append(found, fmt.Sprint(p.scoreLimit, p.spent))
 	}
 	one, four := search(1), search(4)
 	if len(one) < 8 {

@@ -209,7 +209,7 @@ type evidence struct {
 // evidence above enough, the curvature is not computed. Each parameter then costs ½log n, or more if the evidence would not be
 // above enough.
 func evidenceOf(
-	ctx context.Context, l gppl.Loss, theta []float64, priors beliefs, n int, enough float64,
+	ctx context.Context, l gppl.Loss, theta []float64, priors beliefs, n int, scoreLimit float64,
 ) (e evidence, err error) {
 	params := l.Params()
 	slope := make([]float64, len(theta))
@@ -240,7 +240,7 @@ func evidenceOf(
 	for _, c := range curvatures {
 		least += 0.5 * math.Log(c)
 	}
-	if least > enough { // false if a given prior has no curvature
+	if least > scoreLimit { // false if a given prior has no curvature
 		e.nats = max(e.nats, least)
 		return e, nil
 	}

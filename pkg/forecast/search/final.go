@@ -22,7 +22,7 @@ func (p *policy) final() error {
 	}
 	kept := slices.Clone(p.trials[:min(finalists, len(p.trials))])
 	// Few observations hardly tell y from log y, or a series that wanders from one that returns slowly.
-	few := func(t *trial) bool { // so few candidates of its scale are kept
+	underrepresented := func(t *trial) bool { // so few candidates of its scale are kept
 		same := 0
 		for _, o := range kept {
 			if o.scale == t.scale {
@@ -33,9 +33,9 @@ func (p *policy) final() error {
 	}
 	grown := p.grown()
 	for _, t := range p.trials[len(kept):] {
-		near := t.score < kept[0].score+hopeless &&
-			!slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind })
-		if !spent && (near || grown && few(t)) {
+		near := t.score < kept[0].score+abandonNats &&
+			!slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.candidate == t.candidate })
+		if !spent && (near || grown && underrepresented(t)) {
 			kept = append(kept, t)
 		}
 	}
@@ -135,7 +135,7 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 		if t.Error != "" {
 			continue
 		}
-		if t.model.Mean, err = policyMean(t.kind.slope, t.Trend, p.scales[t.scale].Data.X); err != nil {
+		if t.model.Mean, err = policyMean(t.candidate.slope, t.Trend, p.scales[t.scale].Data.X); err != nil {
 			return err
 		}
 		sound = append(sound, t)
@@ -169,7 +169,7 @@ func (p *policy) addSeasons() error {
 			}
 			raises, err := p.raises(t, q)
 			if err == nil && raises {
-				err = p.try(proposed{t.kind, q})
+				err = p.try(proposed{t.candidate, q})
 			}
 			if err != nil {
 				return err
@@ -208,7 +208,7 @@ func (p *policy) raises(t *trial, q proposal) (bool, error) {
 // +Inf if it cannot be evaluated.
 func (p *policy) untrained(t *trial, q proposal) (float64, error) {
 	v := p.scales[t.scale]
-	mean, err := policyMean(t.kind.slope, t.Trend, v.Data.X)
+	mean, err := policyMean(t.candidate.slope, t.Trend, v.Data.X)
 	if err != nil {
 		return 0, err
 	}
@@ -282,7 +282,7 @@ func (p *policy) allAffordable(kept []*trial, n int) (bool, error) {
 			return false, err
 		}
 		m := t.model
-		if m.Mean, err = policyMean(t.kind.slope, t.Trend, v.Data.X); err != nil {
+		if m.Mean, err = policyMean(t.candidate.slope, t.Trend, v.Data.X); err != nil {
 			return false, err
 		}
 		if !p.affordable(m, v) {
@@ -314,7 +314,7 @@ func (p *policy) seconds(m gppl.Model, v YScale) float64 {
 // bestOfEach returns the best trial of each candidate, the best first.
 func bestOfEach(trials []*trial) (best []*trial) {
 	for _, t := range trials {
-		if !slices.ContainsFunc(best, func(o *trial) bool { return o.kind == t.kind }) {
+		if !slices.ContainsFunc(best, func(o *trial) bool { return o.candidate == t.candidate }) {
 			best = append(best, t)
 		}
 	}

@@ -12,15 +12,15 @@ import (
 // effort, its seasons alone, and noise alone. It tells at a fraction of the cost whether a search with other columns in the mean
 // may find a better model.
 func FindLike(ctx context.Context, s *series.Series, o Options, best Averaged, effort string) (*Outcome, error) {
-	few := []proposed{{noiseAlone{}, proposal{terms: []gppl.Kernel{WhiteTerm}, noise: startNoise}}}
+	proposals := []proposed{{noiseAlone{}, proposal{terms: []gppl.Kernel{WhiteTerm}, noise: startNoise}}}
 	terms := SumTerms(best.Model.Kernel)
-	if best.kind != (noiseAlone{}) {
+	if best.candidate != (noiseAlone{}) {
 		same := proposal{terms: terms, noise: max(seasonalNoise, best.Model.Noise), fix: best.fix}
-		few = append(few, proposed{best.kind, same})
+		proposals = append(proposals, proposed{best.candidate, same})
 	}
 	seasons := slices.DeleteFunc(slices.Clone(terms), func(t gppl.Kernel) bool { return !hasPeriod(t) })
 	if len(seasons) > 0 && len(seasons) < len(terms) {
-		few = append(few, proposed{stationary{}, proposal{terms: seasons, noise: startNoise}})
+		proposals = append(proposals, proposed{stationary{}, proposal{terms: seasons, noise: startNoise}})
 	}
 	e := Efforts[EffortNamed(effort)]
 	if o.effort != nil {
@@ -28,7 +28,7 @@ func FindLike(ctx context.Context, s *series.Series, o Options, best Averaged, e
 	}
 	e.terms, e.scouts = 1, false // sums are not grown, and tried at every place
 	o.effort, o.origin = &e, true
-	p, err := searchPolicy(ctx, s, o, few)
+	p, err := searchPolicy(ctx, s, o, proposals)
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,11 @@ type Outcome struct {
 
 // Averaged is one of the models that forecasts average.
 type Averaged struct {
-	kind   candidate
-	fix    func(gppl.Model) gppl.Model // taken from the proposal; nil for none, and for a model from a file
-	Model  gppl.Model
-	Log    bool
-	Weight float64
+	candidate candidate
+	fix       func(gppl.Model) gppl.Model // taken from the proposal; nil for none, and for a model from a file
+	Model     gppl.Model
+	Log       bool
+	Weight    float64
 	// Draws are models with parameters drawn from their posterior, equally weighted; if there are none, Model stands alone.
 	Draws []gppl.Model
 	Shape float64 // of the likelihood of counts; 0 for none
@@ -31,12 +31,12 @@ type Averaged struct {
 
 // Averaged returns a model of the candidate as one of those that forecasts average.
 func (c Candidate) Averaged(model gppl.Model, log bool, weight float64) Averaged {
-	return Averaged{kind: c.kind, Model: model, Log: log, Weight: weight}
+	return Averaged{candidate: c.candidate, Model: model, Log: log, Weight: weight}
 }
 
 // Restore completes candidates that were read from a file.
 func Restore(candidates []Candidate) {
 	for i := range candidates {
-		candidates[i].kind = candidateNamed(candidates[i].Kernel)
+		candidates[i].candidate = candidateNamed(candidates[i].Kernel)
 	}
 }

@@ -186,10 +186,10 @@ func (p *Planner) searchedOn(e Effort) (most, every int) {
 	for _, period := range periods {
 		most = max(most, min(2*e.searched, s.Rows(4*period)))
 		two := s.Rows(2 * period)
-		few := two <= twoPeriods
-		fits := few || two <= mostThinned && s.Errors == nil && !s.Approximated()
+		consecutive := two <= twoPeriods
+		fits := consecutive || two <= mostThinned && s.Errors == nil && !s.Approximated()
 		if fits && two > most*every && two <= len(s.X) && series.Regular(s.X[len(s.X)-two:]) {
-			if most, every = two, 1; !few {
+			if most, every = two, 1; !consecutive {
 				every = (two + thinned - 1) / thinned
 				most = two / every
 			}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// worthwhile is the evidence, in nats, that a further term must bring for the sum to grow further.
-	worthwhile = 0.5
+	// minGain is the evidence, in nats, that a further term must bring for the sum to grow further.
+	minGain = 0.5
 
 	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
 	searchGradient = 0.05
@@ -32,12 +32,12 @@ const (
 // policy is the search that Fit runs.
 type policy struct {
 	task
-	rows    int        // number of latest observations that the compared ones are taken from
-	where   []place    // scales and trends with which proposals are tried
-	enough  float64    // a trial with a higher score on these scales is not examined further
-	spent   float64    // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
-	untried int        // proposals left out because the budget was spent
-	some    []proposed // the only proposals; nil: the candidates make them
+	rows       int        // number of latest observations that the compared ones are taken from
+	where      []place    // scales and trends with which proposals are tried
+	scoreLimit float64    // a trial with a higher score on these scales is not examined further
+	spent      float64    // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
+	untried    int        // proposals left out because the budget was spent
+	some       []proposed // the only proposals; nil: the candidates make them
 	*progress
 }
 
@@ -106,7 +106,7 @@ func (p *policy) setScales(s *series.Series, from int) error {
 	if y := s.Y[from:]; s.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant, so take all
 		s, from = p.series, 0
 	}
-	p.scales, p.enough = nil, math.Inf(1)
+	p.scales, p.scoreLimit = nil, math.Inf(1)
 	for _, log := range []bool{false, true} {
 		if log && !p.options.mayBeLog(p.series) || !log && p.options.alwaysLog(p.series) {
 			continue
@@ -181,7 +181,7 @@ func (p *policy) search() error {
 	if best := p.trials[0]; len(p.where) == 1 && best.Error == "" && len(p.options.Kernels) == 0 {
 		p.where = p.everywhere()
 		again := proposal{terms: slices.Clone(SumTerms(best.model.Kernel)), noise: best.model.Noise, fix: best.fix}
-		if err := p.try(proposed{best.kind, again}); err != nil {
+		if err := p.try(proposed{best.candidate, again}); err != nil {
 			return err
 		}
 		p.rank()
@@ -226,20 +226,20 @@ func (p *policy) proposals(fixed bool) (all []proposed, err error) {
 	return all, nil
 }
 
-// grow repeatedly adds the term that improves the evidence most, until none improves it by worthwhile nats.
+// grow repeatedly adds the term that improves the evidence most, until none improves it by minGain nats.
 func (p *policy) grow(best *trial) error {
 	for terms := TermsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = TermsOf(best.model.Kernel) {
 		from := len(p.trials)
 		var longer []proposed
 		for _, more := range (stationary{}).additions(&p.task, terms) {
-			longer = append(longer, proposed{best.kind, best.with(more)})
+			longer = append(longer, proposed{best.candidate, best.with(more)})
 		}
 		if err := p.try(longer...); err != nil {
 			return err
 		}
 		var next *trial
 		for _, t := range p.trials[from:] {
-			if t.score < best.score-worthwhile && (next == nil || t.score < next.score) {
+			if t.score < best.score-minGain && (next == nil || t.score < next.score) {
 				next = t
 			}
 		}
@@ -297,7 +297,7 @@ func (p *policy) reachable() ([]gppl.Model, error) {
 func (p *policy) best(v int) *trial {
 	var best *trial
 	for _, t := range p.trials {
-		if t.scale == v && t.Error == "" && t.kind.grown() && (best == nil || t.score < best.score) {
+		if t.scale == v && t.Error == "" && t.candidate.grown() && (best == nil || t.score < best.score) {
 			best = t
 		}
 	}
@@ -355,7 +355,7 @@ func (p *policy) outcome() (*Outcome, error) {
 	if v.counts != nil { // the first evaluation ends the training, at the best parameters
 		gradient = math.MaxFloat64
 	}
-	priors := p.beliefs(best.kind, best.model, v)
+	priors := p.beliefs(best.candidate, best.model, v)
 	r, _, err := trainWithPriors(p.ctx, v, best.model, priors, p.extent.span, p.settings(best, v.Data.Len(), gppl.Settings{
 		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.origin,
 	}))
@@ -377,7 +377,7 @@ func (p *policy) outcome() (*Outcome, error) {
 			model = r.Model
 		}
 		out.Averaged = append(out.Averaged,
-			&Averaged{kind: t.kind, fix: t.fix, Model: model, Log: p.scales[t.scale].log, Weight: w, Shape: t.shape})
+			&Averaged{candidate: t.candidate, fix: t.fix, Model: model, Log: p.scales[t.scale].log, Weight: w, Shape: t.shape})
 		total += w
 	}
 	for i, m := range out.Averaged {
@@ -424,13 +424,13 @@ func (p *policy) tryFixed(visit func(*trial)) error {
 func (out *Outcome) addFixed(t *trial, n int) {
 	at := len(out.Averaged)
 	if t.Error == "" {
-		share, _ := t.kind.share(n)
+		share, _ := t.candidate.share(n)
 		for i, m := range out.Averaged {
 			m.Weight *= 1 - share
 			out.Candidates[i].Weight = m.Weight
 		}
 		t.Weight = share
-		out.Averaged = append(out.Averaged, &Averaged{kind: t.kind, Model: t.model, Log: t.Log, Weight: share, Shape: t.shape})
+		out.Averaged = append(out.Averaged, &Averaged{candidate: t.candidate, Model: t.model, Log: t.Log, Weight: share, Shape: t.shape})
 	}
 	out.Candidates = slices.Insert(out.Candidates, at, t.Candidate)
 }
@@ -455,7 +455,7 @@ func (p *policy) draw(m *Averaged, t *trial) error {
 	if err != nil {
 		return err
 	}
-	loss, err := gppl.NewMAP(exact, p.beliefs(m.kind, m.Model, v).list(exact.Params(), false)...)
+	loss, err := gppl.NewMAP(exact, p.beliefs(m.candidate, m.Model, v).list(exact.Params(), false)...)
 	if err != nil {
 		return err
 	}
@@ -507,7 +507,7 @@ func (p *policy) pilotedEnds(v YScale, scale int) (YScale, error) {
 		if t.scale == scale && t.Error == "" {
 			m := t.model
 			var err error
-			if m.Mean, err = policyMean(t.kind.slope, t.Trend, v.Data.X); err != nil {
+			if m.Mean, err = policyMean(t.candidate.slope, t.Trend, v.Data.X); err != nil {
 				return v, err
 			}
 			return v.propagated(p.ctx, m)

@@ -64,7 +64,7 @@ func TestReachable(t *testing.T) {
 	}
 	most := 0
 	for _, c := range testkit.Must(Find(t.Context(), s, o))(t).Candidates {
-		if !known[c.Kernel] && c.kind != candidate(randomWalk{}) {
+		if !known[c.Kernel] && c.candidate != candidate(randomWalk{}) {
 			t.Errorf("%s was tried", c.Kernel)
 		}
 		most = max(most, strings.Count(c.Kernel, "+"))

@@ -23,12 +23,12 @@ func NewRetraining(s *series.Series, n int, best Candidate, given []gppl.ParamPr
 // Train trains a model of observations with shifts and a trend. It returns the model and its negative log evidence, whose
 // curvature term is left out if the evidence is certainly above enough.
 func (r Retraining) Train(
-	ctx context.Context, v YScale, m gppl.Model, trend string, enough float64,
+	ctx context.Context, v YScale, m gppl.Model, trend string, scoreLimit float64,
 ) (trained gppl.Model, nats float64, err error) {
-	if m.Mean, err = policyMean(r.best.kind.slope, trend, v.Data.X); err != nil {
+	if m.Mean, err = policyMean(r.best.candidate.slope, trend, v.Data.X); err != nil {
 		return m, 0, err
 	}
-	priors := beliefsOf(r.best.kind.prior, m, r.extent, r.given, v.Scaling.Scale)
+	priors := beliefsOf(r.best.candidate.prior, m, r.extent, r.given, v.Scaling.Scale)
 	const evaluations = 60
 	result, _, err := trainWithPriors(ctx, v, m, priors, r.extent.span,
 		gppl.Settings{GradientTolerance: searchGradient, MaxEvaluations: evaluations, NoStandardErrors: true})
@@ -39,7 +39,7 @@ func (r Retraining) Train(
 	if err != nil {
 		return m, 0, err
 	}
-	found, err := evidenceOf(ctx, loss, result.Model.Values(), priors, v.Data.Len(), enough)
+	found, err := evidenceOf(ctx, loss, result.Model.Values(), priors, v.Data.Len(), scoreLimit)
 	return result.Model, found.nats, err
 }
 
@@ -47,7 +47,7 @@ func (r Retraining) Train(
 func (r Retraining) Simpler(m gppl.Model) (all []gppl.Model) {
 	terms := TermsOf(m.Kernel)
 	first := 0 // removable term
-	if of, ok := r.best.kind.(walker); ok && of.lasts() {
+	if of, ok := r.best.candidate.(walker); ok && of.lasts() {
 		first = 1
 	}
 	for i := first; i < len(terms); i++ {

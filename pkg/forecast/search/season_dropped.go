@@ -29,11 +29,11 @@ func (p *policy) dropSeasons() error {
 func (p *policy) withoutSeasons(t *trial) (all []proposed, err error) {
 	const little = 20 // nats: a season has three parameters, which cost less in evidence, and training regains some
 	terms := TermsOf(t.model.Kernel)
-	if t.Error != "" || !t.kind.grown() || len(terms) < 2 {
+	if t.Error != "" || !t.candidate.grown() || len(terms) < 2 {
 		return nil, nil
 	}
 	propose := func(terms []gppl.Kernel) proposed {
-		return proposed{t.kind, proposal{terms: terms, noise: t.model.Noise,
+		return proposed{t.candidate, proposal{terms: terms, noise: t.model.Noise,
 			only: &place{scale: t.scale, trend: t.Trend}, fix: t.fix}}
 	}
 	for i, term := range terms {

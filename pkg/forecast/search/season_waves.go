@@ -33,11 +33,11 @@ func (v *view) refine(steps float64, harmonics int) (best, more float64) {
 // settle sets the refined period of a season, unless the harmonics gain no more there than at the whole number of steps.
 func (v *view) settle(f folded) folded {
 	const (
-		most   = 6 // harmonics
-		enough = 2 // nats, the gain of one more coefficient by chance in one of twenty series
+		most      = 6 // harmonics
+		leastGain = 2 // nats, the gain of one more coefficient by chance in one of twenty series
 	)
 	steps, more := v.refine(f.steps(), max(1, min(most, int((f.steps()-1)/2))))
-	if f.parts > 1 || more > enough {
+	if f.parts > 1 || more > leastGain {
 		f.refined = steps
 	}
 	return f

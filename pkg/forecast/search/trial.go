@@ -89,7 +89,7 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 	}
 	return &trial{
 		Candidate: Candidate{
-			kind: of, Kernel: of.name(q.terms), Seasons: p.series.SeasonsOf(q.terms),
+			candidate: of, Kernel: of.name(q.terms), Seasons: p.series.SeasonsOf(q.terms),
 			Trend: at.trend, Log: v.log, Scale: p.series.LogName(),
 		},
 		scale: at.scale, structure: structure(of, q.terms), fix: q.fix, model: p.begin(q, at.mean), score: math.Inf(1),
@@ -156,7 +156,7 @@ func (p *policy) train(all []*trial) error {
 		errs[i] = p.trainOne(all[i], weighed[i])
 		<-weighed[i]
 		p.spent += all[i].cost
-		p.enough = min(p.enough, all[i].score+p.plan.effort.margin())
+		p.scoreLimit = min(p.scoreLimit, all[i].score+p.plan.effort.margin())
 	})
 	return cmp.Or(errs...)
 }
@@ -185,7 +185,7 @@ func (p *policy) learn(t *trial, turn <-chan struct{}) error {
 func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	began, v := time.Now(), p.scales[t.scale]
 	m := auto.InSupport(t.model, PriorsOf(t.model, p.options.Priors, v.Scaling.Scale))
-	priors := p.beliefs(t.kind, m, v)
+	priors := p.beliefs(t.candidate, m, v)
 	priors.information = t.information(priors, m.Values(), v.Data.Len())
 	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.Data.Len(), gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
@@ -203,9 +203,9 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	if off := max(loss.Report().LastBound, loss.Report().LastInexact); off > lostNats*float64(v.Data.Len()) {
 		return fmt.Errorf("the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
 	}
-	odds := t.kind.odds(m.Kernel)
+	odds := t.candidate.odds(m.Kernel)
 	<-turn
-	found, err := evidenceOf(p.ctx, loss, r.Model.Values(), priors, v.Data.Len(), p.enough-v.offset+odds)
+	found, err := evidenceOf(p.ctx, loss, r.Model.Values(), priors, v.Data.Len(), p.scoreLimit-v.offset+odds)
 	if err != nil {
 		return err
 	}

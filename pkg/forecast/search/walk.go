@@ -57,7 +57,7 @@ type walker interface {
 
 // Wanders reports whether the level of a model of the candidate, with the kernel k, wanders: its first term is a random walk.
 func (c Candidate) Wanders(k gppl.Kernel) bool {
-	w, ok := c.kind.(walker)
+	w, ok := c.candidate.(walker)
 	return ok && w.reach(SumTerms(k)[0]) > 0
 }
 

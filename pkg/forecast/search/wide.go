@@ -18,7 +18,7 @@ func (p *policy) widen(kept []*trial) ([]*trial, error) {
 	}
 	signal := func(k gppl.Kernel) bool { return slices.Contains(signals, KernelName(k)) }
 	of := slices.IndexFunc(p.trials, func(t *trial) bool {
-		return t.Error == "" && t.kind == candidate(stationary{}) && !hasPeriod(t.model.Kernel) &&
+		return t.Error == "" && t.candidate == candidate(stationary{}) && !hasPeriod(t.model.Kernel) &&
 			slices.ContainsFunc(TermsOf(t.model.Kernel), signal)
 	})
 	if of < 0 {
@@ -59,7 +59,7 @@ func (p *policy) widen(kept []*trial) ([]*trial, error) {
 	first := all[0].score
 	p.scales, p.extent = scales, extent
 	for _, t := range all {
-		if t.Error != "" || t.score > first+hopeless || slices.ContainsFunc(kept, t.same) {
+		if t.Error != "" || t.score > first+abandonNats || slices.ContainsFunc(kept, t.same) {
 			continue
 		}
 		if able, err := p.allAffordable([]*trial{t}, n); err != nil || !able {

@@ -108,8 +108,8 @@ func (v YScale) ofSpread(s *series.Series, rows, n int) (YScale, error) {
 	if rows <= n {
 		return v, nil
 	}
-	few := s.Spread(len(s.X)-rows, n)
-	return v.Over(few, 0, len(few.X))
+	spread := s.Spread(len(s.X)-rows, n)
+	return v.Over(spread, 0, len(spread.X))
 }
 
 // offsetOf returns the offset for some of the observations.

@@ -39,7 +39,7 @@ type Axis struct {
 	// Decimals is the number of decimals of the numbers in the file, to which Text rounds, since x differs from these by rounding
 	// or by the lengths of months and years; 0 if x are written as they are.
 	Decimals int `json:"decimals,omitempty"`
-	// Monthly says that the numbers are years whose months are a twelfth each. Told names the months; files keep the numbers.
+	// Monthly says that the numbers are years whose months are a twelfth each. TableText names the months; files keep the numbers.
 	Monthly bool `json:"monthly,omitempty"`
 }
 
@@ -209,8 +209,8 @@ func (a Axis) Text(x float64) string {
 	return t.Format("2006-01-02T15:04:05.999Z07:00")
 }
 
-// Told returns x for a table that a reader sees: the month if x are years in twelfths (Monthly), and otherwise Text.
-func (a Axis) Told(x float64) string {
+// TableText returns x for a table that a reader sees: the month if x are years in twelfths (Monthly), and otherwise Text.
+func (a Axis) TableText(x float64) string {
 	if a.Monthly {
 		return a.month(x).Format("2006-01")
 	}

@@ -45,8 +45,8 @@ func (s *Series) LearnHolidays(country string) error {
 		slices.DeleteFunc(slices.Clone(names), isAround),
 		slices.DeleteFunc(names, func(name string) bool { return !isAround(name) }),
 	} {
-		seen, scale := seenEffects(kind, quiet, of)
-		for _, name := range seen {
+		significant, scale := significantEffects(kind, quiet, of)
+		for _, name := range significant {
 			h := s.Holidays
 			h.Names, h.Scale = append(h.Names, groupName(group[name])), append(h.Scale, scale/unit)
 			h.Groups = append(h.Groups, group[name])
@@ -132,7 +132,7 @@ func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []
 }
 
 // seenEffects returns the effects of a kind that are significant, and the standard deviation of all effects of the kind.
-func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen []string, scale float64) {
+func significantEffects(kind []string, quiet []float64, of map[string][]float64) (significant []string, scale float64) {
 	spread := stat.Variance(quiet, nil)
 	var test, square float64
 	for _, name := range kind {
@@ -144,13 +144,13 @@ func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen 
 		test += n * z * z
 		square += mean*mean - spread/n
 		if n*z*z >= holidayLeast {
-			seen = append(seen, name)
+			significant = append(significant, name)
 		}
 	}
 	if !(square > 0) || (distuv.ChiSquared{K: float64(len(kind))}).Survival(test) > holidayChance {
 		return nil, 0
 	}
-	return seen, math.Sqrt(square / float64(len(kind)))
+	return significant, math.Sqrt(square / float64(len(kind)))
 }
 
 // normalScore returns the standard normal quantile of the rank of d among sorted values, the middle rank of equal values. With

@@ -33,7 +33,7 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		spacing = fmt.Sprintf("every %d months", a.Months)
 	}
 	say := func(format string, args ...any) { notes = append(notes, message(format, args...)) }
-	say("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Told(s.X[0]), a.Told(s.X[n-1]), spacing)
+	say("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.TableText(s.X[0]), a.TableText(s.X[n-1]), spacing)
 	if s.Student != nil && s.Errors != nil {
 		say("%s", s.Student.note(s.Errors))
 	} else if s.Errors != nil {
@@ -48,7 +48,7 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		say("%s", s.closed.note())
 	}
 	if s.Known != nil {
-		where := fmt.Sprintf("up to %s, %s ahead", a.Told(s.Known.X[len(s.Known.X)-1]), text.Count(len(s.Ahead()), "step"))
+		where := fmt.Sprintf("up to %s, %s ahead", a.TableText(s.Known.X[len(s.Known.X)-1]), text.Count(len(s.Ahead()), "step"))
 		if len(s.Ahead()) == 0 {
 			where = "at the observations only: there can be no forecast"
 		}
@@ -86,7 +86,7 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	}
 	if k := len(s.Gaps); k > 0 {
 		said := fmt.Sprintf("%s,%s from %s to %s", text.Count(k, "gap"), text.Choose(k, "", " the longest"),
-			a.Told(s.Gaps[0].From), a.Told(s.Gaps[0].To))
+			a.TableText(s.Gaps[0].From), a.TableText(s.Gaps[0].To))
 		if s.Even {
 			said += fmt.Sprintf("; %s would fill them", text.Count(s.Absent, "observation"))
 		}
@@ -97,16 +97,16 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 		say("%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. "+
 			"If a column tells several series apart, %v takes it; "+
 			"if the time is spread over several columns, combine them into one.",
-			k, distinct, a.Told(s.Duplicates[0]), dataset.Setting{Field: "By"})
+			k, distinct, a.TableText(s.Duplicates[0]), dataset.Setting{Field: "By"})
 	case k > 0:
 		say("%s of x %s repeated, the first at %s. Every observation is used.",
-			text.Count(k, "value"), text.Are(k), a.Told(s.Duplicates[0]))
+			text.Count(k, "value"), text.Are(k), a.TableText(s.Duplicates[0]))
 	}
 	codes, _, _ := codesIn(s.Y)
 	if from, to, ok := s.Stuck(); ok && len(codes) == 0 {
 		say("%d observations from %s to %s are all %v, where others seldom repeat: "+
 			"if the sensor was stuck, or a gap was filled, leave their values empty.",
-			to-from+1, a.Told(s.X[from]), a.Told(s.X[to]), s.Y[to])
+			to-from+1, a.TableText(s.X[from]), a.TableText(s.X[to]), s.Y[to])
 	}
 	if s.neverFalls() {
 		say("%s never falls. If it is a running total, such as cases to date or a meter's reading, "+

@@ -104,7 +104,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		s, out.Source.Copies = s.Select(kept), copies
 	}
 	constant := (*ConstantError)(nil) // returned when the series is complete
-	if err := enough(s); errors.As(err, &constant) {
+	if err := checkLength(s); errors.As(err, &constant) {
 		if o.Y == "" && len(rep.Columns) > 2 {
 			constant.other = message("y is the column %q; %v chooses another", rep.Columns[rep.Y],
 				dataset.Setting{Field: "Y", Value: "NAME"})

@@ -51,7 +51,7 @@ func (s *Series) checkColumns() error {
 			return fmt.Errorf("observation %d is (%v, %v), beyond ±%g", i, x[i], y[i], Largest)
 		}
 	}
-	if err := enough(dataset.Series{X: x, Y: y}); err != nil {
+	if err := checkLength(dataset.Series{X: x, Y: y}); err != nil {
 		return err
 	}
 	if s.Errors != nil && len(s.Errors) != len(x) {

@@ -55,7 +55,7 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 			return nil, fmt.Errorf("x[%d] = %v is below the one before, %v", i, x[i], x[i-1])
 		}
 	}
-	if err := enough(dataset.Series{X: x, Y: y}); err != nil {
+	if err := checkLength(dataset.Series{X: x, Y: y}); err != nil {
 		return nil, err
 	}
 	s := &Series{Axis: axis, YName: "y", X: x, Y: y}
@@ -144,7 +144,7 @@ func usualStep(x []float64) (step float64, even bool) {
 	return step, q3-q1 < 0.2*step
 }
 
-func enough(s dataset.Series) error {
+func checkLength(s dataset.Series) error {
 	distinct := distinct(s.X)
 	const fewest = 5
 	switch {

@@ -240,8 +240,8 @@ func piece(f io.ReaderAt, size int64, i int) (lines []byte, err error) {
 		if i < pieces-1 {
 			lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
 		}
-		few := i == 0 && bytes.Count(lines, []byte("\n")) < 2 // a header and a row are needed
-		if len(lines) > 0 && !few || length == size {
+		lacksRow := i == 0 && bytes.Count(lines, []byte("\n")) < 2 // a header and a row are needed
+		if len(lines) > 0 && !lacksRow || length == size {
 			return lines, nil
 		}
 	}

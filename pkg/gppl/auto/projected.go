@@ -178,28 +178,28 @@ func (a *fitting) stdErrors(info *mat.SymDense) []float64 {
 
 // more returns how many columns to use next, or 0, and why.
 func (a *fitting) more(step Step, count int) (columns int, why string) {
-	room := a.settings.MaxProjections
+	most := a.settings.MaxProjections
 	switch {
 	case step.Needed == 0:
 		return 2 * count, "the signal's spectrum has no end"
 	case step.Needed > count:
 		return max(step.Needed, count*5/4), "signal above a tenth of the noise beyond them"
-	case !a.coloured && count < room:
+	case !a.coloured && count < most:
 		if top, nats := a.loss.(*gppl.Projected).Coloured(a.data.X); top > count {
 			a.coloured = true
 			a.next = append(slices.Clone(a.starts[1:]), shorten(a.at, float64(top)/float64(count)))
-			return min(top, room), fmt.Sprintf("a band of frequencies beyond them has signal worth %.2g nats", nats)
+			return min(top, most), fmt.Sprintf("a band of frequencies beyond them has signal worth %.2g nats", nats)
 		}
 	}
 	switch {
-	case a.stuck() != "" && count < room:
-		return min(room, 2*count), a.stuck()
+	case a.stuck() != "" && count < most:
+		return min(most, 2*count), a.stuck()
 	case len(a.result.Steps) == 0:
-		return min(max(count*5/4, step.Needed), max(room, count)), "to see whether they gain anything"
-	case step.Gain > a.settings.Gain && count < room:
-		return min(room, count*3/2), fmt.Sprintf("the last gained %.2g nats", step.Gain)
-	case !a.accurate(step) && count < room:
-		return min(room, count*3/2), "standard errors above those of the data"
+		return min(max(count*5/4, step.Needed), max(most, count)), "to see whether they gain anything"
+	case step.Gain > a.settings.Gain && count < most:
+		return min(most, count*3/2), fmt.Sprintf("the last gained %.2g nats", step.Gain)
+	case !a.accurate(step) && count < most:
+		return min(most, count*3/2), "standard errors above those of the data"
 	}
 	return 0, fmt.Sprintf("the signal is below a tenth of the noise beyond them, the last gained %.2g nats", step.Gain)
 }

@@ -67,7 +67,7 @@ const (
 	firstSteps     = 12
 	secondStage    = 4 // largest number of starts that are trained for secondSteps more
 	secondSteps    = 40
-	hopeless       = 30   // nats above the best at which a start is given up after firstSteps
+	abandonNats    = 30   // nats above the best at which a start is given up after firstSteps
 	farOff         = 60   // nats above the best at which a change of it is not trained
 	nearby         = 5    // nats above the best at which a change of it is given up after firstSteps
 	moveRounds     = 3    // rounds of changes of the best point
@@ -195,7 +195,7 @@ func (s *searcher) levels() [][]float64 {
 	last := len(params) - 1
 	terms := s.model.Amplitudes()
 	lengthscales, numbers, shapes := s.scales.lengthscales, []float64{0.12, 0.4, 1, 3}, []float64{0.01, 0.12, 0.4, 1, 3, 30}
-	if s.free() > 3 { // room for the other parameters
+	if s.free() > 3 { // leave starts for the other parameters
 		numbers, shapes = []float64{0.2, 0.6, 2}, []float64{0.02, 0.2, 0.6, 2}
 		lengthscales = thin(lengthscales, 5)
 	}
@@ -373,13 +373,13 @@ func (s *searcher) stratified(points []point, count int) []point {
 		if p.Unit != gppl.UnitX || p.IsFixed() {
 			continue
 		}
-		var seen []float64
+		var distinct []float64
 		for _, q := range points {
-			if len(seen) == (count+2)/3 || math.IsInf(q.value, 1) {
+			if len(distinct) == (count+2)/3 || math.IsInf(q.value, 1) {
 				break
 			}
-			if v := q.u[i]; !slices.Contains(seen, v) {
-				seen = append(seen, v)
+			if v := q.u[i]; !slices.Contains(distinct, v) {
+				distinct = append(distinct, v)
 				if !slices.ContainsFunc(kept, func(k point) bool { return k.u[i] == v }) {
 					kept = append(kept, q)
 				}
@@ -479,7 +479,7 @@ func (s *searcher) run(given []gppl.Model) {
 	s.search.Screened = len(points)
 	first = append(first, s.stratified(points, firstStage*s.free())...)
 	s.search.Trained += len(first)
-	s.stages(first, hopeless)
+	s.stages(first, abandonNats)
 	for range moveRounds {
 		if len(s.optima) == 0 || s.ctx.Err() != nil {
 			return

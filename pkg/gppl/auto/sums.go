@@ -101,8 +101,8 @@ func (f *sumsFit) project(why string) (string, error) {
 	if err != nil {
 		return why, err
 	}
-	room := f.settings.MaxProjections
-	for count, last := min(max(needed, 16), room), 0; ; {
+	most := f.settings.MaxProjections
+	for count, last := min(max(needed, 16), most), 0; ; {
 		p, err := f.data.Projection(f.ctx, count)
 		if err != nil {
 			return why, err
@@ -128,14 +128,14 @@ func (f *sumsFit) project(why string) (string, error) {
 		switch {
 		case k == last:
 			step.Decision = "the sums have no more frequencies that the observations tell apart"
-		case step.Needed > count && count < room:
+		case step.Needed > count && count < most:
 			next, step.Decision = max(step.Needed, count*5/4), "signal above a tenth of the noise beyond them"
-		case last == 0 && count < room:
+		case last == 0 && count < most:
 			next, step.Decision = count*5/4+1, "to see whether they gain anything"
-		case last > 0 && gain > f.settings.Gain && count < room:
+		case last > 0 && gain > f.settings.Gain && count < most:
 			next, step.Decision = count*3/2, fmt.Sprintf("the last gained %.2g nats", gain)
 		case step.Needed > count:
-			step.Decision = fmt.Sprintf("no more than %d are allowed, and the signal is above a tenth of the noise beyond them", room)
+			step.Decision = fmt.Sprintf("no more than %d are allowed, and the signal is above a tenth of the noise beyond them", most)
 		default:
 			step.Decision = fmt.Sprintf("the signal is below a tenth of the noise beyond them, the last gained %.2g nats", gain)
 		}
@@ -145,7 +145,7 @@ func (f *sumsFit) project(why string) (string, error) {
 		if next == 0 {
 			return why + "; " + step.Decision, nil
 		}
-		last, count = k, min(next, room)
+		last, count = k, min(next, most)
 	}
 }
 

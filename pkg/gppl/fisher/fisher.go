@@ -180,7 +180,7 @@ func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i
 // span, with the condition, or if S cannot be factorised. It panics if p is of another number of observations.
 func (i *Information) Projected(ctx context.Context, p *gppl.Projection) (info *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
-	omega, err := i.seen(ctx, p)
+	omega, err := i.basisOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (l Loss) Total() *mat.SymDense {
 // It is an error if columns of LᵀΩ are linearly dependent. It panics if p has another number of observations.
 func (i *Information) Loss(ctx context.Context, p *gppl.Projection) (loss Loss, err error) {
 	defer parallel.Stopped(&err)
-	omega, err := i.seen(ctx, p)
+	omega, err := i.basisOf(ctx, p)
 	if err != nil {
 		return Loss{}, err
 	}
@@ -259,7 +259,7 @@ func (i *Information) ConditionalLatent(ctx context.Context, p *gppl.Projection)
 
 // conditional returns the covariance given Z of y with as much noise more.
 func (i *Information) conditional(ctx context.Context, p *gppl.Projection, more float64) (*mat.SymDense, error) {
-	omega, err := i.seen(ctx, p)
+	omega, err := i.basisOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (i *Information) conditional(ctx context.Context, p *gppl.Projection, more 
 // ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and without the matrices. Errors are those of Projected.
 func (i *Information) ConditionalTrace(ctx context.Context, p *gppl.Projection) (observed, latent float64, err error) {
 	defer parallel.Stopped(&err)
-	omega, err := i.seen(ctx, p)
+	omega, err := i.basisOf(ctx, p)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -368,7 +368,7 @@ func dependentError(f *dense.QR, design string, k int) error {
 
 // seen returns an orthonormal basis of what p sees, with a mean of the contrasts. It is an error if there
 // are no contrasts, or if rounding decides the basis. It runs until ctx ends (parallel.Look).
-func (i *Information) seen(ctx context.Context, p *gppl.Projection) (blas64.General, error) {
+func (i *Information) basisOf(ctx context.Context, p *gppl.Projection) (blas64.General, error) {
 	omega, err := i.span(ctx, p)
 	if err != nil {
 		return omega, err

@@ -295,9 +295,9 @@ func checkMarkov(t *testing.T, _ gppl.Kernel, k markovian) {
 		}
 		d := process.Dim()
 		dd := d * d
-		all, dAll, room := make([]float64, dd), make([]float64, params*dd), make([]float64, params*dd)
-		process.Transition(room[:dd], all, math.Inf(1))
-		process.Slopes(room, dAll, make([]float64, dd), all, math.Inf(1))
+		all, dAll, scratch := make([]float64, dd), make([]float64, params*dd), make([]float64, params*dd)
+		process.Transition(scratch[:dd], all, math.Inf(1))
+		process.Slopes(scratch, dAll, make([]float64, dd), all, math.Inf(1))
 		for i, gap := range r {
 			phi, q := make([]float64, dd), make([]float64, dd)
 			dPhi, dQ := make([]float64, params*dd), make([]float64, params*dd)

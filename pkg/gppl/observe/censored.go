@@ -88,11 +88,11 @@ func Censored(
 }
 
 const (
-	mostPropagated = 200  // rounds; some ten are usual
-	propagated     = 1e-3 // of a standard deviation of g given the other observations: the largest change of the last round
-	leastTold      = 1e-6 // of the precision of g: a value tells at least as much, so that no error is infinite
-	damping        = 0.8  // share of each change that is made: the sites of neighbours change at the same time
-	slower         = 40   // rounds after which the share is halved
+	mostPropagated   = 200  // rounds; some ten are usual
+	propagated       = 1e-3 // of a standard deviation of g given the other observations: the largest change of the last round
+	leastInformation = 1e-6 // of the precision of g: a value tells at least as much, so that no error is infinite
+	damping          = 0.8  // share of each change that is made: the sites of neighbours change at the same time
+	slower           = 40   // rounds after which the share is halved
 )
 
 // sites are the Gaussian observations that stand for those at bounds.
@@ -124,16 +124,16 @@ func (s *sites) propagate(bound, alpha, precisions []float64, share float64) (na
 		sd := math.Sqrt(v)
 		z := s.side[k] * (bound[i] - mean) / sd // g ≤ bound has the probability Φ(z)
 		log, ratio := tail(z)
-		told := max(ratio*(z+ratio), leastTold) // 1 less the variance, in units of v
+		information := max(ratio*(z+ratio), leastInformation) // 1 less the variance, in units of v
 		away := s.y[i] - mean
 		nats -= log + 0.5*math.Log(2*math.Pi*total) + 0.5*away*away/total
 		// in natural parameters: 1/e² and (ỹ − mean)/e²
-		toldOf := told / (1 - min(told, 1-1e-9)) / v
+		informed := information / (1 - min(information, 1-1e-9)) / v
 		pull := -s.side[k] * ratio / sd // of the mean of g, in units of v
-		pullOf := pull * (1 + toldOf*v)
+		pullOf := pull * (1 + informed*v)
 		precision, force := 1/e2, away/e2
-		moved = max(moved, math.Abs(toldOf-precision)/(1/v+precision), math.Abs(pullOf-force)*sd/(1+v*precision))
-		precision += share * (toldOf - precision)
+		moved = max(moved, math.Abs(informed-precision)/(1/v+precision), math.Abs(pullOf-force)*sd/(1+v*precision))
+		precision += share * (informed - precision)
 		force += share * (pullOf - force)
 		s.errors[i], s.y[i] = 1/math.Sqrt(precision), mean+force/precision
 	}

@@ -184,6 +184,6 @@ func SampleRange(t, y []float64, margin, spread float64) (Range, error) {
 	if largest == 0 {
 		return Range{}, fmt.Errorf("gppl: sums.SampleRange: all %d values are %v", len(y), y[0])
 	}
-	room := margin * (hi - lo)
-	return Range{Lo: lo - room, Hi: hi + room, Centre: mean, Largest: spread * largest}, nil
+	beyond := margin * (hi - lo)
+	return Range{Lo: lo - beyond, Hi: hi + beyond, Centre: mean, Largest: spread * largest}, nil
 }

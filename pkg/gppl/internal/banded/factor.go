@@ -371,7 +371,7 @@ func (a *Matrix) mulRows(dst, x blas64.General, j int) {
 
 // add sets c = alpha·op(a)·b + beta·c. For few columns Gemm would work on short rows; Gemv, one column at a time, is faster.
 func add(ta blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
-	if b.Cols >= few {
+	if b.Cols >= fewColumns {
 		dense.Gemm(ta, blas.NoTrans, alpha, a, b, beta, c)
 		return
 	}
@@ -383,7 +383,7 @@ func add(ta blas.Transpose, alpha float64, a, b blas64.General, beta float64, c 
 // inStrips calls f for strips of columns of x: in parallel if the elimination of a does not occupy two processors and there is
 // sufficient work.
 func (a *Matrix) inStrips(x blas64.General, f func(a *Matrix, x blas64.General)) {
-	if a.m > 0 || x.Cols < 2*few || float64(len(a.data))*float64(x.Cols) < tooSmall {
+	if a.m > 0 || x.Cols < 2*fewColumns || float64(len(a.data))*float64(x.Cols) < tooSmall {
 		f(a, x)
 		return
 	}
@@ -395,7 +395,7 @@ func (a *Matrix) inStrips(x blas64.General, f func(a *Matrix, x blas64.General))
 
 // solve replaces x by op(U)⁻¹x.
 func solve(t blas.Transpose, d, x blas64.General) {
-	if x.Cols >= few {
+	if x.Cols >= fewColumns {
 		dense.Trsm(blas.Left, t, 1, upper(d), x)
 		return
 	}
@@ -404,7 +404,7 @@ func solve(t blas.Transpose, d, x blas64.General) {
 	}
 }
 
-const few = 4
+const fewColumns = 4
 
 // rowRange returns rows [lo, hi) of x.
 func rowRange(x blas64.General, lo, hi int) blas64.General { return dense.Sub(x, lo, hi, 0, x.Cols) }

@@ -85,9 +85,9 @@ func (m *Metric) move(x []float64) { floats.AddScaledTo(x, m.x, m.step, m.d) }
 // accepts takes the point of l if the function has fallen by a share of the slope's prediction, and learns from it; otherwise
 // it shortens the step. If no step gains anything, it sets err.
 func (m *Metric) accepts(l *optimize.Location) bool {
-	const enough, shortest, most = 1e-4, 1e-5, 0.5
+	const sufficientDecrease, shortest, most = 1e-4, 1e-5, 0.5
 	slope := floats.Dot(m.d, m.g)
-	if l.F <= m.f+enough*m.step*slope && checkFinite(l) == nil {
+	if l.F <= m.f+sufficientDecrease*m.step*slope && checkFinite(l) == nil {
 		m.learn(l)
 		m.keep(l)
 		return true

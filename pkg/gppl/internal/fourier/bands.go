@@ -62,9 +62,9 @@ func (p *Points) bands(dst, w blas64.General, m0 int, tol float64) {
 		g.exponents(taps[i*g.width:][:g.width], ahead)
 	}
 	vexp.Exp(taps, taps)
-	var rooms parallel.Pool[bandRoom]
+	var buffers parallel.Pool[bandBuffer]
 	parallel.Within(p.Ctx, (m+2*half-1)/(2*half), func(b int) {
-		r := rooms.Get()
+		r := buffers.Get()
 		r.values, r.sin, r.cos = dense.Resize(r.values, g.size), dense.Resize(r.sin, n), dense.Resize(r.cos, n)
 		from := 2 * half * b // first frequency in dst
 		p.sincosOf(r.sin, r.cos, 0, float64(m0+from+half))
@@ -88,12 +88,12 @@ func (p *Points) bands(dst, w blas64.General, m0 int, tol float64) {
 				dst.Data[2*i*dst.Stride+j], dst.Data[(2*i+1)*dst.Stride+j] = scale*real(v), -scale*imag(v)
 			}
 		}
-		rooms.Put(r)
+		buffers.Put(r)
 	})
 }
 
 // bandRoom is the working memory of a band.
-type bandRoom struct {
+type bandBuffer struct {
 	values   []complex128
 	sin, cos []float64
 }

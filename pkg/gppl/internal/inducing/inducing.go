@@ -31,10 +31,10 @@ type Bound struct {
 	x []float64 // working memory of InverseNorm
 }
 
-// Bytes returns what Init makes room for, for m inducing variables and few columns.
+// Bytes returns the memory that Init allocates for m inducing variables and few columns.
 func Bytes(m int) float64 { return 8 * float64(m) * (4*float64(m) + dense.Tile) }
 
-// Init makes room for m inducing variables and c columns, once.
+// Init allocates memory for m inducing variables and c columns, once.
 func (w *Bound) Init(m, c int) {
 	if w.Luu != nil {
 		return

@@ -99,13 +99,13 @@ func (r *Rows) Prior() (sum float64) {
 //
 //	Σ_i e_i²[1 − φ_iᵀB⁻¹φ_i − |β_i|² − (v/λ_i − |φ_i|²)]/λ_i,
 //
-// where v is k(x_i, x_i). It works in room, which it returns.
-func (r *Rows) NoiseSlope(room, phi, beta, bInv blas64.General, first int) (slope float64, _ blas64.General) {
+// where v is k(x_i, x_i). It works in scratch, which it returns.
+func (r *Rows) NoiseSlope(scratch, phi, beta, bInv blas64.General, first int) (slope float64, _ blas64.General) {
 	if r.noise.Known == nil {
-		return 0, room
+		return 0, scratch
 	}
-	room = dense.Reshape(room, phi.Rows, phi.Cols)
-	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, bInv, 0, room)
+	scratch = dense.Reshape(scratch, phi.Rows, phi.Cols)
+	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, bInv, 0, scratch)
 	for i := range phi.Rows {
 		row, b := dense.Row(phi, i), dense.Row(beta, i)
 		precision := r.scale[first+i] * r.scale[first+i]
@@ -113,8 +113,8 @@ func (r *Rows) NoiseSlope(room, phi, beta, bInv blas64.General, first int) (slop
 		if r.Variances != nil {
 			v = r.Variances[first+i]
 		}
-		taken := blas64.Dot(row, dense.Row(room, i))
+		taken := blas64.Dot(row, dense.Row(scratch, i))
 		slope += r.noise.Weight(first+i) * precision * (1 - taken - blas64.Dot(b, b) - v*precision + blas64.Dot(row, row))
 	}
-	return slope, room
+	return slope, scratch
 }

@@ -21,7 +21,7 @@ type Series struct {
 
 // Factor is T = I + EᵀE = LLᵀ for the p columns E = B^−½ΦC^½ of all terms, with products of z = B^−½Y and of s columns E′: the
 // derivatives of E where frequencies move, times t − t₀, without the angles. B is diagonal, by Fill; otherwise the caller
-// calls Room and sets the products. T holds EᵀE before Factorise.
+// calls Allocate and sets the products. T holds EᵀE before Factorise.
 //
 // It is working memory, which belongs to one goroutine until its last change.
 type Factor struct {
@@ -57,7 +57,7 @@ type Factor struct {
 	residue           blas64.General
 
 	waves    parallel.Pool[rows]
-	products parallel.Pool[partRoom]
+	products parallel.Pool[partScratch]
 
 	fillRows, addTiles, fillPart, fillMoved func(int)
 }
@@ -85,8 +85,8 @@ func (f *Factor) Add(w *Term, moves bool) {
 // Columns returns p.
 func (f *Factor) Columns() int { return f.columns }
 
-// Room allocates the products.
-func (f *Factor) Room() {
+// Allocate allocates the products.
+func (f *Factor) Allocate() {
 	p, c, s := f.columns, f.Data.Columns.Cols, f.Shift
 	if f.T == nil || f.T.N() != p {
 		f.T, f.Inverse = dense.NewLower(p), nil
@@ -110,7 +110,7 @@ func Bytes(n, columns float64) float64 { return 8 * columns * (chunk + 2*n/max(1
 // Fill sets the products for the diagonal B of Lambda, one chunk of observations after another.
 func (f *Factor) Fill() {
 	p, c, s := f.columns, f.Data.Columns.Cols, f.Shift
-	f.Room()
+	f.Allocate()
 	f.T.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
 	clear(f.B.Data)
 	clear(f.ZZ.Data)
@@ -171,11 +171,11 @@ func (f *Factor) whitened(dst blas64.General, from int) {
 	for j := range dst.Cols {
 		scale[j] = 1 / math.Sqrt(f.Lambda[from+j])
 	}
-	room := f.waves.Get()
+	scratch := f.waves.Get()
 	for _, w := range f.terms {
-		w.fill(dense.Rows(dst, w.First, w.Size), from, room)
+		w.fill(dense.Rows(dst, w.First, w.Size), from, scratch)
 	}
-	f.waves.Put(room)
+	f.waves.Put(scratch)
 	for a := range dst.Rows {
 		row := dst.Data[a*dst.Stride:][:dst.Cols]
 		for j := range row {
@@ -210,15 +210,15 @@ func (f *Factor) FillColumns(dst blas64.General) {
 	parallel.Within(f.Ctx, (n+block-1)/block, func(k int) {
 		from := k * block
 		rows := dense.Rows(dst, from, min(block, n-from))
-		room := f.waves.Get()
+		scratch := f.waves.Get()
 		dense.Copy(dense.Sub(rows, 0, rows.Rows, 0, c), dense.Rows(f.Data.Columns, from, rows.Rows))
 		for _, w := range f.terms {
-			room.columns = dense.Reshape(room.columns, w.Size, rows.Rows)
-			w.fill(room.columns, from, room)
+			scratch.columns = dense.Reshape(scratch.columns, w.Size, rows.Rows)
+			w.fill(scratch.columns, from, scratch)
 			for j := range rows.Rows {
 				row := rows.Data[j*rows.Stride:]
 				for a := range w.Size {
-					row[c+w.First+a] = room.columns.Data[a*rows.Rows+j]
+					row[c+w.First+a] = scratch.columns.Data[a*rows.Rows+j]
 				}
 				if w.Moving < 0 {
 					continue
@@ -229,7 +229,7 @@ func (f *Factor) FillColumns(dst blas64.General) {
 				}
 			}
 		}
-		f.waves.Put(room)
+		f.waves.Put(scratch)
 	})
 }
 

@@ -168,10 +168,10 @@ func (f *Factor) noiseSlopeOfChunk(r blas64.General, weight func(i int) float64)
 
 // At returns the columns e = C^½φ(x) of all terms at some x, p×len(x).
 func (f *Factor) At(x []float64) blas64.General {
-	e, room := dense.New(f.columns, len(x)), new(rows)
+	e, scratch := dense.New(f.columns, len(x)), new(rows)
 	for _, w := range f.terms {
-		room.points.Set(x, f.Data.Middle, w.Period)
-		w.fillAt(dense.Rows(e, w.First, w.Size), &room.points, 0, room)
+		scratch.points.Set(x, f.Data.Middle, w.Period)
+		w.fillAt(dense.Rows(e, w.First, w.Size), &scratch.points, 0, scratch)
 	}
 	return e
 }

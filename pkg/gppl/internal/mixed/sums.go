@@ -20,12 +20,12 @@ type Circle struct {
 }
 
 // partRoom is the working memory for the products of a part with its predecessors.
-type partRoom struct{ gram, half, whole blas64.General }
+type partScratch struct{ gram, half, whole blas64.General }
 
 // FillSums is Fill from sums over the data, for B = Noise·I and all waves on the circle. Moving waves have their lines on it
 // (SetLines).
 func (f *Factor) FillSums() {
-	f.Room()
+	f.Allocate()
 	f.mirrored.Set(f.Circle.Moments)
 	f.parts, f.movedParts = f.parts[:0], f.movedParts[:0]
 	for _, w := range f.terms {
@@ -54,28 +54,28 @@ func (f *Factor) FillSums() {
 // productsOfPart sets the rows of a part of EᵀE and Eᵀz, the last part first.
 func (f *Factor) productsOfPart(k int) {
 	own := &f.parts[len(f.parts)-1-k]
-	room := f.products.Get()
+	scratch := f.products.Get()
 	count, cols := len(own.Features), own.First+own.Rank
-	room.half = dense.Reshape(room.half, count, cols)
+	scratch.half = dense.Reshape(scratch.half, count, cols)
 	for i := range len(f.parts) - k {
 		p := &f.parts[i]
-		dst := room.half
+		dst := scratch.half
 		dst.Cols, dst.Data = p.Rank, dst.Data[p.First:]
-		room.gram = f.productsWith(dst, own.Features, p, room.gram)
+		scratch.gram = f.productsWith(dst, own.Features, p, scratch.gram)
 	}
-	room.whole = dense.Reshape(room.whole, own.Rank, cols)
-	own.adjoint(room.whole, 1/f.Noise, room.half)
+	scratch.whole = dense.Reshape(scratch.whole, own.Rank, cols)
+	own.adjoint(scratch.whole, 1/f.Noise, scratch.half)
 	for a := range own.Rank {
-		values := dense.Row(room.whole, a).Data
+		values := dense.Row(scratch.whole, a).Data
 		i := (own.First + a) / dense.Tile
 		for j := 0; j*dense.Tile < cols && j <= i; j++ {
 			t := f.T.At(i, j)
 			copy(t.Data[(own.First+a-i*dense.Tile)*t.Stride:][:min(t.Cols, cols-j*dense.Tile)], values[j*dense.Tile:])
 		}
 	}
-	room.gram = f.columnsAt(room.gram, own.Features)
-	own.adjoint(dense.Rows(f.B, own.First, own.Rank), 1/f.Noise, room.gram)
-	f.products.Put(room)
+	scratch.gram = f.columnsAt(scratch.gram, own.Features)
+	own.adjoint(dense.Rows(f.B, own.First, own.Rank), 1/f.Noise, scratch.gram)
+	f.products.Put(scratch)
 }
 
 // productsWith sets dst to the sums of features with the columns of a part, in the working memory of gram, which it returns.
@@ -93,19 +93,19 @@ func (f *Factor) productsWith(dst blas64.General, features []fourier.Feature, p 
 // productsOfMoved sets a row of E′ᵀE and of E′ᵀz.
 func (f *Factor) productsOfMoved(k int) {
 	own := &f.movedParts[k]
-	room := f.products.Get()
+	scratch := f.products.Get()
 	dst := dense.Rows(f.Moved, own.First, 1)
 	for i := range f.parts {
 		p := &f.parts[i]
-		room.half = dense.Reshape(room.half, len(own.Features), p.Rank)
-		room.gram = f.productsWith(room.half, own.Features, p, room.gram)
+		scratch.half = dense.Reshape(scratch.half, len(own.Features), p.Rank)
+		scratch.gram = f.productsWith(scratch.half, own.Features, p, scratch.gram)
 		part := dst
 		part.Cols, part.Data = p.Rank, dst.Data[p.First:]
-		own.adjoint(part, 1/f.Noise, room.half)
+		own.adjoint(part, 1/f.Noise, scratch.half)
 	}
-	room.gram = f.columnsAt(room.gram, own.Features)
-	own.adjoint(dense.Rows(f.MovedB, own.First, 1), 1/f.Noise, room.gram)
-	f.products.Put(room)
+	scratch.gram = f.columnsAt(scratch.gram, own.Features)
+	own.adjoint(dense.Rows(f.MovedB, own.First, 1), 1/f.Noise, scratch.gram)
+	f.products.Put(scratch)
 }
 
 // columnsAt returns the sums of the columns of the data with features, in the memory of dst.
@@ -126,14 +126,14 @@ func (f *Factor) Sums(dst blas64.General, features []fourier.Feature) {
 	c := f.B.Cols
 	fill := func(p *Columns, first int) {
 		const rows = 1024 // number of rows at a time
-		room := f.products.Get()
+		scratch := f.products.Get()
 		for from := 0; from < dst.Rows; from += rows {
 			own := features[from:min(from+rows, dst.Rows)]
 			into := dense.Rows(dst, from, len(own))
 			into.Cols, into.Data = p.Rank, into.Data[first+p.First:]
-			room.gram = f.productsWith(into, own, p, room.gram)
+			scratch.gram = f.productsWith(into, own, p, scratch.gram)
 		}
-		f.products.Put(room)
+		f.products.Put(scratch)
 	}
 	parallel.Within(f.Ctx, len(f.parts), func(i int) { fill(&f.parts[i], c) })
 	parallel.Within(f.Ctx, len(f.movedParts), func(i int) { fill(&f.movedParts[i], c+f.columns) })

@@ -49,13 +49,13 @@ type Term struct {
 	Size     int               // the number of its columns
 	Moving   int               // index of its first feature among the moving ones; −1 if none moves
 
-	points fourier.Points    // times of the factor that the term belongs to
-	root   []float64         // c^½ of each feature
-	packed []fourier.Feature // features of all packets
-	work   []spanning
-	starts []int // starts of the bands among the coefficients
-	room   rows
-	pair   blas64.General
+	points  fourier.Points    // times of the factor that the term belongs to
+	root    []float64         // c^½ of each feature
+	packed  []fourier.Feature // features of all packets
+	work    []spanning
+	starts  []int // starts of the bands among the coefficients
+	scratch rows
+	pair    blas64.General
 }
 
 // Reset sets the waves of the term; their coefficients follow. It has no columns yet, and no moving ones.
@@ -114,9 +114,9 @@ func (w *Term) At(r float64, slope []float64) (sum, moved float64) {
 // Between returns the product of the columns at two times, relative to an origin.
 func (w *Term) Between(s, t, origin float64) float64 {
 	at := [2]float64{s, t}
-	w.room.points.Set(at[:], origin, w.Period)
+	w.scratch.points.Set(at[:], origin, w.Period)
 	w.pair = dense.Reshape(w.pair, w.Size, len(at))
-	w.fillAt(w.pair, &w.room.points, 0, &w.room)
+	w.fillAt(w.pair, &w.scratch.points, 0, &w.scratch)
 	return blas64.Dot(dense.Column(w.pair, 0), dense.Column(w.pair, 1))
 }
 
@@ -129,10 +129,12 @@ type rows struct {
 }
 
 // fill sets dst to the columns of C^½Φ, one row each, at the times from, from+1, … of the term's factor.
-func (w *Term) fill(dst blas64.General, from int, room *rows) { w.fillAt(dst, &w.points, from, room) }
+func (w *Term) fill(dst blas64.General, from int, scratch *rows) {
+	w.fillAt(dst, &w.points, from, scratch)
+}
 
 // fillAt is fill at other times.
-func (w *Term) fillAt(dst blas64.General, points *fourier.Points, from int, room *rows) {
+func (w *Term) fillAt(dst blas64.General, points *fourier.Points, from int, scratch *rows) {
 	if len(w.Packets) == 0 {
 		points.FeatureRows(dst, from, w.Features)
 		for a, root := range w.root {
@@ -144,9 +146,9 @@ func (w *Term) fillAt(dst blas64.General, points *fourier.Points, from int, room
 	next := 0
 	for _, b := range w.Bands {
 		count := b.Count()
-		room.waves = dense.Reshape(room.waves, 2*count, dst.Cols)
-		cos, sin := dense.Rows(room.waves, 0, count), dense.Rows(room.waves, count, count)
-		room.work = points.Run(cos, sin, from, b.From, room.work)
+		scratch.waves = dense.Reshape(scratch.waves, 2*count, dst.Cols)
+		cos, sin := dense.Rows(scratch.waves, 0, count), dense.Rows(scratch.waves, count, count)
+		scratch.work = points.Run(cos, sin, from, b.From, scratch.work)
 		for ; next < len(w.Packets) && w.Packets[next].At < at+count; next++ {
 			p := &w.Packets[next]
 			waves := cos

@@ -56,13 +56,13 @@ func (r *Residual) SetNoise(of *Data, scale, known []float64) {
 }
 
 // average returns (ΣD − tr ΩᵀDΩ)/(n−k), given D and ΩᵀDΩ.
-func (r *Residual) average(d, seen []float64) (mean float64) {
+func (r *Residual) average(d, projected []float64) (mean float64) {
 	for _, v := range d {
 		mean += v
 	}
 	k := int(r.N - r.DoF)
 	for i := range k {
-		mean -= seen[i*(k+1)]
+		mean -= projected[i*(k+1)]
 	}
 	return mean / r.DoF
 }

@@ -83,7 +83,7 @@ func (f *Filter) allocate() {
 // allocateBlocks allocates working memory for the current blocks.
 func (f *Filter) allocateBlocks() {
 	s, d := &f.system, f.dim
-	r := &f.room
+	r := &f.blockWork
 	size := s.rows[len(s.units)]
 	r.ahead, r.zero = dense.Resize(r.ahead, size), dense.Resize(r.zero, size)
 	clear(r.zero)
@@ -91,7 +91,7 @@ func (f *Filter) allocateBlocks() {
 		*v = dense.Resize(*v, d)
 	}
 	r.rates, r.tilted = dense.Resize(r.rates, 2*len(s.blocks)), dense.Resize(r.tilted, len(s.blocks))
-	r.seen, r.views = dense.Resize(r.seen, len(s.units)), dense.Resize(r.views, len(s.viewed.views)*d)
+	r.observed, r.views = dense.Resize(r.observed, len(s.units)), dense.Resize(r.views, len(s.viewed.views)*d)
 	for len(r.windows) < len(s.blocks) {
 		r.windows = append(r.windows, windows{})
 	}

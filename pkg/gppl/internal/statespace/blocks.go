@@ -154,14 +154,14 @@ func (f *Filter) over(i int, at doubled.Float, view int, onward bool) {
 		gap, from, to = f.t[i]-at.Hi, view, seenBy(f.system.viewed.of, i)
 	}
 	for b, block := range f.system.blocks {
-		phi, noise, d := f.room.phi[b], f.room.noise[b], block.Process.Dim()
+		phi, noise, d := f.blockWork.phi[b], f.blockWork.noise[b], block.Process.Dim()
 		if e, ok := block.Process.(*Exposed); ok && f.system.exposures != nil {
-			ws := &f.room.windows[b]
+			ws := &f.blockWork.windows[b]
 			st := f.halfway(ws, i, at, onward)
 			e.step(phi, noise, ws, st)
 			if f.system.sharpens(b) {
-				e.sharpen(noise, f.room.low[b], ws, st)
-				swapFirst(f.room.low[b], d, e.Slots, !onward, !onward)
+				e.sharpen(noise, f.blockWork.low[b], ws, st)
+				swapFirst(f.blockWork.low[b], d, e.Slots, !onward, !onward)
 			}
 			swapFirst(phi, d, e.Slots, !onward, onward) // between the inputs f is observed, not its average
 			swapFirst(noise, d, e.Slots, !onward, !onward)
@@ -175,10 +175,10 @@ func (f *Filter) over(i int, at doubled.Float, view int, onward bool) {
 }
 
 // advance sets dst = Φ(P − g·gᵀ/s)Φᵀ + Q and next = dst·h, where src is P, by the transitions of input i or, if i < 0, of the
-// gap in room.
+// gap in blockWork.
 func (f *Filter) advance(dst, next, src, g []float64, inv float64, h []float64, i int) {
 	s := &f.system
-	k := f.room.gk
+	k := f.blockWork.gk
 	for a, v := range g {
 		k[a] = v * inv
 	}
@@ -192,7 +192,7 @@ func (f *Filter) advance(dst, next, src, g []float64, inv float64, h []float64, 
 		return
 	}
 	at := 0
-	p, x := f.room.pair[0], f.room.pair[1]
+	p, x := f.blockWork.pair[0], f.blockWork.pair[1]
 	for iu := range s.units {
 		u := &s.units[iu]
 		phi := f.phiOf(u, i)
@@ -238,8 +238,8 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 	_, step := f.means()
 	logs := logSum{prod: 1}
 	clear(f.w)
-	clear(f.room.g)
-	src, g, inv := f.room.zero, f.room.g, 0.
+	clear(f.blockWork.g)
+	src, g, inv := f.blockWork.zero, f.blockWork.g, 0.
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, f.w...)

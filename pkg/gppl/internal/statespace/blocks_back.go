@@ -28,7 +28,7 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 	clear(f.n)
 	s, d, n, last := &f.system, f.dim, len(f.t), len(grad)-1
 	size := s.rows[len(s.units)]
-	clear(f.room.views)
+	clear(f.blockWork.views)
 	turning := s.viewed.views != nil
 	for _, b := range s.blocks {
 		turning = turning || b.Weights != nil
@@ -60,14 +60,14 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 			f.gainBlocks(i)
 			switch {
 			case i+1 == n:
-				clear(f.room.u)
+				clear(f.blockWork.u)
 			case s.matern:
-				clear(f.room.uk)
-				f.retreatMatern(grad, f.room.uk, f.cov[(i+1)*size:][:size], rs, s.hAt(i+1), c, i+1)
-				f.room.u, f.room.uk = f.room.uk, f.room.u
+				clear(f.blockWork.uk)
+				f.retreatMatern(grad, f.blockWork.uk, f.cov[(i+1)*size:][:size], rs, s.hAt(i+1), c, i+1)
+				f.blockWork.u, f.blockWork.uk = f.blockWork.uk, f.blockWork.u
 				if turning {
-					addScaled(f.room.g, -1, f.room.turned)
-					f.contractTurn(grad, f.room.g, i+1)
+					addScaled(f.blockWork.g, -1, f.blockWork.turned)
+					f.contractTurn(grad, f.blockWork.g, i+1)
 				}
 				for _, rj := range rs {
 					f.turnBack(f.w, rj, i+1)
@@ -76,31 +76,31 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 			default:
 				f.retreat(grad, f.cov[i*size:][:size], s.gain[i*d:][:d], rs, c, i+1)
 				for j, rj := range rs {
-					f.move(f.room.q, mean(j), errAt(j))
+					f.move(f.blockWork.q, mean(j), errAt(j))
 					for iu := range s.units {
 						u := &s.units[iu]
-						subtractOuter(f.room.forms[u.block][:u.dim*u.dim], rj[u.at:][:u.dim], f.room.q[u.at:][:u.dim])
+						subtractOuter(f.blockWork.forms[u.block][:u.dim*u.dim], rj[u.at:][:u.dim], f.blockWork.q[u.at:][:u.dim])
 					}
 					f.turnBack(f.w, rj, i+1)
 					copy(rj, f.w)
 				}
 				f.contractForms(grad, i+1)
 			}
-			kappa := dot(f.k, f.room.u)
+			kappa := dot(f.k, f.blockWork.u)
 			c = kappa + f.inv[i]
 			diag := c
 			if turning {
-				copy(f.room.q, f.room.u) // Nk + Σ α_j·r_j
+				copy(f.blockWork.q, f.blockWork.u) // Nk + Σ α_j·r_j
 				for a, k := range f.k {
-					f.room.g[a] = k * (1 + kappa/f.inv[i])
+					f.blockWork.g[a] = k * (1 + kappa/f.inv[i])
 				}
 			}
 			for j, rj := range rs {
 				alpha := f.informBlocks(rj, errAt(j), i)
 				diag -= alpha * alpha
 				if turning {
-					addScaled(f.room.q, alpha, rj)
-					addScaled(f.room.g, -alpha, mean(j))
+					addScaled(f.blockWork.q, alpha, rj)
+					addScaled(f.blockWork.g, -alpha, mean(j))
 				}
 			}
 			grad[last] += 0.5 * f.noise * diag
@@ -111,11 +111,11 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 				f.tilt(mean, rs)
 			}
 			if turning && (i == 0 || !s.matern) {
-				s.multiply(f.w, f.cov[i*size:][:size], f.room.q)
-				addScaled(f.room.g, -1, f.w)
-				f.contractTurn(grad, f.room.g, i)
+				s.multiply(f.w, f.cov[i*size:][:size], f.blockWork.q)
+				addScaled(f.blockWork.g, -1, f.w)
+				f.contractTurn(grad, f.blockWork.g, i)
 				if s.viewed.views != nil {
-					f.contractViews(f.room.g, i)
+					f.contractViews(f.blockWork.g, i)
 				}
 			}
 		}
@@ -129,23 +129,23 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 	}
 }
 
-// retreat takes N over the transition into input i, with c and room.u of its observation, and sets room.u to Nk for the
+// retreat takes N over the transition into input i, with c and blockWork.u of its observation, and sets blockWork.u to Nk for the
 // previous observation, whose P and Ph are cov and g. It sets the forms without the contribution of the means.
 func (f *Filter) retreat(grad, cov, g []float64, rs [][]float64, c float64, i int) {
 	s := &f.system
 	for b := range s.blocks {
-		clear(f.room.forms[b])
+		clear(f.blockWork.forms[b])
 	}
-	h, u, next := s.hAt(i), f.room.u, f.room.uk
+	h, u, next := s.hAt(i), f.blockWork.u, f.blockWork.uk
 	clear(next)
 	if s.twos {
 		f.retreat2(grad, next, cov, g, u, rs, h, c, i)
-		f.room.u, f.room.uk = next, u
+		f.blockWork.u, f.blockWork.uk = next, u
 		return
 	}
 	s.absorb(f.n, h, u, c)
 	at := 0
-	p, x, m := f.room.pair[0], f.room.pair[1], f.room.pair[3]
+	p, x, m := f.blockWork.pair[0], f.blockWork.pair[1], f.blockWork.pair[3]
 	for iu := range s.units {
 		u := &s.units[iu]
 		phi := f.phiOf(u, i)
@@ -167,14 +167,14 @@ func (f *Filter) retreat(grad, cov, g []float64, rs [][]float64, c float64, i in
 				f.diagonalPair(grad, u, m[:size], f.noiseOf(u, i))
 			}
 			// Z_u += M·Φ_v·P′ᵀ, and the mirror image.
-			addForm(f.room.forms[u.block], m, other, p, u.dim, v.dim, x, false)
+			addForm(f.blockWork.forms[u.block], m, other, p, u.dim, v.dim, x, false)
 			if iu != iv {
-				addForm(f.room.forms[v.block], m, phi, p, u.dim, v.dim, x, true)
+				addForm(f.blockWork.forms[v.block], m, phi, p, u.dim, v.dim, x, true)
 			}
 			at += size
 		}
 	}
 	f.pull(f.n, i)
 	s.multiply(next, f.n, f.k)
-	f.room.u, f.room.uk = next, u
+	f.blockWork.u, f.blockWork.uk = next, u
 }

@@ -35,14 +35,14 @@ func (f *Filter) contractForms(grad []float64, i int) {
 		if block.Params > 0 {
 			d := block.Process.Dim()
 			dd := d * d
-			phi, q := f.room.slopes[:dd*block.Params], f.room.slopes[dd*block.Params:][:dd*block.Params]
-			forms, into, noise := f.room.forms[b], f.system.phi[b][i*dd:][:dd], f.system.q[b][i*dd:][:dd]
+			phi, q := f.blockWork.slopes[:dd*block.Params], f.blockWork.slopes[dd*block.Params:][:dd*block.Params]
+			forms, into, noise := f.blockWork.forms[b], f.system.phi[b][i*dd:][:dd], f.system.q[b][i*dd:][:dd]
 			if v := &f.system.viewed; v.views != nil && f.system.doubled == nil {
 				v.unveil(forms, b, i, d)
 				into, noise = v.phi[b][i*dd:][:dd], v.q[b][i*dd:][:dd]
 			}
 			if e, ok := block.Process.(*Exposed); ok && f.system.exposures != nil {
-				ws := &f.room.windows[b]
+				ws := &f.blockWork.windows[b]
 				e.contract(grad[at+1:][:block.Params], forms, ws, f.strideInto(ws, i))
 				at += block.derivatives()
 				continue
@@ -70,7 +70,7 @@ func (f *Filter) contractForms(grad []float64, i int) {
 func (f *Filter) diagonalPair(grad []float64, u *piece, m, q []float64) {
 	f.weigh(grad, f.system.firsts[u.block], u, m, q)
 	dd := u.dim * u.dim
-	addScaled(f.room.forms[u.block][dd:2*dd], 0.5*u.scale, m)
+	addScaled(f.blockWork.forms[u.block][dd:2*dd], 0.5*u.scale, m)
 }
 
 // weigh adds the contribution to the derivatives in v and c_m.
@@ -127,10 +127,10 @@ func addPair(dst, y, h []float64, s *system, iu, iv int) {
 func (f *Filter) arrive(grad []float64, rs [][]float64, c float64) {
 	s, at := &f.system, 0
 	for b := range s.blocks {
-		clear(f.room.forms[b])
+		clear(f.blockWork.forms[b])
 	}
-	s.absorb(f.n, s.hAt(0), f.room.u, c)
-	m := f.room.pair[3]
+	s.absorb(f.n, s.hAt(0), f.blockWork.u, c)
+	m := f.blockWork.pair[3]
 	for iu := range s.units {
 		u := &s.units[iu]
 		own := f.n[at+u.dim*u.at:][:u.dim*u.dim]
@@ -159,7 +159,7 @@ func (f *Filter) contractTwo(grad []float64, block *Block, phi, q []float64, z11
 		return
 	}
 	size := 4 * block.Params
-	dPhi, dQ := f.room.slopes[:size], f.room.slopes[size:][:size]
+	dPhi, dQ := f.blockWork.slopes[:size], f.blockWork.slopes[size:][:size]
 	block.Process.Slopes(dPhi, dQ, phi, q, gap)
 	for p := range block.Params {
 		a, b := dPhi[4*p:4*p+4:4*p+4], dQ[4*p:4*p+4:4*p+4]

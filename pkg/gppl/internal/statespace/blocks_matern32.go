@@ -11,7 +11,7 @@ func (f *Filter) rates(i int) {
 		if phi[0] > 0 {
 			a = phi[1] / phi[0]
 		}
-		f.room.rates[2*b], f.room.rates[2*b+1] = a, phi[0]
+		f.blockWork.rates[2*b], f.blockWork.rates[2*b+1] = a, phi[0]
 	}
 }
 
@@ -19,7 +19,7 @@ func (f *Filter) rates(i int) {
 func (f *Filter) advanceMatern(dst, next, src, g, k, h []float64, i int) {
 	s, at := &f.system, 0
 	f.rates(i)
-	rates := f.room.rates
+	rates := f.blockWork.rates
 	for iu := range s.units {
 		u := &s.units[iu]
 		a, e := rates[2*u.block], rates[2*u.block+1]
@@ -55,16 +55,16 @@ func (f *Filter) advanceMatern(dst, next, src, g, k, h []float64, i int) {
 	}
 }
 
-// retreatMatern is retreat for Matérn 3/2. It leaves the products of the covariance at input i, cov, and room.q in
-// room.turned. The lengthscale of each block has the derivative a·(tr MP − tr MNP − 2v·M₂₂ − Σ_j rᵀ(I − N)m), N = F + I.
+// retreatMatern is retreat for Matérn 3/2. It leaves the products of the covariance at input i, cov, and blockWork.q in
+// blockWork.turned. The lengthscale of each block has the derivative a·(tr MP − tr MNP − 2v·M₂₂ − Σ_j rᵀ(I − N)m), N = F + I.
 func (f *Filter) retreatMatern(grad, next, cov []float64, rs [][]float64, h []float64, c float64, i int) {
 	s, at := &f.system, 0
 	f.rates(i)
-	rates, un, k, q, turned := f.room.rates, f.room.u, f.k, f.room.q, f.room.turned
+	rates, un, k, q, turned := f.blockWork.rates, f.blockWork.u, f.k, f.blockWork.q, f.blockWork.turned
 	clear(turned)
 	r := rs[0]
 	for b := range s.blocks {
-		f.room.forms[b][0] = -f.room.tilted[b]
+		f.blockWork.forms[b][0] = -f.blockWork.tilted[b]
 	}
 	var m [4]float64
 	for iu := range s.units {
@@ -111,28 +111,28 @@ func (f *Filter) retreatMatern(grad, next, cov []float64, rs [][]float64, h []fl
 			if block == u.block {
 				slope += mirrored
 			} else {
-				f.room.forms[block][0] += mirrored
+				f.blockWork.forms[block][0] += mirrored
 			}
 		}
 		turned[2*iu] += t
 		next[2*iu] += n1
 		next[2*iu+1] += n2
 		first := s.firsts[u.block]
-		f.room.forms[u.block][0] += slope - 2*u.scale*m[3]
+		f.blockWork.forms[u.block][0] += slope - 2*u.scale*m[3]
 		f.weigh(grad, first, u, m[:], s.q[u.block][4*i:][:4])
 	}
 	for b := range s.blocks {
-		grad[s.firsts[b]+1] += rates[2*b] * f.room.forms[b][0]
+		grad[s.firsts[b]+1] += rates[2*b] * f.blockWork.forms[b][0]
 	}
 }
 
 // tilt sets the contribution of the means to the derivatives in the lengthscales, from r after the observation.
 func (f *Filter) tilt(mean func(j int) []float64, rs [][]float64) {
-	clear(f.room.tilted)
+	clear(f.blockWork.tilted)
 	for j, r := range rs {
 		m := mean(j)
 		for iu := range f.system.units {
-			f.room.tilted[f.system.units[iu].block] += r[2*iu]*(m[2*iu]-m[2*iu+1]) + r[2*iu+1]*m[2*iu+1]
+			f.blockWork.tilted[f.system.units[iu].block] += r[2*iu]*(m[2*iu]-m[2*iu+1]) + r[2*iu+1]*m[2*iu+1]
 		}
 	}
 }

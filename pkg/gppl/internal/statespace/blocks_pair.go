@@ -184,7 +184,7 @@ func (f *Filter) backwardPair(grad []float64, r blas64.General, others int) {
 	f.n[4], f.n[5], f.n[6], f.n[7] = nc11, nc12, nc21, nc22
 	f.n[8], f.n[9], f.n[10], f.n[11] = nb11, nb12, nb12, nb22
 	f.r[0], f.r[1], f.r[2], f.r[3] = r1, r2, r3, r4
-	f.room.u[0], f.room.u[1], f.room.u[2], f.room.u[3] = u1, u2, u3, u4
+	f.blockWork.u[0], f.blockWork.u[1], f.blockWork.u[2], f.blockWork.u[3] = u1, u2, u3, u4
 	rs := make([][]float64, others+1)
 	rs[0] = f.r
 	for j := range others {

@@ -63,7 +63,7 @@ func (s *system) look(h []float64, t float64) {
 
 func (f *Filter) phiOf(u *piece, i int) []float64 {
 	if i < 0 {
-		return f.room.phi[u.block]
+		return f.blockWork.phi[u.block]
 	}
 	phi, _ := f.system.step(u, i)
 	return phi
@@ -71,13 +71,13 @@ func (f *Filter) phiOf(u *piece, i int) []float64 {
 
 func (f *Filter) noiseOf(u *piece, i int) []float64 {
 	if i < 0 {
-		return f.room.noise[u.block]
+		return f.blockWork.noise[u.block]
 	}
 	_, q := f.system.step(u, i)
 	return q
 }
 
-// turn sets dst = Φx for input i, or for the gap in room if i < 0; dst may not be x.
+// turn sets dst = Φx for input i, or for the gap in blockWork if i < 0; dst may not be x.
 func (f *Filter) turn(dst, x []float64, i int) {
 	if f.system.twos && i >= 0 {
 		for j := range f.system.units {
@@ -171,11 +171,11 @@ func (s *system) absorb(m, h, u []float64, c float64) {
 	}
 }
 
-// pull sets N = ΦᵀNΦ by the transitions of input i, or of the gap in room if i < 0.
+// pull sets N = ΦᵀNΦ by the transitions of input i, or of the gap in blockWork if i < 0.
 func (f *Filter) pull(m []float64, i int) {
 	s := &f.system
 	at := 0
-	x, y := f.room.pair[0], f.room.pair[1]
+	x, y := f.blockWork.pair[0], f.blockWork.pair[1]
 	for iu := range s.units {
 		u := &s.units[iu]
 		a := f.phiOf(u, i)

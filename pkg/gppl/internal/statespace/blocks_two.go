@@ -58,7 +58,7 @@ func (f *Filter) retreat2(grad, next, cov, g, un []float64, rs [][]float64, h []
 	var m [4]float64
 	for iu := range s.units {
 		u := &s.units[iu]
-		phi, z := f.phiOf(u, i), f.room.forms[u.block]
+		phi, z := f.phiOf(u, i), f.blockWork.forms[u.block]
 		a11, a12, a21, a22 := phi[0], phi[1], phi[2], phi[3]
 		g1, g2, k1, k2, r1, r2, u1, u2, hu := g[2*iu], g[2*iu+1], k[2*iu], k[2*iu+1], r[2*iu], r[2*iu+1], un[2*iu], un[2*iu+1], h[iu]
 		var n1, n2, z11, z12, z21, z22 float64
@@ -66,7 +66,7 @@ func (f *Filter) retreat2(grad, next, cov, g, un []float64, rs [][]float64, h []
 		var zv []float64
 		for iv := range iu + 1 {
 			if v := s.units[iv].block; v != block {
-				block, phi, zv = v, f.phiOf(&s.units[iv], i), f.room.forms[v]
+				block, phi, zv = v, f.phiOf(&s.units[iv], i), f.blockWork.forms[v]
 				b11, b12, b21, b22 = phi[0], phi[1], phi[2], phi[3]
 			}
 			e, hv := 2*iv, h[iv]

@@ -46,7 +46,7 @@ func (f *Filter) mark(from int, first ...float64) {
 }
 
 // seen returns the mean and the error of column c at observation i, after recall.
-func (f *Filter) seen(c, i int) (mean []float64, e float64) {
+func (f *Filter) observed(c, i int) (mean []float64, e float64) {
 	n := len(f.t)
 	e = f.errs[c*n+i]
 	if len(f.marks) > 0 {

@@ -86,7 +86,7 @@ func (f *Filter) GramDoubled() (rows [][]doubled.Float) {
 	return rows
 }
 
-// carryDoubled sets p = ΦPΦᵀ + Q by the transitions of input i, or of those in room if i < 0. It uses work, D×D.
+// carryDoubled sets p = ΦPΦᵀ + Q by the transitions of input i, or of those in blockWork if i < 0. It uses work, D×D.
 func (f *Filter) carryDoubled(p, work []doubled.Float, i int) {
 	d := f.dim
 	f.leftDoubled(work, p, i)
@@ -123,7 +123,7 @@ func (f *Filter) lowOf(u *piece, i int) []float64 {
 	case !f.system.sharpens(u.block):
 		return nil
 	case i < 0:
-		return f.room.low[u.block]
+		return f.blockWork.low[u.block]
 	}
 	return f.system.low[u.block][i*u.dim*u.dim:][:u.dim*u.dim]
 }
@@ -276,7 +276,7 @@ func (f *Filter) mixDoubled(m []doubled.Float, r blas64.General, i, j int) (e do
 func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 	y, s, n, d, last := &f.system, f.system.doubled, len(f.t), f.dim, len(grad)-1
 	clear(grad)
-	clear(f.room.views)
+	clear(f.blockWork.views)
 	numbers := func(size int) []doubled.Float { return make([]doubled.Float, size) }
 	rs, ms, es := make([][]doubled.Float, r.Cols), make([][]doubled.Float, r.Cols), make([]doubled.Float, r.Cols)
 	for j := range rs {
@@ -308,7 +308,7 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 			addScaledDoubled(x, alpha.Neg(), rs[j])
 			addScaledDoubled(column, alpha.Neg(), ms[j])
 		}
-		views := f.room.views[y.viewed.of[i]*d:][:d]
+		views := f.blockWork.views[y.viewed.of[i]*d:][:d]
 		for a := range d {
 			views[a] += doubled.Dot(cov[a*d:][:d], x).Add(column[a]).Hi
 		}
@@ -338,7 +338,7 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 		for iu := range y.units {
 			t := &y.units[iu]
 			dd := t.dim * t.dim
-			forms := f.room.forms[t.block]
+			forms := f.blockWork.forms[t.block]
 			z, q := forms[:dd], forms[dd:2*dd]
 			clear(z)
 			noise, low := f.noiseOf(t, i), f.lowOf(t, i)
@@ -385,7 +385,7 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 // contractNoise adds ½·tr(M∂Q) of a unit of exposures in each parameter of its process to grad.
 func (f *Filter) contractNoise(grad []float64, m []doubled.Float, t *piece, i int) {
 	e := f.system.blocks[t.block].Process.(*Exposed)
-	ws := &f.room.windows[t.block]
+	ws := &f.blockWork.windows[t.block]
 	for p, dq := range e.noiseDoubled(ws, f.strideInto(ws, i), e.Params).dq {
 		var sum doubled.Float
 		for a := range t.dim {
@@ -400,7 +400,7 @@ func (f *Filter) posteriorDoubled(means blas64.General, variance []float64, at [
 	s, d, c, last := f.system.doubled, f.dim, f.cols, len(f.t)
 	numbers := func(size int) []doubled.Float { return make([]doubled.Float, size) }
 	m, info, inform, p, ahead, work := numbers(c*d), numbers(c*d), numbers(d*d), numbers(d*d), numbers(d*d), numbers(d*d)
-	g, x, k, u, seen, turned := numbers(d), numbers(d), numbers(d), numbers(d), numbers(c), numbers(c*d)
+	g, x, k, u, observed, turned := numbers(d), numbers(d), numbers(d), numbers(d), numbers(c), numbers(c*d)
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
 		clear(m)
 		clear(p)
@@ -426,21 +426,21 @@ func (f *Filter) posteriorDoubled(means blas64.General, variance []float64, at [
 			v := doubled.Dot(h, g)
 			for j := range c {
 				f.turnDoubled(turned[j*d:][:d], m[j*d:][:d], -1)
-				seen[j] = doubled.Dot(h, turned[j*d:][:d])
+				observed[j] = doubled.Dot(h, turned[j*d:][:d])
 			}
 			if i+1 < last {
 				f.over(i+1, at[o], view[o], true)
 				future := f.aheadDoubled(ahead, turned, inform, info, i+1)
 				f.turnDoubled(x, g, -1)
 				for j := range c {
-					seen[j] = seen[j].Add(doubled.Dot(x, future[d+j]))
+					observed[j] = observed[j].Add(doubled.Dot(x, future[d+j]))
 				}
 				for a := range d {
 					v = v.Sub(x[a].Mul(doubled.Dot(x, future[a])))
 				}
 			}
 			for j := range c {
-				means.Data[o*means.Stride+j] = seen[j].Hi
+				means.Data[o*means.Stride+j] = observed[j].Hi
 			}
 			if variance != nil {
 				variance[o] = max(0, v.Hi)

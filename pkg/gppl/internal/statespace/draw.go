@@ -89,9 +89,9 @@ const drawLook = 1024
 func (b *Block) draw(ctx context.Context, dst, t []float64, rnd *rand.Rand) {
 	d := b.Process.Dim()
 	waves, amplitude := b.amplitudes()
-	room := make([]float64, 3*d*d+(len(waves)+1)*d)
-	phi, noise, l := room[:d*d], room[d*d:2*d*d], room[2*d*d:3*d*d]
-	next, x := room[3*d*d:][:d], room[3*d*d+d:]
+	buffer := make([]float64, 3*d*d+(len(waves)+1)*d)
+	phi, noise, l := buffer[:d*d], buffer[d*d:2*d*d], buffer[2*d*d:3*d*d]
+	next, x := buffer[3*d*d:][:d], buffer[3*d*d+d:]
 	known, before := math.NaN(), math.Inf(-1)
 	for i, at := range t {
 		if i%16 == 0 {

@@ -118,14 +118,14 @@ type window struct {
 
 // windows caches the latest windows: a small number of lengths recurs.
 type windows struct {
-	all   [4]window
-	last  int
-	steps stride
-	room  []float64
-	done  stride // last stride of walk, for p parameters; empty without spans
-	p     int
-	s     moves // result of the last walk
-	ds    []moves
+	all    [4]window
+	last   int
+	steps  stride
+	buffer []float64
+	done   stride // last stride of walk, for p parameters; empty without spans
+	p      int
+	s      moves // result of the last walk
+	ds     []moves
 
 	wideDone stride // last stride of noiseDoubled, for wideOf − 1 parameters
 	wideOf   int
@@ -287,9 +287,9 @@ func (e *Exposed) double(w *window, p int) {
 // covariances zz and zx.
 type moves struct{ phi, xx, rows, zx, zz []float64 }
 
-func movesIn(room []float64, m, d int) (s moves, rest []float64) {
-	take := func(size int) (x []float64) { x, room = room[:size:size], room[size:]; return x }
-	return moves{take(d * d), take(d * d), take(m * d), take(m * d), take(m * m)}, room
+func movesIn(buffer []float64, m, d int) (s moves, rest []float64) {
+	take := func(size int) (x []float64) { x, buffer = buffer[:size:size], buffer[size:]; return x }
+	return moves{take(d * d), take(d * d), take(m * d), take(m * d), take(m * m)}, buffer
 }
 
 func movesSize(m, d int) int { return 2*d*d + 2*m*d + m*m }
@@ -302,16 +302,16 @@ func (e *Exposed) walk(ws *windows, st *stride, p int) (s moves, ds []moves) {
 	d, m := e.X.Dim(), e.Slots
 	size := movesSize(m, d)
 	ws.done.spans, ws.done.slots = append(ws.done.spans[:0], st.spans...), append(ws.done.slots[:0], st.slots...)
-	ws.room = dense.Resize(ws.room, (1+p)*size+4*d*d+3*d+m*d)
-	clear(ws.room)
-	s, room := movesIn(ws.room, m, d)
+	ws.buffer = dense.Resize(ws.buffer, (1+p)*size+4*d*d+3*d+m*d)
+	clear(ws.buffer)
+	s, buffer := movesIn(ws.buffer, m, d)
 	ds = ws.ds[:0]
 	for range p {
 		var one moves
-		one, room = movesIn(room, m, d)
+		one, buffer = movesIn(buffer, m, d)
 		ds = append(ds, one)
 	}
-	take := func(size int) (x []float64) { x, room = room[:size:size], room[size:]; return x }
+	take := func(size int) (x []float64) { x, buffer = buffer[:size:size], buffer[size:]; return x }
 	left, right, other, third, u, v, du := take(d*d), take(d*d), take(d*d), take(d*d), take(d), take(d), take(d)
 	before := take(m * d)
 	for i := range d {

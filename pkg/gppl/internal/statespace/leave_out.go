@@ -149,7 +149,7 @@ func (l *leaver) step(i int) {
 		l.input = i
 		for iu := range l.system.units {
 			u := &l.system.units[iu]
-			root := l.room.pair[0]
+			root := l.blockWork.pair[0]
 			choleskyRoot(root, l.noiseOf(u, i), u.dim)
 			for a := range u.dim {
 				for b := range a + 1 {

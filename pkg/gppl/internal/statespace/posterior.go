@@ -73,7 +73,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 			f.recall(i)
 			f.update(p, i)
 			for c := range f.cols {
-				mean, e := f.seen(c, i)
+				mean, e := f.observed(c, i)
 				f.move(m[c*d:][:d], mean, e)
 			}
 		} else {
@@ -123,7 +123,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 			}
 			f.observe(i)
 			for c := range f.cols {
-				_, e := f.seen(c, i)
+				_, e := f.observed(c, i)
 				f.inform(info[c*d:][:d], e, i)
 			}
 		}
@@ -151,7 +151,7 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance []float64, at []
 	clear(f.n)
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
 		f.lookAt(i)
-		src, g, inv := f.room.zero, f.room.g, 0.
+		src, g, inv := f.blockWork.zero, f.blockWork.g, 0.
 		clear(g)
 		clear(m)
 		if i >= 0 {
@@ -159,7 +159,7 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance []float64, at []
 			f.recall(i)
 			f.gainBlocks(i)
 			for c := range f.cols {
-				mean, e := f.seen(c, i)
+				mean, e := f.observed(c, i)
 				f.move(m[c*d:][:d], mean, e)
 			}
 		}
@@ -167,18 +167,18 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance []float64, at []
 			f.lookAt(len(order))
 			o := order[0]
 			order = order[1:]
-			h := f.room.seen
+			h := f.blockWork.observed
 			s.look(h, at[o].Hi)
 			f.over(i+1, at[o], seenBy(view, o), false)
-			f.advance(f.room.ahead, f.room.u, src, g, inv, h, -1)
+			f.advance(f.blockWork.ahead, f.blockWork.u, src, g, inv, h, -1)
 			for c := range f.cols {
 				f.turn(x, m[c*d:][:d], -1)
 				means.Data[o*means.Stride+c] = s.see(h, x)
 			}
-			v := s.see(h, f.room.u)
+			v := s.see(h, f.blockWork.u)
 			if i+1 < last {
 				f.over(i+1, at[o], seenBy(view, o), true)
-				f.turn(x, f.room.u, -1)
+				f.turn(x, f.blockWork.u, -1)
 				for c := range f.cols {
 					means.Data[o*means.Stride+c] += dot(x, info[c*d:][:d])
 				}
@@ -201,7 +201,7 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance []float64, at []
 			s.multiply(x, f.n, f.k)
 			s.absorb(f.n, s.hAt(i), x, dot(f.k, x)+f.inv[i])
 			for c := range f.cols {
-				_, e := f.seen(c, i)
+				_, e := f.observed(c, i)
 				f.informBlocks(info[c*d:][:d], e, i)
 			}
 		}

@@ -214,8 +214,8 @@ type factor struct{ phi, q, all, carried []float64 }
 
 func (f *factor) of(p Process, gap float64) {
 	d := p.Dim()
-	room := make([]float64, 4*d*d)
-	f.phi, f.q, f.all, f.carried = room[:d*d], room[d*d:2*d*d], room[2*d*d:3*d*d], room[3*d*d:]
+	buffer := make([]float64, 4*d*d)
+	f.phi, f.q, f.all, f.carried = buffer[:d*d], buffer[d*d:2*d*d], buffer[2*d*d:3*d*d], buffer[3*d*d:]
 	p.Transition(f.phi, f.all, math.Inf(1))
 	p.Transition(f.phi, f.q, gap)
 	for i := range f.carried {
@@ -253,8 +253,8 @@ func (p *Kronecker) Slopes(phi, noise, _, _ []float64, gap float64) {
 	clear(phi[:dd*(p.XParams+p.YParams)])
 	clear(noise[:dd*(p.XParams+p.YParams)])
 	slopes := func(q Process, f *factor, params, d int) (phi, noise, all []float64) {
-		room := make([]float64, 3*params*d*d)
-		phi, noise, all = room[:params*d*d], room[params*d*d:2*params*d*d], room[2*params*d*d:]
+		buffer := make([]float64, 3*params*d*d)
+		phi, noise, all = buffer[:params*d*d], buffer[params*d*d:2*params*d*d], buffer[2*params*d*d:]
 		q.Slopes(phi, all, make([]float64, d*d), f.all, math.Inf(1))
 		q.Slopes(phi, noise, f.phi, f.q, gap)
 		return phi, noise, all

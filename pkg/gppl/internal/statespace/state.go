@@ -90,7 +90,7 @@ type scratch struct {
 	scaled    []float64
 	mixedMean []float64 // m and e of CR at a chunk of inputs
 	mixedErrs []float64
-	room      room      // working memory for blocks
+	blockWork blockWork // working memory for blocks
 	tailErrs  []float64 // errors of each column at an input after the last
 	sums      []float64 // contributions of a chunk of inputs to M, −rᵀFm and the diagonal of A⁻¹ − UUᵀ, see backward3
 }
@@ -115,11 +115,11 @@ type system struct {
 	doubled   *doubledState // nil for a factorisation in float64
 }
 
-// room is the working memory of a Filter with blocks.
-type room struct {
+// blockWork is the working memory of a Filter with blocks.
+type blockWork struct {
 	ahead, zero     []float64   // of the size of P
 	g, gk, u, uk, q []float64   // D each
-	seen            []float64   // h of each unit
+	observed        []float64   // h of each unit
 	phi, noise, low [][]float64 // transition of each block over a gap between other places than inputs
 	slopes          []float64   // derivatives of a process
 	forms           [][]float64 // the adjoints of Φ and of Q of each block, d×d each

@@ -37,7 +37,7 @@ func (f *Filter) Tail() *Tail {
 		f.update(t.cov, last)
 	}
 	for c := range f.cols {
-		mean, e := f.seen(c, last)
+		mean, e := f.observed(c, last)
 		f.move(t.mean[c*f.dim:][:f.dim], mean, e)
 	}
 	f.Gram(blas64.General{Rows: f.cols, Cols: f.cols, Stride: max(1, f.cols), Data: t.gram})
@@ -84,12 +84,12 @@ func (f *Filter) Ahead(means []float64, t *Tail, at float64) (variance float64) 
 // ahead returns the memory for the mean of a state carried to the next input.
 func (f *Filter) ahead() []float64 {
 	if len(f.system.blocks) > 0 {
-		return f.room.q
+		return f.blockWork.q
 	}
 	return f.x[:f.dim]
 }
 
-// reach sets the transitions from a tail to an input and the covariance there (for blocks room.ahead, and Ph in room.u; else
+// reach sets the transitions from a tail to an input and the covariance there (for blocks blockWork.ahead, and Ph in blockWork.u; else
 // p), and returns hᵀPh.
 func (f *Filter) reach(t *Tail, at float64) float64 {
 	if !(at >= t.at) {
@@ -100,8 +100,8 @@ func (f *Filter) reach(t *Tail, at float64) float64 {
 		f.spread(f.p, t.cov)
 		return f.p[0]
 	}
-	f.advance(f.room.ahead, f.room.u, t.cov, t.gain, t.inv, f.room.seen, -1)
-	return f.system.see(f.room.seen, f.room.u)
+	f.advance(f.blockWork.ahead, f.blockWork.u, t.cov, t.gain, t.inv, f.blockWork.observed, -1)
+	return f.system.see(f.blockWork.observed, f.blockWork.u)
 }
 
 // carry sets x to Φ·mean and returns hᵀx, after reach.
@@ -111,7 +111,7 @@ func (f *Filter) carry(x, mean []float64) float64 {
 		return x[0]
 	}
 	f.turn(x, mean, -1)
-	return f.system.see(f.room.seen, x)
+	return f.system.see(f.blockWork.observed, x)
 }
 
 // Extend returns the tail after one more observation, at an input no earlier than the last. y has the value of each column;
@@ -129,8 +129,8 @@ func (f *Filter) Extend(t *Tail, at float64, y []float64, share, known float64) 
 	next.at = at
 	if len(f.system.blocks) > 0 {
 		next.inv = 1 / s
-		copy(next.cov, f.room.ahead)
-		copy(next.gain, f.room.u)
+		copy(next.cov, f.blockWork.ahead)
+		copy(next.gain, f.blockWork.u)
 		for a, p := range next.gain {
 			f.k[a] = p * next.inv
 		}
@@ -177,7 +177,7 @@ func (f *Filter) AheadJointly(means blas64.General, t *Tail, at []float64, cov f
 		v := f.Ahead(means.Data[j*means.Stride:][:means.Cols], t, from)
 		cov(j, j, v)
 		if len(f.system.blocks) > 0 {
-			copy(c, f.room.u)
+			copy(c, f.blockWork.u)
 		} else {
 			for a := range c {
 				c[a] = f.p[a*f.dim]
@@ -199,8 +199,8 @@ func (f *Filter) next(at, gap float64) {
 		f.jump(gap)
 		return
 	}
-	f.system.look(f.room.seen, at)
+	f.system.look(f.blockWork.observed, at)
 	for b, block := range f.system.blocks {
-		block.Process.Transition(f.room.phi[b], f.room.noise[b], gap)
+		block.Process.Transition(f.blockWork.phi[b], f.blockWork.noise[b], gap)
 	}
 }

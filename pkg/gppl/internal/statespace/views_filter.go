@@ -39,7 +39,7 @@ func (f *Filter) setViews(blocks []Block) error {
 	}
 	largest := make([]float64, len(v.views))
 	h := make([][]float64, len(blocks)*len(v.views))
-	seen := make([]float64, len(v.views))
+	observed := make([]float64, len(v.views))
 	for b, block := range blocks {
 		if block.Weights != nil {
 			panic("statespace: a block with waves has views")
@@ -65,13 +65,13 @@ func (f *Filter) setViews(blocks []Block) error {
 			h[b*len(v.views)+c] = row
 			largest[c] = max(largest[c], math.Sqrt(dot(row, row)))
 			for a, w := range row {
-				seen[c] += block.Variance * w * dot(row, prior[d*d+a*d:][:d])
+				observed[c] += block.Variance * w * dot(row, prior[d*d+a*d:][:d])
 			}
 		}
 	}
 	v.most = 0
 	for c := range v.views {
-		v.most = max(v.most, seen[c])
+		v.most = max(v.most, observed[c])
 		if !(largest[c] > 0) {
 			largest[c] = 1
 		}
@@ -160,7 +160,7 @@ func (v *viewed) unveil(forms []float64, block, i, d int) {
 func (f *Filter) contractViews(x []float64, i int) {
 	s := &f.system
 	c := s.viewed.of[i]
-	to := f.room.views[c*f.dim:][:f.dim]
+	to := f.blockWork.views[c*f.dim:][:f.dim]
 	for j := range s.units {
 		u := &s.units[j]
 		g, part := &s.viewed.glasses[u.block][c], x[u.at:][:u.dim]
@@ -179,7 +179,7 @@ func (f *Filter) chainViews(grad []float64) {
 			if view.Slope == 0 {
 				continue
 			}
-			in := f.room.views[c*f.dim+u.at:][:u.dim]
+			in := f.blockWork.views[c*f.dim+u.at:][:u.dim]
 			for p := range s.blocks[u.block].Params {
 				grad[s.firsts[u.block]+1+p] += view.Slope * dot(in, slopes[p*u.dim:][:u.dim])
 			}
@@ -195,7 +195,7 @@ func (f *Filter) ViewSlopes(value, slope, noise []float64) {
 		value[c], slope[c], noise[c] = 0, 0, 0
 		for j := range s.units {
 			u := &s.units[j]
-			in := f.room.views[c*f.dim+u.at:][:u.dim]
+			in := f.blockWork.views[c*f.dim+u.at:][:u.dim]
 			value[c] += in[0]
 			slope[c] += dot(in, s.viewed.rate[u.block])
 		}

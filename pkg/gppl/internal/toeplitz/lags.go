@@ -41,22 +41,22 @@ func SampleLags(all []float64) (s Lags) {
 }
 
 // lagRooms is working memory: there are at most 2·nearLags + 1 lags.
-var lagRooms parallel.Pool[[3][2*nearLags + 1]float64]
+var lagScratch parallel.Pool[[3][2*nearLags + 1]float64]
 
 // Size estimates Σ_d |k(d·step)|; f sets dst to k at r.
 func (s *Lags) Size(f func(dst, r []float64)) float64 {
-	room := lagRooms.Get()
-	defer lagRooms.Put(room)
-	w := room[0][:len(s.at)]
+	scratch := lagScratch.Get()
+	defer lagScratch.Put(scratch)
+	w := scratch[0][:len(s.at)]
 	f(w, s.at)
 	return s.sum(w)
 }
 
 // Steepness estimates Σ_d |k′|, with the largest value near d·step; f sets dst to k′ at r.
 func (s *Lags) Steepness(f func(dst, r []float64), step float64) float64 {
-	room := lagRooms.Get()
-	defer lagRooms.Put(room)
-	w, r, most := room[0][:len(s.at)], room[1][:len(s.at)], room[2][:len(s.at)]
+	scratch := lagScratch.Get()
+	defer lagScratch.Put(scratch)
+	w, r, most := scratch[0][:len(s.at)], scratch[1][:len(s.at)], scratch[2][:len(s.at)]
 	clear(most)
 	for _, part := range besideLags {
 		copy(r, s.at)

@@ -138,17 +138,17 @@ func (k Scales) Weight() (sum float64) {
 	return sum
 }
 
-// chunk is the number of distances processed at a time, in working memory from rooms.
+// chunk is the number of distances processed at a time, in working memory from buffers.
 const chunk = 512
 
-var rooms parallel.Pool[[2][chunk]float64]
+var buffers parallel.Pool[[2][chunk]float64]
 
 // each calls visit with weight·exp(−r²/2l²) of every term, at chunks of r, and with r²/2l² for the function's own l.
 func (k Scales) each(r []float64, visit func(from int, t *Scale, e, q []float64)) {
 	const squared = 3 // number of squarings after which a power has lost the digits that it may
 	c := 0.5 / (k.Lengthscale * k.Lengthscale)
-	buf := rooms.Get()
-	defer rooms.Put(buf)
+	buf := buffers.Get()
+	defer buffers.Put(buf)
 	for from := 0; from < len(r); from += chunk {
 		of := r[from:min(from+chunk, len(r))]
 		q, e := buf[0][:len(of)], buf[1][:len(of)]
@@ -229,17 +229,17 @@ func (k Scales) Circle(span, eps float64) (period, frequency float64) {
 	total := k.Weight()
 	eps *= min(1, span/k.Terms[0].Lengthscale)
 	period = span + k.Terms[0].Lengthscale*math.Sqrt(2*math.Log(4/eps))
-	few := 0.25 * eps * total
+	allowed := 0.25 * eps * total
 	resolves := func(f float64) bool { // reports whether all but the allowed share is below f
 		var beyond float64
 		for _, t := range slices.Backward(k.Terms) { // the shortest lengthscale contributes most
 			square := 2 * math.Pi * math.Pi * f * f * t.Lengthscale * t.Lengthscale
-			if square > vanishes || beyond > few {
+			if square > vanishes || beyond > allowed {
 				break
 			}
 			beyond += t.Weight * math.Exp(-square)
 		}
-		return beyond <= few
+		return beyond <= allowed
 	}
 	lo, hi := 0.0, math.Sqrt(0.5*math.Log(4/eps))/(math.Pi*k.Terms[len(k.Terms)-1].Lengthscale)
 	for range 20 {
