@@ -299,8 +299,8 @@ func (r Row) noise(p float64, ours, stated []float64) Row {
 }
 
 // single judges a number of VFE that double precision rejects, where the authors' log has thousands of failed factorisations: it
-// is corrected if it may be a further draw of VFE in single precision, by the test of all numbers. A training that breaks off, as
-// theirs would, counts as diverged.
+// is corrected if it may be a further draw of VFE in single precision, by the test of all numbers, and undecided if these draws are
+// too far apart to tell. A training that breaks off, as theirs would, counts as diverged.
 func (r Row) single(e *experiment.Evidence, p experiment.E2Figure, above float64) Row {
 	logged := e.Published.Logs.E2Failed[strconv.Itoa(p.N)]
 	if p.Order != 150 || logged < failing {
@@ -314,11 +314,14 @@ func (r Row) single(e *experiment.Evidence, p experiment.E2Figure, above float64
 	}
 	r.Ours += fmt.Sprintf("; their log has %d failed factorisations here; in single precision %s, and %d broke off", logged,
 		cmp.Or(trimmed(shown), "none ended"), broken)
-	r.Rule = "corrected if it may be a further draw of three or more in single precision, and not of those in double precision"
-	if t := further(above, v, true); t != nil && t.P >= level && t.decided() && r.Test.P < level {
-		r.Status = Corrected
-		r.Why = "a numerical failure: squared distances of x near 1000 cancel in single precision; in double precision VFE ends " +
-			"far lower"
+	r.Rule = "corrected if it may be a further draw of three or more in single precision, and not of those in double precision; " +
+		"undecided if those in single precision differ by more than a factor of ten"
+	if t := further(above, v, true); t != nil && t.P >= level && r.Test.P < level {
+		if r.Status, r.Why = Undecided, "draws in single precision allow it, and differ by more than a factor of ten"; t.decided() {
+			r.Status = Corrected
+			r.Why = "a numerical failure: squared distances of x near 1000 cancel in single precision; in double precision VFE ends " +
+				"far lower"
+		}
 	}
 	return r
 }

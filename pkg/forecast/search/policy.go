@@ -430,7 +430,8 @@ func (out *Outcome) addFixed(t *trial, n int) {
 			out.Candidates[i].Weight = m.Weight
 		}
 		t.Weight = share
-		out.Averaged = append(out.Averaged, &Averaged{candidate: t.candidate, Model: t.model, Log: t.Log, Weight: share, Shape: t.shape})
+		out.Averaged = append(out.Averaged,
+			&Averaged{candidate: t.candidate, Model: t.model, Log: t.Log, Weight: share, Shape: t.shape})
 	}
 	out.Candidates = slices.Insert(out.Candidates, at, t.Candidate)
 }

@@ -131,7 +131,7 @@ func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []
 	return slices.DeleteFunc(groups, func(g []string) bool { return len(of[g[0]]) == 0 }), quiet, of
 }
 
-// seenEffects returns the effects of a kind that are significant, and the standard deviation of all effects of the kind.
+// significantEffects returns the effects of a kind that are significant, and the standard deviation of all effects of the kind.
 func significantEffects(kind []string, quiet []float64, of map[string][]float64) (significant []string, scale float64) {
 	spread := stat.Variance(quiet, nil)
 	var test, square float64

@@ -366,7 +366,7 @@ func dependentError(f *dense.QR, design string, k int) error {
 	return &gppl.DependentError{Design: design, N: f.Rows, K: k, Columns: f.Dependent, Condition: f.Cond, Sound: f.Leading}
 }
 
-// seen returns an orthonormal basis of what p sees, with a mean of the contrasts. It is an error if there
+// basisOf returns an orthonormal basis of what p sees, with a mean of the contrasts. It is an error if there
 // are no contrasts, or if rounding decides the basis. It runs until ctx ends (parallel.Look).
 func (i *Information) basisOf(ctx context.Context, p *gppl.Projection) (blas64.General, error) {
 	omega, err := i.span(ctx, p)

@@ -45,7 +45,7 @@ func (f *Filter) mark(from int, first ...float64) {
 	}
 }
 
-// seen returns the mean and the error of column c at observation i, after recall.
+// observed returns the mean and the error of column c at observation i, after recall.
 func (f *Filter) observed(c, i int) (mean []float64, e float64) {
 	n := len(f.t)
 	e = f.errs[c*n+i]

@@ -89,8 +89,8 @@ func (f *Filter) ahead() []float64 {
 	return f.x[:f.dim]
 }
 
-// reach sets the transitions from a tail to an input and the covariance there (for blocks blockWork.ahead, and Ph in blockWork.u; else
-// p), and returns hᵀPh.
+// reach sets the transitions from a tail to an input and the covariance there (for blocks blockWork.ahead, and Ph in blockWork.u;
+// else p), and returns hᵀPh.
 func (f *Filter) reach(t *Tail, at float64) float64 {
 	if !(at >= t.at) {
 		panic(fmt.Sprintf("statespace: an input %v before the last, %v", at, t.at))
