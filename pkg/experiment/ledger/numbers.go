@@ -299,8 +299,8 @@ func (r Row) noise(p float64, ours, stated []float64) Row {
 }
 
 // single judges a number of VFE that double precision rejects, where the authors' log has thousands of failed factorisations: it
-// is corrected if it may be a further draw of VFE in single precision, by the test of all numbers, and undecided if these draws are
-// too far apart to tell. A training that breaks off, as theirs would, counts as diverged.
+// is corrected if it may be a further draw of VFE in single precision, by the test of all numbers, and undecided if these draws
+// are too far apart to tell. A training that breaks off, as theirs would, counts as diverged.
 func (r Row) single(e *experiment.Evidence, p experiment.E2Figure, above float64) Row {
 	logged := e.Published.Logs.E2Failed[strconv.Itoa(p.N)]
 	if p.Order != 150 || logged < failing {
