@@ -41,7 +41,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestDrawings checks that the committed figures of the article are those of the stored results.
+// TestDrawings draws the figures of the article from the stored results, and compares them with the committed ones.
 func TestDrawings(t *testing.T) {
 	const results, docs = "../../notebooks/results", "../../docs"
 	dir := t.TempDir()

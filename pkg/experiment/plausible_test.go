@@ -61,7 +61,7 @@ func TestPlausible(t *testing.T) {
 				if v == nil {
 					continue
 				}
-				// NMSE = Σ(μ − y)²/Σy² and RMSE² = Σ(μ − y)²/n, so that the ratio is of the data alone.
+				// NMSE = Σ(μ − y)²/Σy² and RMSE² = Σ(μ − y)²/n, so the ratio Σy²/n depends on the data alone.
 				energy := v.RMSE * v.RMSE / v.NMSE
 				if first, ok := energies[o.Trial.Source]; !ok {
 					energies[o.Trial.Source] = energy

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// TestPublicReports draws series like those of public reports about other programs, each with what a reader of the report sees at
-// once: forecasts stay within an error of the truth.
+// TestPublicReports draws series as public reports about other programs describe them. The structure is plain to see in each, and
+// the error of the forecast stays within the bound of its case.
 func TestPublicReports(t *testing.T) {
 	wave := func(i, period float64) float64 { return math.Sin(2 * math.Pi * i / period) }
 	month := func(i int) time.Time { return time.Date(2016, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC) }

@@ -15,7 +15,7 @@ import (
 )
 
 // erratum is an entry of errata.json: a misprint, or a setting that is not as the text has it. {found} in its effect is what was
-// measured, and other names in braces are those of printedNumbers.
+// measured; printedNumbers fills in the other names in braces.
 type erratum struct {
 	ID, Section, Where, Printed, Correction, Effect, Notebook string
 }

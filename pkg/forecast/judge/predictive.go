@@ -104,8 +104,8 @@ func (p predicted) Point() []float64 { return slices.Clone(p.median) }
 // quantiles is no standard deviation.
 type predictedEnded struct{ predicted }
 
-// Standardised returns a normal quantile for each y; at a bound, where the distribution function jumps, that of the middle of the
-// jump.
+// Standardised returns a normal quantile for each y. At a bound, where the distribution function jumps, the middle of the jump
+// counts.
 func (p predictedEnded) Standardised(y []float64) []float64 {
 	before := make([]float64, len(y))
 	for i, v := range y {

@@ -99,7 +99,7 @@ func (c stationary) additions(in *task, terms []gppl.Kernel) (more []gppl.Kernel
 	return more
 }
 
-// nested returns two seasons of which the longer is a multiple of the shorter, such as day and week.
+// nested returns two seasons, such as day and week, whose longer period is a multiple of the shorter.
 func nested(seasons []season) (short, long season, ok bool) {
 	for _, short := range seasons {
 		for _, long := range seasons {

@@ -78,6 +78,6 @@ func (dampedTrend) reach(first gppl.Kernel) float64 {
 func (dampedTrend) lasts() bool { return false }
 
 // TellingLength is the number of observations from which tests of the past can advise against a forecast. On the 1501 series of
-// M3's development half, of 14 to 126 observations, these rules would have advised against 162, of which 28 % failed (95 %
-// interval 22 to 36) and 29 % of the others (measure/forecasting prints this): tests of so short a past say nothing.
+// M3's development half, of 14 to 126 observations, these rules would have advised against 162 series. 28 % of them failed (95 %
+// interval 22 to 36), and 29 % of the others did (measure/forecasting prints this): tests of so short a past say nothing.
 const TellingLength = 150

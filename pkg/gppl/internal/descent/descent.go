@@ -130,7 +130,7 @@ func (s *Still) String() string {
 	return fmt.Sprintf("%d iterations in a row change the loss by less than %g", stillIterations, s.Absolute)
 }
 
-// stillIterations is the number of Cazelles and Tobar.
+// stillIterations is the number of still steps in a row that end training by the rule of Cazelles and Tobar.
 const stillIterations = 5
 
 func (c *Still) Init(int) { c.last, c.count = math.NaN(), 0 }
