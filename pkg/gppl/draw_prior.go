@@ -260,7 +260,7 @@ func waveSets(k Kernel, span float64) (sets []waveSet, bound float64, err error)
 	}
 	period := span + 1.4*reach(k, drawnEps)
 	band := bandwidth(k, drawnEps)
-	s := fourier.NewSeries(span, period, false, band)
+	s := fourier.NewSeries(span, period, false)
 	m, err := s.Expand(decay{k}, band, drawnEps)
 	if err != nil {
 		return nil, 0, err

@@ -70,14 +70,14 @@ func (e *griddedExact) estimate(m *compiled) choice.Estimate {
 	if e.Span == 0 {
 		return choice.Cannot("all inputs coincide")
 	}
-	period := e.Span + 2*rootGap(m.kernel)
+	period := e.Span + 2*e.gap(m.kernel)
 	frequencies := bandwidth(m.kernel, rootTolerance*rootTolerance) * period
 	if c, ok := e.Circle(); ok {
 		frequencies *= c.Period / period
 		switch need := math.Ceil(frequencies) + gridded.Spare; {
 		case need > float64(c.Highest):
 			return choice.Estimate{Reason: choice.Because(c.Beyond, need/c.Period)}
-		case period > c.Period*(1+1e-12):
+		case e.Span+2*rootGap(m.kernel) > c.Period*(1+1e-12):
 			return choice.Cannot(c.Resolves)
 		}
 	}
@@ -100,14 +100,13 @@ func (e *griddedExact) estimate(m *compiled) choice.Estimate {
 // rootGap is how far the points must keep from the ends of the period.
 func rootGap(k Kernel) float64 { return gridded.RootReach * reach(k, rootTolerance) }
 
-// suits reports whether the period is long enough for k, and not much too long.
-func (e *griddedExact) suits(c *fourier.CircleSums, k Kernel) bool {
-	if _, ok := e.Circle(); ok {
-		return true
-	}
-	gap := 2 * rootGap(k)
-	return c.Period >= e.Span+0.93*gap && c.Period <= 2*(e.Span+gap)
+// gap is rootGap with some space to spare: there are few such gaps (fourier.Ladder).
+func (e *griddedExact) gap(k Kernel) float64 {
+	return e.Span * fourier.Ladder(max(leastGap, rootGap(k)/e.Span), 4)
 }
+
+// leastGap is the least gap, in spans: shorter ones share it, at the cost of three in a hundred points more.
+const leastGap = 1. / 64
 
 // rootFrequencies is how many the coefficients of k take to fall far enough.
 func rootFrequencies(k Kernel, period float64) float64 {
@@ -116,21 +115,16 @@ func rootFrequencies(k Kernel, period float64) float64 {
 
 // sumsFor returns the sums that k takes, and the number of frequencies.
 func (e *griddedExact) sumsFor(k Kernel) (*fourier.CircleSums, int, error) {
-	gap := rootGap(k)
+	gap := e.gap(k)
 	origin, period := e.Lo-gap, e.Span+2*gap
 	if fixed, ok := e.Circle(); ok {
 		origin, period = fixed.Origin, fixed.Period
 	}
-	c := e.Circles.Begin(func(c *fourier.CircleSums) bool { return e.suits(c, k) },
-		fourier.CircleSums{Origin: origin, Period: period})
-	m := rootFrequencies(k, c.Period)
+	m := rootFrequencies(k, period)
 	if m > maxGrid {
 		return nil, 0, fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
 	}
-	var err error
-	if m := int(m); m > c.Highest {
-		c, err = e.Grow(c, m, m+m/8)
-	}
+	c, err := e.On(origin, period, int(m))
 	return c, int(m), err
 }
 

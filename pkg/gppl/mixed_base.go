@@ -252,6 +252,6 @@ func (f *mixedFactor) fillGrid() {
 		b.engine = e
 	}
 	e.Read(&b.grid)
-	e.Circles.Forget()
+	e.Forget()
 	e.yy = b.grid.Squares()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/costs"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
@@ -216,14 +217,10 @@ func (f *mixedFactor) verifyLayers() error {
 // maxSummed bounds the frequencies of the sums: 70 MB, up to the rung above.
 const maxSummed = 1 << 20
 
-// circled returns the period of a circle at least as long as the given one. There are few such periods, so sums are computed
-// rarely.
+// circled returns the period of a circle at least as long as the given one. There are few such periods (fourier.Ladder).
 func (e *mixedExact) circled(period float64) float64 {
-	return e.line.Span * ladder(period/e.line.Span, 4)
+	return e.line.Span * fourier.Ladder(period/e.line.Span, 4)
 }
-
-// ladder rounds x up to a power of two, or to one of the other powers of 2^(1/each).
-func ladder(x, each float64) float64 { return math.Exp2(math.Ceil(each*math.Log2(x)-1e-9) / each) }
 
 // circleFor returns the period of the circle for a division, and the highest frequency on it.
 func (e *mixedExact) circleFor(d *division) (period, highest float64) {

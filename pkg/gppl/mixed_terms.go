@@ -8,7 +8,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
@@ -54,7 +53,9 @@ func (f *mixedFactor) expand() error {
 		f.which, _ = e.baseEstimate(&f.base, &f.division)
 	}
 	if grid := len(f.division.rest) > 0 && f.which == gridBase; grid || f.span == l.Span && e.summed(&f.division) {
-		f.setCircle()
+		if err := f.setCircle(); err != nil {
+			return err
+		}
 	}
 	f.Lambda = l.Noise.Set(f.Lambda, len(l.T), f.Noise)
 	for i := range f.terms {
@@ -75,7 +76,7 @@ func tooManyWaves(span, frequencies float64) error {
 
 // setCircle puts the waves of all terms on one circle, with sums over the data. Terms whose frequencies move keep their own
 // period.
-func (f *mixedFactor) setCircle() {
+func (f *mixedFactor) setCircle() error {
 	e := f.engine
 	period, most := e.circleFor(&f.division)
 	for i := range f.terms {
@@ -99,14 +100,14 @@ func (f *mixedFactor) setCircle() {
 		}
 		w.Period = period
 	}
-	c := e.sums.Circles.Exactly(fourier.CircleSums{Origin: e.line.Middle(), Period: period, Highest: rung(highest)}, e.sums.Sums)
+	c, err := e.sums.On(e.line.Middle(), period, highest)
+	if err != nil {
+		return err
+	}
 	f.circle = mixed.Circle{Period: c.Period, Moments: c.Moments, Columns: c.Columns, Squares: e.grid.yy}
 	f.Circle = &f.circle
+	return nil
 }
-
-// rung is the highest frequency of the sums that suit waves up to a frequency. There are few, so sums are computed rarely, and
-// fixed, so digits do not depend on the frequencies asked for before.
-func rung(highest int) int { return int(math.Ceil(ladder(float64(max(highest, 16)), 2))) }
 
 // slopeShare is the share of eps that packets may leave out. A derivative, diag(UVUᵀ)/c, lacks products of the kept with the
 // omitted part, and so errs by the root. With half of eps instead, derivatives in a period were off by 1.8 times their bound

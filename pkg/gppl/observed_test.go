@@ -37,7 +37,7 @@ func TestFixedCircle(t *testing.T) {
 				f := e.estimate(m)
 				if f.Reason.Given() {
 					var refused *Refusal
-					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).CircleFor(decay{k}, 1e-12); err != nil &&
+					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).factor(m); err != nil &&
 						!errors.As(asRefusal(err), &refused) {
 						t.Errorf("%v: %v is no refusal", k, err)
 					}
@@ -47,7 +47,7 @@ func TestFixedCircle(t *testing.T) {
 				var logDet, extra float64
 				value, err := nllBy(e, nil, k, 0.1, d.Len(), func(f exactFactor) {
 					logDet, extra = f.logDet(), f.uncertainty(dense.AsColumn([]float64{1}))
-					if s, ok := f.(*spectralFactor); ok && s.sums.Windowed {
+					if s, ok := f.(*spectralFactor); ok && s.Series.Windowed() {
 						windows++
 					}
 				})

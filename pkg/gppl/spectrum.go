@@ -54,11 +54,11 @@ func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
 		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly: it takes %.2g frequencies to get below a noise variance"+
 			" of %.3g", m.Kernel, b, m.Noise)
 	}
-	period, windowed, err := spectral.Period(span, decay{m.Kernel}, tail, false)
+	period, windowed, err := spectral.OwnPeriod(span, decay{m.Kernel}, tail, false)
 	if err != nil {
 		return nil, err
 	}
-	s.series, s.step = fourier.NewSeries(span, period, windowed, bandwidth(m.Kernel, tail)), 1/period
+	s.series, s.step = fourier.NewSeries(span, period, windowed), 1/period
 	return s, s.set(m)
 }
 
@@ -320,7 +320,7 @@ func sumsCoefficients(m Model, h sums.Header, taken int) ([]float64, error) {
 	if why.Given() {
 		return nil, &Refusal{Reason: why.String()}
 	}
-	series := fourier.NewSeries(span, c.Period, windowed, bandwidth(m.Kernel, eps))
+	series := fourier.NewSeries(span, c.Period, windowed)
 	n, err := series.Expand(m.Kernel, bandwidth(m.Kernel, eps), eps)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 type Estimate struct {
 	Reason  Reason  // why the engine cannot do it; zero if it can
 	Seconds float64 // estimated seconds of work
-	Setup   float64 // seconds of set-up still to be done once
+	Setup   float64 // seconds of set-up, which is done once
 	Bytes   float64 // memory beside the data, in bytes, including memory in use already
 	Err     float64 // bound on the error of the value, in nats
 	// Moved is the part of Err that comes from a matrix A other than the model's. To first order it does not change the part

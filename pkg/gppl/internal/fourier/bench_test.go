@@ -80,7 +80,7 @@ func BenchmarkNUFFT(b *testing.B) {
 
 // BenchmarkSums measures both ways around the crossover, the best of many runs,
 // and how well it is predicted: choice/best is the time of the predicted one over
-// that of the faster one. The prediction is for -cpu 1.
+// the one of the faster. The prediction is for -cpu 1.
 func BenchmarkSums(b *testing.B) {
 	for _, c := range [][3]int{
 		{30, 100, 500}, {100, 100, 500}, {300, 100, 500}, {1000, 100, 500}, {1000, 100, 5}, {1000, 100, 20}, {100000, 100, 5},

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // Even is an even function with parameters, defined by its values at distances r.
@@ -25,15 +27,22 @@ type Series struct {
 	Period float64
 	C      []float64 // coefficients of the last Expand
 
-	span        float64
-	window      []float64 // window at the samples; nil for a sum of images
-	plan        *Cosine
-	tau, mirror []float64 // τ_j = jP/N and P − τ_j, j = 0 … N/2
-	g, w        []float64 // samples, and derivatives in them
+	span      float64
+	windowed  bool
+	all       []*sampling // all[i] takes leastSamples·2^i samples; nil until needed
+	*sampling             // the one of the last Expand
+	g, w      []float64   // samples, and derivatives in them
 }
 
-// maxSamples bounds N/2.
-const maxSamples = 1 << 18
+// sampling holds the places where a function is sampled.
+type sampling struct {
+	plan        *Cosine
+	window      []float64 // window at the samples; nil for a sum of images
+	tau, mirror []float64 // τ_j = jP/N and P − τ_j, j = 0 … N/2
+}
+
+// leastSamples and maxSamples bound N/2.
+const leastSamples, maxSamples = 1 << 8, 1 << 18
 
 // ChoosePeriod returns the period for a function that is negligible beyond reach and above the frequency band, and whether it
 // needs a window. Images keep coefficients positive, which justifies more frequencies, but not without limit. ok is false if
@@ -51,8 +60,28 @@ func ChoosePeriod(span, reach, band float64, images bool) (period float64, windo
 	}
 	// A narrower fall has more frequencies itself: it is as narrow as the frequencies of the function allow.
 	fall := 20 / (band * span)
-	return 2 * span * (1 + max(0.04, min(0.1, fall))), true, true
+	return 2 * span * (1 + max(narrowestFall, min(widestFall, fall))), true, true
 }
+
+// SharedPeriod returns a period like the one that ChoosePeriod returns for a reach, of which there are few for one span (Ladder).
+func SharedPeriod(span, reach, period float64, windowed bool) float64 {
+	switch {
+	case span == 0:
+		return period
+	case windowed:
+		fall := period/(2*span) - 1
+		return 2 * span * (1 + min(widestFall, narrowestFall*Ladder(max(1, fall/narrowestFall), 1)))
+	}
+	return span * (1 + Ladder(max(leastReach, reach/span), 2))
+}
+
+const (
+	// leastReach is the least reach, in spans, for which a period has space: shorter ones share it, at the cost of three in a
+	// hundred frequencies more.
+	leastReach = 1. / 32
+	// narrowestFall and widestFall bound the fall of a window, in spans.
+	narrowestFall, widestFall = 0.04, 0.1
+)
 
 // Frequencies estimates the number of frequencies in the series of a function with frequencies up to band.
 func Frequencies(span, period, band float64, windowed bool) float64 {
@@ -62,42 +91,46 @@ func Frequencies(span, period, band float64, windowed bool) float64 {
 	return math.Ceil(band*period) + 1
 }
 
-// NewSeries returns a series of the given period for functions with frequencies up to about band.
-func NewSeries(span, period float64, windowed bool, band float64) *Series {
-	s := &Series{span: span, Period: period}
-	if windowed {
-		s.window = []float64{} // filled by resample
-	}
-	n := 256
-	for float64(n) < 1.5*min(band*period, maxSamples/4) {
-		n *= 2
-	}
-	s.resample(n)
-	return s
+// NewSeries returns a series of the given period, with or without a window.
+func NewSeries(span, period float64, windowed bool) *Series {
+	return &Series{span: span, Period: period, windowed: windowed}
 }
 
 // Windowed reports whether a window cuts the function.
-func (s *Series) Windowed() bool { return s.window != nil }
+func (s *Series) Windowed() bool { return s.windowed }
 
-// resample sets the samples to n+1 in half a period.
-func (s *Series) resample(n int) {
-	s.plan = NewCosine(2 * n)
-	s.tau, s.g, s.C, s.w = make([]float64, n+1), make([]float64, n+1), make([]float64, n+1), make([]float64, n+1)
-	for j := range s.tau {
-		s.tau[j] = s.Period * float64(j) / float64(2*n)
+// resample takes leastSamples·2^i + 1 samples in half a period.
+func (s *Series) resample(i int) {
+	n := leastSamples << i
+	if missing := i + 1 - len(s.all); missing > 0 {
+		s.all = append(s.all, make([]*sampling, missing)...)
 	}
-	if s.window == nil {
-		s.mirror = make([]float64, n+1)
-		for j := range s.mirror {
-			s.mirror[j] = s.Period - s.tau[j]
+	if s.all[i] == nil {
+		s.all[i] = s.newSampling(n)
+	}
+	s.sampling = s.all[i]
+	s.g, s.C, s.w = dense.Resize(s.g, n+1), dense.Resize(s.C, n+1), dense.Resize(s.w, n+1)
+}
+
+// newSampling returns the places of n+1 samples in half a period.
+func (s *Series) newSampling(n int) *sampling {
+	g := &sampling{plan: NewCosine(2 * n), tau: make([]float64, n+1)}
+	for j := range g.tau {
+		g.tau[j] = s.Period * float64(j) / float64(2*n)
+	}
+	if !s.windowed {
+		g.mirror = make([]float64, n+1)
+		for j := range g.mirror {
+			g.mirror[j] = s.Period - g.tau[j]
 		}
-		return
+		return g
 	}
 	// erfc falls from 2 to 0 within rounding between −6 and 6.
-	s.window = make([]float64, n+1)
-	for j, t := range s.tau {
-		s.window[j] = 0.5 * math.Erfc(12*((t-s.span)/(0.5*s.Period-s.span)-0.5))
+	g.window = make([]float64, n+1)
+	for j, t := range g.tau {
+		g.window[j] = 0.5 * math.Erfc(12*((t-s.span)/(0.5*s.Period-s.span)-0.5))
 	}
+	return g
 }
 
 // transform sets dst to the coefficients of the function with the given values, and samples to the values. It returns the
@@ -116,14 +149,16 @@ func (s *Series) transform(dst, samples []float64, values func(dst, r []float64)
 }
 
 // Expand sets the coefficients for k and returns the number of leading ones; the others sum to less than eps times k(0). It
-// takes more samples where these do not resolve frequencies up to band, and where the coefficients do not fall. It returns an
-// error if that takes too many.
+// takes as many samples as resolve frequencies up to band, and more where the coefficients do not fall. It returns an error if
+// that takes too many.
 func (s *Series) Expand(k Even, band, eps float64) (m int, err error) {
 	// Samples that miss the shortest scale of k would alias it into a spectrum that looks resolved.
-	for float64(len(s.C)) < 1.2*band*s.Period && len(s.C) <= maxSamples {
-		s.resample(2 * (len(s.C) - 1))
+	i := 0
+	for leastSamples<<i < maxSamples && float64(int(leastSamples)<<i) < 1.5*band*s.Period {
+		i++
 	}
-	for {
+	for ; ; i++ {
+		s.resample(i)
 		scale := math.Abs(s.transform(s.C, s.g, k.Cov))
 		var tail float64
 		m = len(s.C)
@@ -137,7 +172,6 @@ func (s *Series) Expand(k Even, band, eps float64) (m int, err error) {
 		if len(s.C) > maxSamples {
 			return 0, fmt.Errorf("gppl: more than %d frequencies for %v", m, k)
 		}
-		s.resample(2 * (len(s.C) - 1))
 	}
 }
 

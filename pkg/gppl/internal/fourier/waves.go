@@ -94,47 +94,55 @@ func (w *Waves) Bound() float64 {
 // Rounding bounds the error of Qᵀy for a y of the given length.
 func (w *Waves) Rounding(length float64) float64 { return Rounding * w.Basis.Condition() * length }
 
-// WaveMoments holds the moments of Waves that several goroutines share: as many as any of them has needed.
+// WaveMoments holds the moments of Waves that several goroutines share.
 type WaveMoments struct {
 	Of *Waves
 
-	mu sync.Mutex
-	t  Moments
+	mu   sync.Mutex
+	more []Moments // up to the frequency of Of's, or leastRung, times 1, 2, 4, …; nil until needed
 }
 
-// upTo returns the moments up to frequency m.
+// upTo returns the moments up to frequency m or further. They do not depend on what was asked before.
 func (s *WaveMoments) upTo(m int) Moments {
+	if m <= s.known() {
+		return s.Of.Moments
+	}
+	doubled, highest := 0, max(s.known(), leastRung)
+	for ; highest < m; highest *= 2 {
+		doubled++
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.t == nil {
-		s.t = s.Of.Moments
+	if missing := doubled + 1 - len(s.more); missing > 0 {
+		s.more = append(s.more, make([]Moments, missing)...)
 	}
-	if have := len(s.t)/2 - 1; have < m {
-		s.t = s.Of.upTo(context.Background(), max(m, 2*have))
+	if s.more[doubled] == nil {
+		s.more[doubled] = s.Of.upTo(context.Background(), highest)
 	}
-	return s.t
+	return s.more[doubled]
 }
 
-// Product sets dst to ΦᵀQ, where Φ are the features of the frequencies from, from+1, … of a series whose frequency 1 is
-// frequency step of the circle.
-func (s *WaveMoments) Product(dst blas64.General, step, from int) {
+// known returns the frequency up to which the moments are known from the start.
+func (s *WaveMoments) known() int { return len(s.Of.Moments)/2 - 1 }
+
+// Product sets dst to ΦᵀQ, where Φ are the features of the frequencies 0, 1, … of a series whose frequency 1 is frequency step
+// of the circle.
+func (s *WaveMoments) Product(dst blas64.General, step int) {
 	features := make([]Feature, dst.Rows)
 	for i := range features {
-		m := step * (from + i/2)
+		m := step * (i / 2)
 		if features[i] = Cos(m); i%2 == 1 {
 			features[i] = Sin(m)
 		}
 	}
-	t := s.upTo(step*(from+dst.Rows/2-1) + s.Of.Top())
+	t := s.upTo(step*(dst.Rows/2-1) + s.Of.Top())
 	s.Of.Basis.Product(dst, t, features)
 }
 
-// Seconds estimates the time of the moments for products with frequencies up to m of the circle.
+// Seconds estimates the time of the moments for products with frequencies up to m of the circle, whether or not they are
+// computed already.
 func (s *WaveMoments) Seconds(m int) float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m += s.Of.Top()
-	if len(s.t) >= 2*(m+1) {
+	if m += s.Of.Top(); m <= s.known() {
 		return 0
 	}
 	return Predict(len(s.Of.X), 1, 0, m+1, Tolerance).Seconds / 2

@@ -186,7 +186,7 @@ func TestFeatures(t *testing.T) {
 	clear(got.C.Data)
 
 	f := new(Features)
-	f.Series = fourier.NewSeries(span, period, false, 1)
+	f.Series = fourier.NewSeries(span, period, false)
 	count, err := f.Series.Expand(gaussian(1.7), 1, 1e-14)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
@@ -215,26 +214,26 @@ type fixed struct {
 
 func (f fixed) Circle() (observed.Circle, bool) { return f.at, true }
 
-// TestGrow: sums on any circle grow as far as they are asked for, with some to spare; those that are fixed refuse to.
-func TestGrow(t *testing.T) {
+// TestOn: sums on any circle reach up to the rung above what is asked for, whatever was asked before; fixed ones refuse more
+// than there are.
+func TestOn(t *testing.T) {
 	l := lineOf([]float64{0, 1, 2.5}, []float64{1, -1, 2})
 	var d observed.Summed
 	d.Read(l)
-	c := d.Circles.Begin(func(*fourier.CircleSums) bool { return false }, fourier.CircleSums{Period: 7})
-	more, err := d.Grow(c, 5, 8)
-	if err != nil || more.Highest != 8 || len(more.Columns.Data) < 2*9 {
-		t.Fatalf("%+v, %v", more, err)
+	c, err := d.On(0, 7, 30)
+	if err != nil || c.Highest != 32 || len(c.Columns.Data) != 2*33 || len(c.Moments) != 2*65 {
+		t.Fatalf("%+v, %v", c, err)
 	}
-	if again, _ := d.Grow(more, 6, 20); again.Highest != 8 {
-		t.Errorf("sums that are there are computed again, to %d", again.Highest)
+	fewer, _ := d.On(0, 7, 5)
+	if again, _ := d.On(0, 7, 32); again != c || fewer.Highest != 16 {
+		t.Errorf("sums that are there are computed again, or up to %d for 5", fewer.Highest)
 	}
 	d = observed.Summed{}
 	d.Read(fixed{l, observed.Circle{Period: 7, Highest: 6, Beyond: "beyond %.2g"}})
-	c = d.Circles.Begin(func(*fourier.CircleSums) bool { return false }, fourier.CircleSums{Period: 7})
-	if more, err = d.Grow(c, 6, 20); err != nil || more.Highest != 6 || d.Pass(1) != 0 {
-		t.Errorf("all that there are: %+v, %v", more, err)
+	if c, err = d.On(0, 7, 6); err != nil || c.Highest != 6 || d.Pass(1) != 0 {
+		t.Errorf("all that there are: %+v, %v", c, err)
 	}
-	if _, err := d.Grow(c, 7, 20); err == nil || err.(*choice.Refused).Why != "beyond 1" {
+	if _, err := d.On(0, 7, 7); err == nil || err.(*choice.Refused).Why != "beyond 1" {
 		t.Errorf("more than there are: %v", err)
 	}
 }

@@ -101,7 +101,7 @@ type Summed struct {
 	Source
 	N        int
 	Lo, Span float64
-	Circles  fourier.Circles
+	circles  fourier.Circles
 }
 
 // WithKnown returns the line of the data if its observations have known errors.
@@ -129,18 +129,20 @@ func (d *Summed) Read(o Source) {
 	d.Lo, d.Span = o.Extent()
 }
 
-// Grow returns the sums on a circle with frequencies up to m at least. If it has to compute them, they reach up to spare. It
-// returns a choice.Refused if only sums are known, and these are too few.
-func (d *Summed) Grow(c *fourier.CircleSums, m, spare int) (*fourier.CircleSums, error) {
+// On returns the sums on a circle with frequencies up to m at least: up to the Rung above, or all if only sums are known. It
+// returns a choice.Refused if these are too few.
+func (d *Summed) On(origin, period float64, m int) (*fourier.CircleSums, error) {
+	highest := fourier.Rung(m)
 	if fixed, ok := d.Circle(); ok {
-		if spare = fixed.Highest; m > spare {
+		if highest = fixed.Highest; m > highest {
 			return nil, &choice.Refused{Why: choice.Because(fixed.Beyond, float64(m)/fixed.Period).String()}
 		}
 	}
-	return d.Circles.Grow(c, m, spare, func(c *fourier.CircleSums, m int) (fourier.Moments, blas64.General) {
-		return d.Sums(c.Origin, c.Period, m)
-	}), nil
+	return d.circles.On(origin, period, highest, d.Sums), nil
 }
+
+// Forget drops all sums: the source computes others from now on.
+func (d *Summed) Forget() { d.circles.Forget() }
 
 // Pass returns the time of a pass over the data at the given seconds per observation. It is 0 if only their sums are known:
 // otherwise a chooser would count it and prefer a slower engine.

@@ -78,7 +78,7 @@ func (d Directions) Forming() float64 {
 	return n * k * (k/choice.FlopRate + 15e-9) / 2
 }
 
-// Formed returns the bytes of Matrix, if it is not formed yet.
+// Formed returns the bytes of Matrix beyond Ω itself.
 func (d Directions) Formed() float64 {
 	if d.Waves == nil {
 		return 0

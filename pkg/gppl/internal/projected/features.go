@@ -18,8 +18,8 @@ import (
 // 16 do not change the condition of 101 directions.
 const Lattice = 16
 
-// Features holds the projections of waves on as many circles as the lengthscales of kernels need, each up to the highest
-// frequency of any kernel. It only grows, so data taken from it stay valid. It is safe for concurrent use.
+// Features holds the projections of waves on as many circles as the lengthscales of kernels need. What is taken from it does
+// not depend on what was asked before. It is safe for concurrent use.
 type Features struct {
 	x        []float64
 	lo, span float64
@@ -29,12 +29,8 @@ type Features struct {
 	circles  fourier.Circles      // the sums of Ω, without moments
 }
 
-// mostCircles bounds what is kept. Periods run from once to 2.7 times the range, and one
-// serves kernels whose own is a third shorter, so that a few do.
-const mostCircles = 6
-
-// slack is the largest ratio of an existing period to a kernel's own at which it is used again.
-const slack = 1.5
+// mostCircles bounds what is kept: the terms of a sum of kernels are asked for in turn.
+const mostCircles = 8
 
 // NewFeatures returns the Features of directions at x, which span the given range. fixed, unless nil, is the only circle with
 // known sums; x is then nil.
@@ -67,8 +63,15 @@ func (f *Features) period(k spectral.Kernel, eps float64) (period float64, windo
 	if f.of.Waves != nil {
 		return wavePeriod(f.span, k, eps)
 	}
-	return spectral.Period(f.span, k, eps, false)
+	if period, windowed, err = spectral.Period(f.span, k, eps, false); err == nil && !windowed && f.span > 0 {
+		period = f.span * (1 + fourier.Ladder(max(leastSpace, period/f.span-1), 1))
+	}
+	return period, windowed, err
 }
+
+// leastSpace is the least space for reach, in spans. Circles are fewer than for exact likelihoods, since sums of Ω have k columns
+// and features cost little.
+const leastSpace = 1. / 8
 
 // wavePeriod returns a period of Lattice/step times the range for a series of kernel k, and whether the series needs a window.
 // It is the shortest period with a margin of a fifth in the lengthscale, or with space for the fall of the window.
@@ -89,16 +92,6 @@ func (f *Features) step(period float64) int {
 		return 1
 	}
 	return int(math.Round(Lattice * f.span / period))
-}
-
-// suits reports whether the circle can replace a kernel's own period; a longer period multiplies the number of frequencies. A
-// window falls from the range to half a period; images end within the rest of the period.
-func (f *Features) suits(c *fourier.CircleSums, k spectral.Kernel, eps, own float64, windowed bool) bool {
-	least := f.span + k.Reach(eps)
-	if windowed {
-		least = min(own, 2.07*f.span) // the narrowest fall
-	}
-	return c.Period >= least && c.Period <= slack*own
 }
 
 // most returns the largest number of frequencies allowed.
@@ -122,53 +115,23 @@ func (f *Features) Frequencies(k spectral.Kernel, eps float64) (m float64, why c
 	return m, why
 }
 
-// find returns the shortest existing circle for kernel k, nil if there is none, the kernel's own period, and whether it needs
-// a window.
-func (f *Features) find(k spectral.Kernel, eps float64) (best *fourier.CircleSums, own float64, windowed bool, err error) {
-	if own, windowed, err = f.period(k, eps); err != nil {
-		return nil, 0, false, err
-	}
-	for _, c := range f.circles.Known() {
-		if f.suits(c, k, eps, own, windowed) && (best == nil || c.Period < best.Period) {
-			best = c
-		}
-	}
-	return best, own, windowed, nil
+// upTo returns the features of at least the first m frequencies of a circle: 2m×k, b_0, s_0, b_1, s_1, …
+func (f *Features) upTo(period float64, m int) blas64.General {
+	return f.circles.On(f.lo, period, min(fourier.Rung(m), f.most())-1, f.sums).Columns
 }
 
-// circle returns a circle for kernel k, and begins one if necessary, and whether it needs a window.
-func (f *Features) circle(k spectral.Kernel, eps float64) (*fourier.CircleSums, bool, error) {
-	c, own, windowed, err := f.find(k, eps)
-	if c == nil && err == nil {
-		c = f.circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == own },
-			fourier.CircleSums{Origin: f.lo, Period: own, Highest: -1})
-	}
-	return c, windowed, err
-}
-
-// upTo returns the features of at least the first m frequencies: 2m×k, b_0, s_0, b_1, s_1, …
-func (f *Features) upTo(c *fourier.CircleSums, m int) blas64.General {
-	if m > c.Highest+1 {
-		c = f.circles.Grow(c, m-1, min(m+m/8+8, f.most())-1, f.grow) // with some to spare
-	}
-	return c.Columns
-}
-
-// grow computes features up to a frequency, in new memory.
-func (f *Features) grow(c *fourier.CircleSums, highest int) (fourier.Moments, blas64.General) {
-	from := c.Highest + 1
+// sums computes features up to a frequency.
+func (f *Features) sums(origin, period float64, highest int) (fourier.Moments, blas64.General) {
 	rows := dense.New(2*(highest+1), f.of.K)
-	copy(rows.Data, c.Columns.Data)
-	more := dense.Rows(rows, 2*from, rows.Rows-2*from)
 	if f.of.Waves != nil {
-		f.moments.Product(more, f.step(c.Period), from)
+		f.moments.Product(rows, f.step(period))
 	} else {
-		fourier.NewPoints(f.x, c.Origin, c.Period).Sums(more, f.of.Matrix(), from, fourier.Tolerance)
+		fourier.NewPoints(f.x, origin, period).Sums(rows, f.of.Matrix(), 0, fourier.Tolerance)
 	}
 	return nil, rows
 }
 
-// Formed returns the bytes of Ω, if the features need it and it is not formed yet.
+// Formed returns the bytes of Ω, if the features need it formed.
 func (f *Features) Formed() float64 {
 	if f.of.Waves != nil {
 		return 0
@@ -176,56 +139,52 @@ func (f *Features) Formed() float64 {
 	return f.of.Formed()
 }
 
-// Seconds estimates the time for the first m frequencies of kernel k, 0 if they are known.
+// Seconds estimates the time for the first m frequencies of kernel k, whether or not they are computed already.
 func (f *Features) Seconds(k spectral.Kernel, eps, m float64) float64 {
-	c, own, _, err := f.find(k, eps)
-	have := 0
-	if c != nil {
-		have = c.Highest + 1
-	}
-	if err != nil || have > 0 && int(m) <= have {
+	period, _, err := f.period(k, eps)
+	if err != nil {
 		return 0
 	}
 	kk := float64(f.of.K)
 	if f.of.Waves == nil {
-		return fourier.Predict(f.of.N, f.of.K, have, int(m)+1, fourier.Tolerance).Seconds / 2
+		return fourier.Predict(f.of.N, f.of.K, 0, int(m)+1, fourier.Tolerance).Seconds / 2
 	}
-	return f.moments.Seconds(f.step(own)*int(m)) + m*kk*(kk/choice.FlopRate+2e-9)
+	return f.moments.Seconds(f.step(period)*int(m)) + m*kk*(kk/choice.FlopRate+2e-9)
 }
 
 // Expansion computes the series of one kernel after another from features. It is working memory, for one goroutine.
 type Expansion struct {
 	Of    *Features
-	known []*fourier.Series // series of the circles used so far
+	known []*fourier.Series // the series used last
 }
 
 // Expand returns the series of k, the number m of its leading frequencies (the others sum to at most eps of its variance), and
 // the features of at least these.
 func (e *Expansion) Expand(k spectral.Kernel, eps float64) (s *fourier.Series, m int, features blas64.General, err error) {
-	circle, windowed, err := e.Of.circle(k, eps)
+	period, windowed, err := e.Of.period(k, eps)
 	if err != nil {
 		return nil, 0, features, err
 	}
-	s = e.on(circle, windowed, k.Bandwidth(eps))
+	s = e.on(period, windowed)
 	switch m, err = s.Expand(k, k.Bandwidth(eps), eps); {
 	case err != nil:
 		return nil, 0, features, err
 	case m <= e.Of.most():
-		return s, m, e.Of.upTo(circle, m), nil
+		return s, m, e.Of.upTo(period, m), nil
 	case e.Of.fixed != nil:
 		return nil, 0, features, spectral.Refused(choice.Because(e.Of.fixed.Beyond, float64(m)/e.Of.fixed.Period))
 	}
 	return nil, 0, features, fmt.Errorf("gppl: %d frequencies for %v", m, k)
 }
 
-// on returns the series of a circle, an existing one if possible.
-func (e *Expansion) on(c *fourier.CircleSums, windowed bool, band float64) *fourier.Series {
+// on returns the series of a period, an existing one if possible.
+func (e *Expansion) on(period float64, windowed bool) *fourier.Series {
 	for _, s := range e.known {
-		if s.Period == c.Period && s.Windowed() == windowed {
+		if s.Period == period && s.Windowed() == windowed {
 			return s
 		}
 	}
-	s := fourier.NewSeries(e.Of.span, c.Period, windowed, band)
+	s := fourier.NewSeries(e.Of.span, period, windowed)
 	if e.known = append(e.known, s); len(e.known) > mostCircles {
 		e.known = e.known[1:]
 	}

@@ -39,25 +39,22 @@ func Seconds(p float64) float64 {
 // Refused returns the error for a kernel that the sums on a fixed circle cannot represent.
 func Refused(why choice.Reason) error { return &choice.Refused{Engine: "spectral", Why: why.String()} }
 
-// Period returns the period of a series of kernel k (fourier.Series) for distances up to span, and whether it needs a window.
-// images requests a sum of images, however long the period, wherever k decays.
+// Period returns the period of sums over data for kernel k: OwnPeriod, rounded so that kernels share periods.
 func Period(span float64, k Kernel, eps float64, images bool) (period float64, windowed bool, err error) {
+	if period, windowed, err = OwnPeriod(span, k, eps, images); err == nil {
+		period = fourier.SharedPeriod(span, k.Reach(eps), period, windowed)
+	}
+	return period, windowed, err
+}
+
+// OwnPeriod returns the period of a series of kernel k (fourier.Series) for distances up to span, and whether it needs a window.
+// images requests a sum of images, however long the period, wherever k decays.
+func OwnPeriod(span float64, k Kernel, eps float64, images bool) (period float64, windowed bool, err error) {
 	period, windowed, ok := fourier.ChoosePeriod(span, k.Reach(eps), k.Bandwidth(eps), images)
 	if !ok {
 		err = fmt.Errorf("gppl: all inputs coincide and %v does not die out", k)
 	}
 	return period, windowed, err
-}
-
-// covers reports whether a period, with or without a window, suits kernel k. A window is only for kernels that need one, and a
-// short lengthscale does not reuse the period of a long one, which would multiply its frequencies.
-func covers(span, period float64, windowed bool, k Kernel, eps float64) bool {
-	if !windowed {
-		r := k.Reach(eps)
-		return r <= period-span && period <= 1.5*(span+1.4*r)
-	}
-	_, must, err := Period(span, k, eps, true)
-	return must && err == nil
 }
 
 // Frequencies estimates the number of frequencies in the series of k, or says why there are too many.
@@ -96,33 +93,28 @@ func (d *Data) Frequencies(k Kernel, eps float64) (m float64, windowed bool, why
 	return Frequencies(d.Span, k, eps, true)
 }
 
-// CircleFor returns a circle that suits k, with its known sums.
-func (d *Data) CircleFor(k Kernel, eps float64) (*fourier.CircleSums, error) {
+// circle returns the circle that suits k, and whether it needs a window.
+func (d *Data) circle(k Kernel, eps float64) (origin, period float64, windowed bool, err error) {
 	if fixed, ok := d.Circle(); ok {
 		_, windowed, why := fixed.Frequencies(d.Span, k, eps)
 		if why.Given() {
-			return nil, Refused(why)
+			return 0, 0, false, Refused(why)
 		}
-		return d.Circles.Begin(func(c *fourier.CircleSums) bool { return c.Windowed == windowed },
-			fourier.CircleSums{Origin: fixed.Origin, Period: fixed.Period, Windowed: windowed}), nil
+		return fixed.Origin, fixed.Period, windowed, nil
 	}
-	period, windowed, err := Period(d.Span, k, eps, true)
-	if err != nil {
-		return nil, err
-	}
-	return d.Circles.Begin(func(c *fourier.CircleSums) bool { return covers(d.Span, c.Period, c.Windowed, k, eps) },
-		fourier.CircleSums{Origin: d.Lo, Period: period, Windowed: windowed}), nil
+	period, windowed, err = Period(d.Span, k, eps, true)
+	return d.Lo, period, windowed, err
 }
 
 // Expand sets b to the features of k, of the given variance, without weights that sum to eps of it, and returns the sums on
 // their circle.
 func (d *Data) Expand(b *fourier.Expansion, k Kernel, variance, eps float64) (*fourier.CircleSums, error) {
-	c, err := d.CircleFor(k, eps)
+	origin, period, windowed, err := d.circle(k, eps)
 	if err != nil {
 		return nil, err
 	}
-	if b.Series == nil || b.Series.Period != c.Period || c.Windowed != b.Series.Windowed() {
-		b.Series = fourier.NewSeries(d.Span, c.Period, c.Windowed, k.Bandwidth(eps))
+	if b.Series == nil || b.Series.Period != period || b.Series.Windowed() != windowed {
+		b.Series = fourier.NewSeries(d.Span, period, windowed)
 	}
 	m, err := b.Series.Expand(k, k.Bandwidth(eps), eps)
 	if err != nil {
@@ -131,10 +123,9 @@ func (d *Data) Expand(b *fourier.Expansion, k Kernel, variance, eps float64) (*f
 	if m > MostFrequencies {
 		return nil, fmt.Errorf("gppl: %d frequencies for %v", m, k)
 	}
-	if m > c.Highest {
-		if c, err = d.Grow(c, m, m+m/8+8); err != nil {
-			return nil, err
-		}
+	c, err := d.On(origin, period, m)
+	if err != nil {
+		return nil, err
 	}
 	b.Choose(m, c.Highest, dense.Tile, eps*variance/float64(2*m+1))
 	return c, nil

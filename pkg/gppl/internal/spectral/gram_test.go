@@ -27,7 +27,7 @@ func TestGram(t *testing.T) {
 			period = 2.1 * span
 		}
 		g := NewGram(k)
-		g.Series = fourier.NewSeries(span, period, windowed, 1)
+		g.Series = fourier.NewSeries(span, period, windowed)
 		m, err := g.Series.Expand(gaussian(1.7), 1, 1e-13)
 		if err != nil {
 			t.Fatal(err)

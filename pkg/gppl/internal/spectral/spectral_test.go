@@ -56,7 +56,7 @@ func newProblem(t *testing.T, weighted bool) *problem {
 			wy.Data[i*c+j] = p.w[i] * p.y.Data[i*c+j]
 		}
 	}
-	p.Series = fourier.NewSeries(20, period, false, 1)
+	p.Series = fourier.NewSeries(20, period, false)
 	m, err := p.Series.Expand(gaussian(1.7), 1, 1e-14)
 	if err != nil {
 		t.Fatal(err)
