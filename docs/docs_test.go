@@ -493,13 +493,14 @@ func repositoryFiles(t *testing.T) (files []string) {
 	return files
 }
 
-// Files of the repository, as pages name them: by name, by path from the root or from a folder above, or by a pattern; and folders.
+// Files of the repository, as pages name them: by name, by path from the root or from a folder above, or by a pattern; and
+// folders.
 var (
 	fileNamed   = regexp.MustCompile("`([\\w./*-]+\\.(?:go|py|sh|js|css|ipynb|j2|tmpl|svg))`")
 	folderNamed = regexp.MustCompile("`((?:pkg|cmd|internal|measure|scripts|notebooks|beam|tools)/[\\w./*-]*)`")
 )
 
-// isThere reports whether a name is that of a file, or of a folder of one.
+// isThere reports whether a file has the name, or lies in a folder of that name.
 func isThere(name string, files []string) bool {
 	parts := strings.Split(strings.Trim(name, "/"), "/")
 	return slices.ContainsFunc(files, func(file string) bool {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// latest is the heading of a version in CHANGELOG.md; the first is that of the latest.
+// latest is the heading of a version in CHANGELOG.md; the first heading is the latest.
 var latest = regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)$`)
 
 // TestReleaseNotes: the notes of a version are its section of CHANGELOG.md, and a version without one is an error.

@@ -26,7 +26,7 @@ import (
 // and found again by an equal one. So a trial that differs in a number is another trial, and results of other trials stay where
 // they are. What Compute does besides is up to you: give a survey of a changed Compute another name, or delete its file.
 type Survey[T, R any] struct {
-	// Name is that of the file, Folder/NAME.jsonl: letters, digits, and -, _ or . between them. The names of the paper's experiments
+	// Name names the file, Folder/NAME.jsonl: letters, digits, and -, _ or . between them. The names of the paper's experiments
 	// are taken.
 	Name string
 	// Compute returns the result of a trial, which JSON can write and read. It is called by several goroutines at once; an error

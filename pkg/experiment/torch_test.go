@@ -156,7 +156,7 @@ func TestRepulsion(t *testing.T) {
 }
 
 // TestPool compares the shortcut with the authors' loop on n×400 matrices, here n×n for a small n, and checks that the span of
-// the first k differs from that of Sphere.
+// the first k differs from Sphere's.
 func TestPool(t *testing.T) {
 	const n, k = 30, 4
 	x := gppl.Scalars(Grid(0, 1, n))

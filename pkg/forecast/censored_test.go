@@ -30,8 +30,8 @@ func endedTruth(mu, sd float64) (mean, zero float64) {
 	return mu*(1-zero) + sd*math.Exp(-0.5*z*z)/math.Sqrt(2*math.Pi), zero
 }
 
-// TestCensoredPercent draws per cent of which several are at 100, seeds 1, 3, 5 and 7: forecasts have the probabilities of 100 and
-// the means of the truth, and quantiles at exactly 100. The same holds after they are saved and read.
+// TestCensoredPercent draws per cent of which several are at 100, seeds 1, 3, 5 and 7: forecasts have the probabilities of 100
+// and the means of the truth, and quantiles at exactly 100. The same holds after they are saved and read.
 func TestCensoredPercent(t *testing.T) {
 	const n, noise = 96, 5
 	level := func(i int) float64 { return 92 + 9*math.Sin(2*math.Pi*float64(i)/12) }
@@ -72,7 +72,7 @@ func TestCensoredPercent(t *testing.T) {
 	}
 }
 
-// TestCensoredNights draws power that is 0 at night, seeds 1, 3, 5 and 7: forecasts of nights are 0, and those of days as good as
+// TestCensoredNights draws power that is 0 at night, seeds 1, 3, 5 and 7: forecasts of nights are 0, and of days as good as
 // the truth.
 func TestCensoredNights(t *testing.T) {
 	const day, n, noise = 12, 12 * 16, 8

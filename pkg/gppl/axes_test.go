@@ -32,8 +32,8 @@ func scattered(t *testing.T, m gppl.Model, n int, seed uint64, sizes ...float64)
 	return gppl.Data{X: points, Y: draw.Y}
 }
 
-// TestAxesAlike: what can be written in two ways has one likelihood and one gradient: a kernel on one axis is that of a series,
-// ARD with one lengthscale the kernel itself, SE with a lengthscale for each axis a product of SE on axes.
+// TestAxesAlike: what can be written in two ways has one likelihood and one gradient: a kernel on one axis is the kernel of a
+// series, ARD with one lengthscale the kernel itself, SE with a lengthscale for each axis a product of SE on axes.
 func TestAxesAlike(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.ARD(gppl.Matern52{Variance: 1}, 2, 30), Noise: 0.1}
 	d := scattered(t, m, 60, 1, 10, 100)
@@ -181,7 +181,7 @@ func TestAxesFit(t *testing.T) {
 	}
 }
 
-// TestAxesDraws: prior draws have the covariance of the kernel, and posterior draws, terms and joint predictions are those of
+// TestAxesDraws: prior draws have the covariance of the kernel, and posterior draws, terms and joint predictions agree with
 // Latent.
 func TestAxesDraws(t *testing.T) {
 	k := gppl.Add(gppl.On(gppl.SE{Variance: 1, Lengthscale: 2}, 0), gppl.On(gppl.Matern32{Variance: 0.5, Lengthscale: 20}, 1))

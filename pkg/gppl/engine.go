@@ -46,8 +46,8 @@ type exactFactor interface {
 	//
 	//	½log|A| − ½Σ_j u_jᵀ∂A u_j,  U = A⁻¹CR,
 	//
-	// that is to ½tr(A⁻¹∂A) − ½⟨UUᵀ, ∂A⟩, in the logs of the kernel's parameters and, last, of σ², for R, c×r. It comes after gram.
-	// It is an error if the answer fails its check.
+	// that is to ½tr(A⁻¹∂A) − ½⟨UUᵀ, ∂A⟩, in the logs of the kernel's parameters and, last, of σ², for R, c×r. It comes after
+	// gram. It is an error if the answer fails its check.
 	gradient(grad []float64, r blas64.General) error
 	// posterior returns the predictor of each column of C. It takes ownership of the factor, which must then not be released.
 	posterior() predictor
@@ -76,11 +76,11 @@ type projectedEngine interface {
 type projectedGram interface {
 	// covariance returns S₀, k×k, row-major, which is not to be changed.
 	covariance() []float64
-	// contract adds ⟨V, ∂S₀/∂log θ_p⟩ to grad[p] for each parameter of the term, for symmetric V (k×k), which it does not change. It
-	// is an error if the answer fails its check.
+	// contract adds ⟨V, ∂S₀/∂log θ_p⟩ to grad[p] for each parameter of the term, for symmetric V (k×k), which it does not
+	// change. It is an error if the answer fails its check.
 	contract(grad, v []float64) error
-	// derivative sets s (k×k) to Ωᵀ(∂K/∂log θ_p)Ω, where p is a parameter of its term, for an S₀ that was computed with derivatives.
-	// After it, only derivative and release may be called.
+	// derivative sets s (k×k) to Ωᵀ(∂K/∂log θ_p)Ω, where p is a parameter of its term, for an S₀ that was computed with
+	// derivatives. After it, only derivative and release may be called.
 	derivative(s []float64, p int)
 	// leftOut bounds βᵀΔS₀β, where ΔS₀ is the part of S₀ that the engine leaves out.
 	leftOut(beta blas64.Vector) float64
@@ -99,7 +99,7 @@ func rounding(v, noise float64) float64 { return 16 * 0x1p-53 * (1 + v/noise) }
 func gramRounding(s, noise float64) float64 { return 2 * 0x1p-53 * (1 + s/noise) }
 
 // phases is the contribution of rounded distances to an error bound, per term: the phase πr/p of a periodic kernel has the
-// relative error of r, and so the absolute one of 2⁻⁵³·πr/p. norm is that of a matrix of such errors, over one of them. 6 is
+// relative error of r, and so the absolute one of 2⁻⁵³·πr/p. norm is the norm of a matrix of such errors, over one of them. 6 is
 // measured: errors add up to 2.4 in the value, and to 4 in the derivative in the period, where they hardly vary from one distance
 // to the next.
 func phases(k Kernel, span, noise, norm float64) float64 {
@@ -121,13 +121,13 @@ type predictor interface {
 	latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error
 	// joint sets the means at x, and cov, a symmetric len(x)×len(x) matrix, to the covariance.
 	joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error
-	// given sets row i of means to κ_iᵀA⁻¹C for functionals of f with the covariances κ with the observations, and subtracts κᵀA⁻¹κ
-	// from cov, which has their prior covariance.
+	// given sets row i of means to κ_iᵀA⁻¹C for functionals of f with the covariances κ with the observations, and subtracts
+	// κᵀA⁻¹κ from cov, which has their prior covariance.
 	given(ctx context.Context, means blas64.General, cov *dense.Lower, of functionals) error
 }
 
-// A functional is a linear function of f, by its covariances: f(x), a term of it, a derivative. functionals returns those of f at
-// the inputs of with the functionals from … to−1, of.Len() by to−from, which the caller may change.
+// A functional is a linear function of f, by its covariances: f(x), a term of it, a derivative. functionals returns the values
+// of f at the inputs of with the functionals from … to−1, of.Len() by to−from, which the caller may change.
 type functionals func(of Inputs, from, to int) blas64.General
 
 // farError is the error of a predictor at the first input where it has no answer. Variances at such inputs are NaN; the other

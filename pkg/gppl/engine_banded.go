@@ -90,7 +90,7 @@ func (b *band) distances(tile blas64.General, row, col int) {
 // points returns n inputs from the given one on.
 func (b *band) points(from, n int) Inputs { return Scalars(b.line.T[from : from+n]) }
 
-// contract adds Σ w·∂k over the band to the gradients of the lanes, which have the given number of parameters, those of k first.
+// contract adds Σ w·∂k over the band to the gradients of the lanes, which have the given number of parameters, k's first.
 // weigh sets the weights w of a tile, and may add to the gradient of its lane.
 func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col int, tile, w blas64.General)) {
 	m, own := &b.gram, len(k.Params())

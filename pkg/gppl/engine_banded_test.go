@@ -71,7 +71,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 			}
 			// What the two promise for derivatives of about one nat per observation.
 			u := bandedRounding(variance(c.k), c.noise) + rounding(variance(c.k), c.noise)
-			limit := 4 * u * max(float64(n), norm(want)) // 4: that of a period is larger
+			limit := 4 * u * max(float64(n), norm(want)) // 4: a period's gradient is larger
 			t.Logf("value %.9g, dense %.9g; gradient %.6g, dense %.6g; off by %.2g, %.2g allowed", v, w, got, want, off, limit)
 			if !(off <= limit) {
 				t.Errorf("the gradient is off by %.2g, %.2g allowed", off, limit)
@@ -164,7 +164,7 @@ func (e faultyBanded) factor(m *compiled) (exactFactor, error) {
 	return faultyBandedFactor{f.(*bandedFactor), e}, nil
 }
 
-// gradient is that of a bandedFactor, with the faults.
+// gradient is a bandedFactor's, with the faults.
 func (f faultyBandedFactor) gradient(grad []float64, r blas64.General) error {
 	f.invert(r)
 	f.band.gram.EachTile(f.faults.inverse)
@@ -267,7 +267,7 @@ func TestBandedCheck(t *testing.T) {
 	}
 }
 
-// TestBandedPosterior compares predictions with those of the dense engine: regular, irregular, repeated and clustered
+// TestBandedPosterior compares predictions with the dense engine's: regular, irregular, repeated and clustered
 // inputs with gaps, from within one reach to hundreds, in and out of order, few and many new inputs, a mean, known
 // errors, and variances of the noise from 1e-6 of the signal's to ten times it.
 func TestBandedPosterior(t *testing.T) {

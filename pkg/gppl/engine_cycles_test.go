@@ -25,7 +25,7 @@ func openHours(tb testing.TB, days int, skipped ...int) Data {
 	return testkit.Must(NewData(Scalars(x), y))(tb)
 }
 
-// TestCyclesEngine compares values, gradients and predictions of open hours with those of dense algebra.
+// TestCyclesEngine compares values, gradients and predictions of open hours with dense algebra.
 func TestCyclesEngine(t *testing.T) {
 	m := Model{Kernel: Add(Laplace{0.5, 9}, LocPer{0.8, 30, 1, 0.7}, White{0.02}), Noise: 0.1, Mean: Linear{}}
 	for what, d := range map[string]Data{"all": openHours(t, 30), "holidays": openHours(t, 30, 55, 56, 57, 200, 328, 329)} {

@@ -25,7 +25,7 @@ import (
 // cost, which users do not, so they are within the package; what users see is
 // in engine_test.go.
 
-// TestEngines: Engines are those of the losses of a time series, no more and no fewer.
+// TestEngines: Engines lists the engines of the losses of a time series, no more and no fewer.
 func TestEngines(t *testing.T) {
 	d := benchData(t, 30)
 	p, err := NewProjection(t.Context(), Sphere{}, d.X, 5, 1)
@@ -191,7 +191,7 @@ func against(t fataler, got, dense Loss, theta []float64, terms int) (m mistake,
 	return m, nil
 }
 
-// conditionOf returns that of ΩᵀΩ.
+// conditionOf returns the condition of ΩᵀΩ.
 func conditionOf(p *Projection) float64 {
 	var s mat.SymDense
 	s.SymOuterK(1, p.formed(context.Background()).T())

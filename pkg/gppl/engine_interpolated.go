@@ -150,7 +150,7 @@ func (g *interpolatedGram) release() {
 	g.engine.grams.Put(g)
 }
 
-// derivative in the log of the variance is S₀, in that of the lengthscale the
+// derivative in the log of the variance is S₀, in the log of the lengthscale the
 // slope of the interpolation.
 func (g *interpolatedGram) derivative(s []float64, p int) {
 	weights := &g.Weight

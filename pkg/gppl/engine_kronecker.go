@@ -46,7 +46,7 @@ type kroneckerExact struct {
 // gridAxes are some of the axes, with the points of the grid on them.
 type gridAxes struct {
 	axes   []int
-	at     Inputs // n_g points of all axes, those of the others being whatever they are
+	at     Inputs // n_g points of all axes; the coordinates on the other axes may be anything
 	number []int  // index of the point at which each observation is
 }
 
@@ -92,7 +92,7 @@ func separate(dst []piece, k Kernel, axes, params []int) []piece {
 	return append(dst, piece{k, axes, params})
 }
 
-// piecesOf are those of the whole kernel at one θ, if it is one product and no sum, white noise apart.
+// piecesOf returns the pieces of the whole kernel at one θ, if it is one product and no sum, white noise apart.
 func piecesOf(s *split, d int) ([]piece, bool) {
 	if len(s.signal) != 1 {
 		return nil, false

@@ -109,7 +109,7 @@ func (e *spectralExact) predict(c *compiled, noise float64) choice.Estimate {
 	return f
 }
 
-// features predicts how many features have weight, of those of m frequencies, and how many samples of the kernel its transform
+// features predicts how many features of m frequencies have weight, and how many samples of the kernel its transform
 // takes. The wider of the spectra of kernel and window decides, not their sum, by which m is chosen; a kernel with a rhythm has
 // weight near its harmonics alone.
 func (e *spectralExact) features(c *compiled, eps, m float64, windowed bool) (p, samples float64) {

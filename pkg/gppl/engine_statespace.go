@@ -35,7 +35,7 @@ func newStateSpaceExact(l *observed.Line) *stateSpaceExact {
 		scratches: new(parallel.Pool[stateSpace])}
 }
 
-// within sets the tolerance to that of a loss, in nats per observation. A posterior leaves out observations by differences and
+// within sets the tolerance to a loss's, in nats per observation. A posterior leaves out observations by differences and
 // needs 1e-4 of that, for a few more harmonics.
 func (e *stateSpaceExact) within(o options) *stateSpaceExact {
 	if e.tolerance = o.tolerance; o.posterior {

@@ -134,7 +134,7 @@ func (e *toeplitzExact) atPlaces(a blas64.General) blas64.General {
 // rowsPerSparse is up to how many rows for each sparse column these take less time than columns that are full.
 const rowsPerSparse = 256
 
-// setColumns sets the columns to solve for: those of C, or those that they are sums of where these are sparse.
+// setColumns sets the columns to solve for: C's, or where C is sparse the columns that its are sums of.
 func (e *toeplitzExact) setColumns() {
 	sparse, c := e.line.Sparse, e.columns.Rows
 	if sparse == nil || e.grid.N > rowsPerSparse*(sparse.Columns.Cols-sparse.Dense) {

@@ -177,7 +177,7 @@ func (l *Exact) OnlyEngine(name string) *Exact {
 
 // WithObservations returns the likelihood of other observations y, with other known errors (nil for none), at the same inputs
 // under the same model. It shares working memory and what was computed from the inputs, as an iteration of reweighted Gaussian
-// models needs it (package observe). Errors are those of NewData and Data.WithErrors; it panics if lengths differ.
+// models needs it (package observe). Errors are as in NewData and Data.WithErrors; it panics if lengths differ.
 func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 	if len(y) != l.n || errors != nil && len(errors) != l.n {
 		panic(fmt.Sprintf("gppl: WithObservations: %d observations and %d errors, want %d", len(y), len(errors), l.n))

@@ -11,7 +11,7 @@ import (
 
 // Fit compares gradients with differences of the loss's value, which another route computes: at every start, where the
 // gradient is large, and at the end of training, to confirm the optimum. A start takes two values. The end takes no values
-// beyond those of the standard errors, or two without them. Only a disagreement takes more.
+// beyond the standard errors' own, or two without them. Only a disagreement takes more.
 
 const (
 	// gradientFault is the relative error of one derivative that the check at a start must detect.

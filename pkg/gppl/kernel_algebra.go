@@ -224,7 +224,7 @@ func (k Product) Slope(dst, r []float64) {
 }
 
 // What engines may know of sums and products, from what they may know of the
-// parts. (Scale and Markov form are those of a term: a sum is split into terms,
+// parts. (Scale and Markov form belong to a term: a sum is split into terms,
 // and a product has neither.)
 
 // Reach returns the longest of the terms' reaches.
@@ -278,7 +278,7 @@ func (k Sum) Steepness(span float64) float64 {
 	return s / all
 }
 
-// Steepness is the sum of those of the factors; where one has died out, no other
+// Steepness adds the steepness of the factors; where one has died out, no other
 // is steep.
 func (k Product) Steepness(span float64) float64 {
 	span = min(span, reach(k, 0.01))

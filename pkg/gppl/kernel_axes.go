@@ -31,7 +31,7 @@ type Axes struct {
 //
 //	Mul(On(SE{…}, 0, 1), On(Matern32{…}, 2))
 //
-// is of space and time; where the inputs are a grid of the two, EngineKronecker takes it. The parameters are those of k. The
+// is of space and time; where the inputs are a grid of the two, EngineKronecker takes it. It has the parameters of k. The
 // losses check the axes. On panics if k is nil, or if axes are none, negative or repeated.
 func On(k Kernel, axes ...int) Axes {
 	if k == nil {
@@ -65,7 +65,7 @@ func (k Axes) String() string {
 	return fmt.Sprintf("On(%v, %s)", k.kernel, strings.Trim(strings.ReplaceAll(fmt.Sprint(k.axes), " ", ", "), "[]"))
 }
 
-// Cov, Contract and Slope are those of a bound, the variance: points at any distance may have all of these axes in common.
+// Cov, Contract and Slope describe a bound, the variance: points at any distance may have all of these axes in common.
 
 func (k Axes) Cov(dst, r []float64)          { constant(dst[:len(r)], variance(k.kernel)) }
 func (k Axes) Contract(grad, w, _ []float64) { contractVariance(grad, k.kernel, sumOf(w)) }

@@ -25,7 +25,7 @@ var (
 //
 // k is not stationary. The exact likelihood, PL, VFE and posteriors take it by the dense engine, the exact likelihood by the
 // banded one too if both parts decay to zero; sums and the other engines, which work on distances alone, refuse it. On puts it on
-// one of several axes. Cov, Contract and Slope, which know only distances, are those of k₁ + k₂, an upper bound on the variances
+// one of several axes. Cov, Contract and Slope, which know only distances, describe k₁ + k₂, an upper bound on the variances
 // of k. The parts have no white noise of their own (Model.Check).
 type ChangePoint struct {
 	Before, After Kernel

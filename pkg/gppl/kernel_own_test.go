@@ -75,10 +75,10 @@ func (k Ringing) String() string {
 	return fmt.Sprintf("Ringing(memory=%.4g, power=%.4g)", k.Lengthscale, k.Variance)
 }
 
-// Reach is that of the envelope.
+// Reach is the envelope's.
 func (k Ringing) Reach(eps float64) float64 { return k.Lengthscale * math.Sqrt(-2*math.Log(eps)) }
 
-// Bandwidth is that of the envelope about the frequency of the oscillation.
+// Bandwidth is the envelope's, about the frequency of the oscillation.
 func (k Ringing) Bandwidth(eps float64) float64 {
 	return math.Sqrt(-2*math.Log(eps))/(2*math.Pi*k.Lengthscale) + cycles/k.Lengthscale
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// Posterior is the Gaussian process given the data. Latent mean and variance are those of the function f, including the mean
-// function and the uncertainty of its coefficients. Noisy mean and variance are those of a new observation y = f(x) + ε, whose
+// Posterior is the Gaussian process given the data. Latent mean and variance describe the function f, including the mean
+// function and the uncertainty of its coefficients. Noisy mean and variance describe a new observation y = f(x) + ε, whose
 // variance is larger by σ². A Posterior is safe for concurrent use, and its answers do not depend on earlier calls.
 type Posterior struct {
 	model     Model

@@ -54,7 +54,7 @@ func drawnPosteriors(t *testing.T, f func(name string, p *Posterior, d Data)) {
 }
 
 // TestPosteriorDraws: draws by correcting a prior draw have the mean, the covariance and the tails of the posterior, by every
-// engine, in the data and beyond, and are those of one processor. GPPL_LONG=1 takes 100 000 draws for each.
+// engine, in the data and beyond, and are the same on one processor. GPPL_LONG=1 takes 100 000 draws for each.
 func TestPosteriorDraws(t *testing.T) {
 	count := testkit.Size(300, 3000, 100000)
 	taken := map[string]int{}

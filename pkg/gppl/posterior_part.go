@@ -25,7 +25,7 @@ func (p *Posterior) Term(j int) (*Posterior, error) { return p.Part([]int{j}, ni
 
 // Part returns the posterior of a sum of terms of the kernel, in the order of Sum.Terms, and of columns of the mean, in the
 // order of Mean.Columns: Σ_j f_j(x) + Σ_c h_c(x)β_c. A kernel that is no Sum is one term. Latent, Joint, Sample and Gradient of
-// it work as those of p and cost O(n) to O(n²) for each input, depending on the engine; Update and OneStep refuse. It is an
+// it work as p's own and cost O(n) to O(n²) for each input, depending on the engine; Update and OneStep refuse. It is an
 // error for a posterior of channels or exposures, and for one of sums over the data. It panics if there is no such term or
 // column, or if both lists are empty.
 func (p *Posterior) Part(terms, columns []int) (*Posterior, error) {
@@ -185,7 +185,7 @@ func (p *Posterior) Mean(ctx context.Context, x Inputs) (mean []float64, err err
 // Joint returns the posterior mean and covariance of f at the inputs x, jointly, by every engine to the digits of Latent: its
 // diagonal has the variances of Latent, white noise of the kernel included. It takes memory for len(x)² numbers, a MemoryError if
 // that is more than WithMemory allows, and as much time as Latent for each input, with O(len(x)²·n) for the products in an engine
-// that keeps all observations. Errors are those of Latent, and that p is of channels or exposures.
+// that keeps all observations. It returns the errors of Latent, and one if p is of channels or exposures.
 func (p *Posterior) Joint(ctx context.Context, x Inputs) (mean []float64, cov *mat.SymDense, err error) {
 	if err := p.checkPlain("Posterior.Joint"); err != nil {
 		return nil, nil, err
@@ -220,9 +220,9 @@ func (p *Posterior) Joint(ctx context.Context, x Inputs) (mean []float64, cov *m
 //
 //	∂mean = ∂κᵀA⁻¹(y − Hβ̂) + ∂hᵀβ̂,  ∂variance = ∂k(x, x) − 2κᵀA⁻¹∂κ + 2rᵀM⁻¹∂r,  r = h − HᵀA⁻¹κ.
 //
-// Where f has no derivative, as that of a Laplace at an observation, they are the means of those on either side. Derivatives of
-// the basis of the mean are differences, to some 1e-9 of themselves. It takes as much as a joint prediction of 1 + d values for
-// each input. Errors are those of Joint.
+// Where f has no derivative, as with a Laplace at an observation, they are the means of the derivatives on either side.
+// Derivatives of the basis of the mean are differences, to some 1e-9 of themselves. It takes as much as a joint prediction of 1
+// + d values for each input. Errors are as in Joint.
 func (p *Posterior) Gradient(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	if err := p.checkPlain("Posterior.Gradient"); err != nil {
 		return nil, nil, err

@@ -50,8 +50,8 @@ func updateCase(number int) (m Model, d Data) {
 	return m, d
 }
 
-// TestUpdate: a posterior that took the last observations one by one, or together, is that of all of them, within and beyond the
-// data, jointly too; the one before stays what it was.
+// TestUpdate: a posterior that took the last observations one by one, or together, agrees with a posterior of all of them,
+// within and beyond the data, jointly too; the one before stays what it was.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	const within = 1e-8 // standard deviations of y

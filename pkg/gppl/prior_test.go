@@ -259,7 +259,7 @@ func TestTied(t *testing.T) {
 	if math.Abs(value-r.Value) > 1e-8*math.Abs(value) {
 		t.Errorf("the exact loss at the result is %v, the result's %v", value, r.Value)
 	}
-	if text := r.String(); !strings.Contains(text, "(that of SE.lengthscale)") {
+	if text := r.String(); !strings.Contains(text, "(tied to SE.lengthscale)") {
 		t.Errorf("%s does not tell of the tie", text)
 	}
 	var again store.Result

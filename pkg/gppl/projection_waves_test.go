@@ -42,7 +42,7 @@ func waveInputs(kind string, n int, rnd *rand.Rand) Inputs {
 	return Scalars(x)
 }
 
-// TestWavesAgainstOmega compares the projected likelihood by moments with that of
+// TestWavesAgainstOmega compares the projected likelihood by moments with the likelihood of
 // the same Ω as a matrix, by the same engine and densely: values within what both
 // promise, gradients and information within the tolerance.
 func TestWavesAgainstOmega(t *testing.T) {

@@ -99,7 +99,7 @@ func (p FittedParam) said() string {
 		s += " (negligible beside the known errors)"
 	}
 	if p.TiedTo != "" {
-		s += fmt.Sprintf(" (that of %s)", p.TiedTo)
+		s += fmt.Sprintf(" (tied to %s)", p.TiedTo)
 	} else if p.Param.IsFixed() {
 		s += " (fixed)"
 	}

@@ -385,7 +385,7 @@ func TestSumsIntercept(t *testing.T) {
 	}
 }
 
-// TestSumsWithoutBlock takes a block away: value and estimate are those of the data that
+// TestSumsWithoutBlock takes a block away: value and estimate agree with the data that
 // were never added.
 func TestSumsWithoutBlock(t *testing.T) {
 	x, y, _ := testsums.Series(15, 600)

@@ -19,7 +19,7 @@ func E1Protocols(all []experiment.Outcome) *viz.Table {
 		Columns: []viz.Column{{Name: "protocol"}, {Name: "method"}, {Name: "above the optimum", Unit: "nats", Format: viz.Digits(3)},
 			{Name: "noise variance", Format: viz.Digits(3)},
 			{Name: "evaluations", Format: viz.Fixed(0)}, {Name: "time", Unit: "s", Format: viz.Digits(2)}, {Name: "worse than untrained"}},
-		Notes: smokeNote([]string{"The optimum is that of the exact NLL of each draw; the true noise variance is 0.1. The paper " +
+		Notes: smokeNote([]string{"The optimum is the lowest exact NLL of each draw; the true noise variance is 0.1. The paper " +
 			"protocol uses dense arithmetic, ours the cheapest engine.", directions(20, all[0].Trial.Source.N), machines(all)}),
 	}
 	for _, o := range []struct{ name, method string }{{"paper, BFGS", "BFGS"}, {"paper, Adam", "Adam"},

@@ -254,7 +254,7 @@ func TestEEG(t *testing.T) {
 	}
 }
 
-// TestSunspotsStored: notebook 02 shows the stored results on the paper's series, which are those of the paper's Table 2.
+// TestSunspotsStored: notebook 02 shows the stored results on the paper's series, as the paper's Table 2 has them.
 func TestSunspotsStored(t *testing.T) {
 	const results = "../../../notebooks/results"
 	f, err := SunspotsDraws(results)

@@ -17,7 +17,7 @@ func SunspotsWhittle(all []experiment.Outcome) *viz.Table {
 			{Name: "from random starts", Unit: "nats", Format: viz.Digits(3)}, {Name: "within 5 nats"},
 			{Name: "at the lowest loss", Unit: "nats", Format: viz.Digits(3)},
 			{Name: "evaluations", Format: viz.Fixed(0)}, {Name: "time", Unit: "s", Format: viz.Digits(2)}},
-		Notes: smokeNote([]string{"All by L-BFGS. The lowest known exact NLL is that of all stored trainings with the kernel. PL: " +
+		Notes: smokeNote([]string{"All by L-BFGS. The lowest known exact NLL is over all stored trainings with the kernel. PL: " +
 			"over draws of the projections from the paper's start; its share within 5 nats is of these. Whittle: over random starts, " +
 			"log-uniform in a wide box. At the lowest loss: where that one of the random starts ends which a user would keep. " +
 			"Evaluations and time from the paper's start; Whittle's times are of a busy machine, and some three times the processor's.",

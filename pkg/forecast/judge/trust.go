@@ -23,8 +23,8 @@ type Trust struct {
 	Separate float64 `json:"separate_tests"`
 	// Known is the number of observations before the first origin.
 	Known int `json:"known_at_first_origin"`
-	// Against names the yardstick, the best of the naive forecasts over the same origins, as in "the error was half that of …".
-	// Season is its season in observations; 0 if it has none.
+	// Against names the yardstick, the best of the naive forecasts over the same origins, as in "the error was half as large as
+	// with …". Season is its season in observations; 0 if it has none.
 	Against string `json:"against"`
 	Season  int    `json:"season"`
 	// Coverage is the share of the N observations within the 95 % bands, before these are widened.
@@ -38,8 +38,8 @@ type Trust struct {
 	Late     float64 `json:"late"`   // Spread over the last third of the horizon
 	// Widened is the coverage of the bands that Calibrate widens.
 	Widened float64 `json:"coverage_95_widened"`
-	// Widen is the factor, at least 1, by which the standard deviations of a forecast must be multiplied to agree with the errors of
-	// the past. Narrow is the number of origins whose widened 95 % bands held less than 70 % of the observations.
+	// Widen is the factor, at least 1, by which the standard deviations of a forecast must be multiplied to agree with the
+	// errors of the past. Narrow is the number of origins whose widened 95 % bands held less than 70 % of the observations.
 	Widen  float64 `json:"widen"`
 	Narrow int     `json:"origins_too_narrow"`
 	// Effort names the effort of the search at the origins, if it was narrower than the search of the fit. Unlearnt is the number

@@ -44,7 +44,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	if f.Counts != nil {
 		caption = "The line is the expected count. 95 of 100 new counts are expected within the band, whose ends are whole numbers."
 		if events(s) {
-			caption = "The line is the probability of 1. The band is that of a new value, which is 0 or 1."
+			caption = "The line is the probability of 1. The band is for a new value, which is 0 or 1."
 		}
 	}
 	if first > 0 {
@@ -613,16 +613,16 @@ func addSteps(t *viz.Table, f *forecast.Forecast, most int, row func(i int) []an
 // band says what the 95 % band of a forecast includes.
 func band(a *forecast.Analysis) string {
 	if a.Series.Relative && a.Series.Student == nil {
-		return fmt.Sprintf("The band is that of a new observation with the median of the relative errors. "+
+		return fmt.Sprintf("The band is for a new observation with the median of the relative errors. "+
 			"The learnt noise is %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
 	}
 	if a.Series.Student != nil {
-		return "The band is that of a new observation, which may be far off: its noise is " + a.Likelihood() + "."
+		return "The band is for a new observation, which may be far off: its noise is " + a.Likelihood() + "."
 	}
 	if a.Series.Errors != nil {
-		return "The band is that of a new observation, noise and the median of the known errors included."
+		return "The band is for a new observation, noise and the median of the known errors included."
 	}
-	return "The band is that of a new observation, noise included."
+	return "The band is for a new observation, noise included."
 }
 
 // warnings returns the warnings of training and of the posterior.

@@ -1,6 +1,6 @@
 package search
 
-// candidates returns the candidates of a search: the named kernels, or those of the automatic search.
+// candidates returns the candidates of a search: the named kernels, or the automatic search's.
 func (o Options) candidates() (all []candidate) {
 	if len(o.Kernels) == 0 {
 		return candidates

@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestApproximated compares the latest observations of a long series of counts, as Gaussian ones, with those of a series of these
-// alone.
+// TestApproximated compares the latest observations of a long series of counts, as Gaussian ones, with the counts of a series
+// of these alone.
 func TestApproximated(t *testing.T) {
 	const n, k = 60, 40
 	x, y, _ := testdraws.Counts(rand.New(rand.NewPCG(10, 10)), "poisson", n)

@@ -19,7 +19,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestTwoWeeks: structures of ten minutes and of quarters of an hour are compared on two weeks, in the tests of the past too, unless many of these are missing.
+// TestTwoWeeks: structures of ten minutes and of quarters of an hour are compared on two weeks, in the tests of the past too,
+// unless many of these are missing.
 func TestTwoWeeks(t *testing.T) {
 	series := func(step time.Duration, n, gap int) *series.Series {
 		var at []time.Time
@@ -103,7 +104,7 @@ func TestPlanOfNamedKernels(t *testing.T) {
 	}
 }
 
-// Each holiday adds to the predicted time: to that of chicago's ridership, with 28 of them, a factor of six.
+// Each holiday adds to the predicted time: with 28 of them, chicago's ridership takes six times as long.
 func TestPlanOfHolidays(t *testing.T) {
 	s := longSeries(t, 3000, 0)
 	o := Options{NoSeason: true} // x are no dates on which holidays could be taken off

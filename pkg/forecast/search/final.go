@@ -233,7 +233,7 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 	if t.Error != "" || slices.ContainsFunc(TermsOf(t.model.Kernel), func(k gppl.Kernel) bool { return hasSeason(k, s) }) {
 		return q, false
 	}
-	// At most two seasons are tried, so an evaluation with two harmonics may take longer than those of other candidates.
+	// At most two seasons are tried, so an evaluation with two harmonics may take longer than with other candidates.
 	const longer = 3 // as long
 	v, m := p.scales[t.scale], t.model
 	q = t.with((stationary{}).seasonal(s))

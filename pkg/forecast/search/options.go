@@ -70,7 +70,7 @@ type progress struct {
 	began time.Time
 
 	mu sync.Mutex // guards the fields below
-	// index counts hundredths of the work that are done, of count = 100 (both 0 before upTo); evaluations are those of all
+	// index counts hundredths of the work that are done, of count = 100 (both 0 before upTo); evaluations counts those of all
 	// candidates
 	index, count, evaluations int
 	done, end, each           float64 // see upTo

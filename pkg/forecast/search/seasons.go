@@ -20,12 +20,12 @@ const (
 	// faintOdds is the advantage in nats of models without a faint season of the calendar. Most daily series have a week, but one
 	// of ten series of 24 days of noise also has one by its evidence.
 	faintOdds = 2
-	// mostShown is the largest number of seasons that a series may show beside those of the calendar.
+	// mostShown is the largest number of seasons that a series may show beside the calendar's.
 	mostShown = 2
 )
 
-// seasonsOf returns the seasons that a search tries: the given ones, or otherwise those of the calendar followed by those that
-// the series shows. A season that is clearer than those of the calendar comes first.
+// seasonsOf returns the seasons that a search tries: the given ones, or otherwise the calendar's followed by what the
+// series shows. A season that is clearer than the calendar's comes first.
 func seasonsOf(ctx context.Context, s *series.Series, o Options) (all []season, err error) {
 	if o.NoSeason {
 		return nil, nil

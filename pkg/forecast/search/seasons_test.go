@@ -69,8 +69,8 @@ func TestRoughSeasons(t *testing.T) {
 	}
 }
 
-// TestRoughSeasonsLearnt: a rough season that is found or given is in the best model, at the noise of the draws, 0.2 of the season.
-// Training that starts from a smooth shape puts one of the 30 into the noise.
+// TestRoughSeasonsLearnt: a rough season that is found or given is in the best model, at the noise of the draws, 0.2 of the
+// season. Training that starts from a smooth shape puts one of the 30 into the noise.
 func TestRoughSeasonsLearnt(t *testing.T) {
 	for seed := range uint64(30) {
 		s := evenSeries(t, series.Axis{Name: "t"}, 0, 1, rough(100+seed, 6*24, 24, 0))
@@ -83,7 +83,7 @@ func TestRoughSeasonsLearnt(t *testing.T) {
 	}
 }
 
-// TestShownBesideTheCalendar: a season that the series shows joins those of the calendar, the clearer one first; the calendar's own
+// TestShownBesideTheCalendar: a season that the series shows joins the calendar's, the clearer one first; the calendar's own
 // is not taken for another.
 func TestShownBesideTheCalendar(t *testing.T) {
 	days := series.Axis{Name: "day", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -133,8 +133,8 @@ func TestOpeningHours(t *testing.T) {
 	}
 }
 
-// TestSeasonOfParts: shifts of 12.5 hours repeat after 25, of which they are a half; two seasons of which one is about a multiple of
-// the other are found apart; and a long wave is found in the whole series.
+// TestSeasonOfParts: shifts of 12.5 hours repeat after 25, of which they are a half; two seasons of which one is about a
+// multiple of the other are found apart; and a long wave is found in the whole series.
 func TestSeasonOfParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 65))
 	draw := func(n int, f func(x float64) float64) []float64 {

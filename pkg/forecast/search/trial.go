@@ -276,9 +276,9 @@ func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
 	return p.progress.settings(t.Name(), "training", s)
 }
 
-// information approximates the information of n observations at theta, in the log of all parameters, plus that of their priors.
-// Earlier training on other observations gave it for the parameters with priors; it is scaled to n, and 0 for other parameters.
-// It is nil before any training.
+// information approximates the information of n observations at theta, in the log of all parameters, plus the information of
+// their priors. Earlier training on other observations gave it for the parameters with priors; it is scaled to n, and 0 for
+// other parameters. It is nil before any training.
 func (t *trial) information(priors beliefs, theta []float64, n int) *mat.SymDense {
 	free := priors.places()
 	if t.curvature == nil || len(free) == 0 || t.curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestParseEvents: both ends are included, of days, months, times and numbers; those of one name are one; months have shares.
+// TestParseEvents: both ends are included, of days, months, times and numbers; events of one name are one; months have shares.
 func TestParseEvents(t *testing.T) {
 	const n = 200
 	daily, x := make([]float64, n), make([]float64, n)

@@ -17,9 +17,9 @@ type Known struct {
 	// Models use (value − Centre)/Scale, with the mean and the standard deviation of the values at the observations.
 	Centre []float64 `json:"centre"`
 	Scale  []float64 `json:"scale"`
-	// Groups lists the regressors that models have, by index: those of a group are equal at the observations and share one
-	// coefficient. A regressor in no group depends linearly on others there, whose coefficients include its effect. nil means
-	// that each has a coefficient of its own.
+	// Groups lists the regressors that models have, by index: the regressors of a group are equal at the observations and share
+	// one coefficient. A regressor in no group depends linearly on others there, whose coefficients include its effect. nil
+	// means that each has a coefficient of its own.
 	Groups [][]int `json:"groups,omitempty"`
 }
 

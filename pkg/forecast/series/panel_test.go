@@ -85,7 +85,7 @@ func TestReadPanel(t *testing.T) {
 	}
 }
 
-// TestTwoKeysAtOnce: a file of several stations and elements, like those of GHCN for a year, is refused with all columns that
+// TestTwoKeysAtOnce: a file of several stations and elements, as GHCN's for a year, is refused with all columns that
 // tell its series apart, though no column of numbers is named.
 func TestTwoKeysAtOnce(t *testing.T) {
 	var rows []string

@@ -18,15 +18,15 @@ import (
 
 // Settings configures Fit. The zero value is recommended.
 type Settings struct {
-	// Fit configures each training. Its NoStandardErrors applies to the result; GradientTolerance 0 means 1e-3 for projections and,
-	// for the likelihood, the rule of gppl.Settings. Starts is the number of random starts that are tried if doubts remain; 0 means
-	// 6, or none after a search of all data that ended at an optimum.
+	// Fit configures each training. Its NoStandardErrors applies to the result; GradientTolerance 0 means 1e-3 for projections
+	// and, for the likelihood, the rule of gppl.Settings. Starts is the number of random starts that are tried if doubts
+	// remain; 0 means 6, or none after a search of all data that ended at an optimum.
 	Fit gppl.Settings
 	// KeepStart trains from the values of the model, without a search. Otherwise these values do not matter, and periods with the
 	// default transform stay between twice the mean spacing of x and its range. At irregular x they may be shorter, down to
 	// Search.Shortest, if a periodogram of the irregular times shows one that is.
 	KeepStart bool
-	// Priors, unless nil, are those of parameters, in natural units: the search and each training then look for the
+	// Priors, unless nil, are priors of parameters, in natural units: the search and each training then look for the
 	// maximum of the posterior (gppl.NewMAP), and Result.Value is the loss less the log prior density.
 	Priors []gppl.ParamPrior
 	// Projected uses projections even where the exact likelihood costs less, as long as fewer than n of them suffice.
@@ -49,8 +49,8 @@ type Step struct {
 	Gain      float64   // nats by which training improved on the end of the step before
 	Needed    int       // columns that the trained model's spectrum needs; 0 if no number suffices
 	StdErrLog []float64 // of log θ, NaN for fixed parameters, +Inf for those that are not identified; nil if not known
-	// Kept is the share of the information about each parameter that the projections keep; nil if not known. The information of the
-	// data comes from Whittle's approximation, which is correct to within about 10 %.
+	// Kept is the share of the information about each parameter that the projections keep; nil if not known. The information of
+	// the data comes from Whittle's approximation, which is correct to within about 10 %.
 	Kept        []float64
 	Evaluations int
 	Seconds     float64 // set-up included

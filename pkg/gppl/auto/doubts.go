@@ -114,7 +114,7 @@ func (a *fitting) doubts() []string {
 	r := a.result.Result
 	if k := r.Model.Kernel; !white(k) {
 		if signal, noise := variance(k), r.Model.Noise+capability.Nugget(k); signal < 1e-3*noise {
-			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
+			doubt("no signal was found: its variance is %.2g, the noise's %.2g", signal, noise)
 		}
 	}
 	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), gppl.Param.IsFixed) &&

@@ -30,8 +30,8 @@ type Search struct {
 	Evaluations  int       // total number of evaluations
 }
 
-// noiseRatios are the noise variances of starts, relative to the kernel's variance within the range of x; moveRatios are those of
-// changes of a point, relative to its own.
+// noiseRatios are the noise variances of starts, relative to the kernel's variance within the range of x; moveRatios are the
+// same for changes of a point, relative to its own.
 var (
 	noiseRatios = []float64{1e-4, 3e-3, 0.03, 0.2, 1}
 	moveRatios  = []float64{0.1, 1}
@@ -89,7 +89,7 @@ type searcher struct {
 	anew     func() (gppl.Loss, error) // the loss without what it keeps of earlier evaluations
 	priors   []gppl.ParamPrior         // by the names of the parameters
 	scales   scales
-	ratios   []float64   // of each parameter: the extent of x along its axes, over that of all (axisRatios); nil: 1
+	ratios   []float64   // of each parameter: the extent of x along its axes, over the extent of all (axisRatios); nil: 1
 	inputs   gppl.Inputs // some of the data's
 	power    float64     // mean of y²
 	linear   []int       // indices of the parameters that a common factor of all variances goes to; nil if there is none
@@ -108,8 +108,8 @@ type point struct {
 
 // comparer compares starts, each at the best common factor of all variances if that is free. It is safe for concurrent use.
 type comparer interface {
-	// NLL sets nll to the value of m with each of the noise variances, and factors to the common factors of all variances at which
-	// it has that value: 1 if free is false.
+	// NLL sets nll to the value of m with each of the noise variances, and factors to the common factors of all variances at
+	// which it has that value: 1 if free is false.
 	NLL(ctx context.Context, nll, factors []float64, m gppl.Model, noises []float64, free bool) error
 	Evaluations() int
 }

@@ -16,14 +16,14 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// StartFrom returns m with start values for training taken from the data. The values in m do not matter, except those of Fixed
+// StartFrom returns m with start values for training taken from the data. The values in m do not matter, except for Fixed
 // parameters, which are kept. For a time series
 //
 //   - the noise variance comes from the distances between observations and the line
 //     through their neighbours (Gasser, Sroka and Jennen-Steinmetz 1986);
 //   - the scales of the kernel are chosen one after the other, each among one to two
 //     dozen values, so that the kernel fits the empirical autocovariance best by least
-//     squares. The autocovariance is that of the observations binned on a grid,
+//     squares. The autocovariance is taken from the observations binned on a grid,
 //     averaged over the pairs available at each lag, so x may be uneven;
 //   - periods are among the likely ones (LikelyPeriods), those at which the
 //     kernel fits the autocovariance of the data without their trend best;
@@ -171,7 +171,7 @@ func newStarter(m gppl.Model, d gppl.Data) *starter {
 	return s
 }
 
-// axisRatios returns, for each parameter of the model, the extent of x along the axes that it is of, over that of all.
+// axisRatios returns, for each parameter of the model, the extent of x along its own axes, over the extent of all.
 func axisRatios(m gppl.Model, x gppl.Inputs) (ratios []float64) {
 	all := extentOf(x)
 	for _, axes := range m.AxesOf(x.Dim()) {

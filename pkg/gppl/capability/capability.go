@@ -10,18 +10,18 @@ type Reacher interface {
 	//
 	//	|k(r)| ≤ eps·k(0)  for all r ≥ ρ,  0 < eps < 1,
 	//
-	// +Inf if there is none; 0 says that k is zero everywhere. Engines ask for eps down to 1e-250, and treat covariances beyond ρ as
-	// zero. Too small a ρ makes likelihoods and predictions wrong without an error; too large a ρ costs time.
+	// +Inf if there is none; 0 says that k is zero everywhere. Engines ask for eps down to 1e-250, and treat covariances beyond
+	// ρ as zero. Too small a ρ makes likelihoods and predictions wrong without an error; too large a ρ costs time.
 	Reach(eps float64) float64
 }
 
 // A Bandlimited kernel has a spectrum that falls. It gets the spectral engine.
 type Bandlimited interface {
-	// Bandwidth estimates the frequency, in cycles per unit of x, beyond which less than eps·k(0) of the kernel's spectrum is left;
-	// +Inf if it does not fall. Costs are predicted from it, and k is sampled at least three times as finely as it requires: the
-	// truncation error is then measured on the coefficients. An estimate that is off by a factor makes the choice of engine worse.
-	// An estimate that misses a part of the spectrum, such as a modulation, aliases that part, and likelihoods are wrong without an
-	// error.
+	// Bandwidth estimates the frequency, in cycles per unit of x, beyond which less than eps·k(0) of the kernel's spectrum is
+	// left; +Inf if it does not fall. Costs are predicted from it, and k is sampled at least three times as finely as it
+	// requires: the truncation error is then measured on the coefficients. An estimate that is off by a factor makes the choice
+	// of engine worse. An estimate that misses a part of the spectrum, such as a modulation, aliases that part, and likelihoods
+	// are wrong without an error.
 	Bandwidth(eps float64) float64
 }
 
@@ -38,8 +38,8 @@ type Scaled interface {
 // A Steep kernel knows how steep it is. Error bounds follow from it; for any other
 // kernel, 512 slopes are sampled at every evaluation.
 type Steep interface {
-	// Steepness bounds r·|k′(r)| for 0 ≤ r ≤ span, relative to k(0): what a relative error of the distance, or of a period, does to
-	// the covariance. Too small a value makes error bounds too small.
+	// Steepness bounds r·|k′(r)| for 0 ≤ r ≤ span, relative to k(0): what a relative error of the distance, or of a period,
+	// does to the covariance. Too small a value makes error bounds too small.
 	Steepness(span float64) float64
 }
 
@@ -116,8 +116,8 @@ type Band struct{ From, To int }
 type Process interface {
 	// Dim returns d, which does not depend on θ.
 	Dim() int
-	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q loses, relative to itself over
-	// a short gap, cost the likelihood digits in proportion to v/σ²: it is best written without differences.
+	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q loses, relative to itself
+	// over a short gap, cost the likelihood digits in proportion to v/σ²: it is best written without differences.
 	Transition(phi, noise []float64, gap float64)
 	// Slopes sets the d×d numbers from p·d² on of dPhi and of dNoise to ∂Φ/∂log θ_p and ∂Q/∂log θ_p, for each parameter p of
 	// the kernel. Over an infinite gap they are 0 and ∂P∞. It is given what Transition sets.
@@ -137,8 +137,8 @@ type Markovian interface {
 // A Placed kernel depends on the points themselves, not only on their distance: one of some axes, a linear one, a change point.
 // Points are slices of d coordinates. It gets the dense engine of the exact likelihood, of PL and of VFE, on the line the banded
 // one if it is a Reacher, and posteriors; where its variance is constant or not. Sums over the data and the other engines work on
-// distances alone and refuse it. Its Cov, Contract and Slope are those of a bound: Cov at 0 is at least the variance at the
-// inputs, and may be that of any distance. They scale rounding, jitter and checks.
+// distances alone and refuse it. Its Cov, Contract and Slope describe a bound: Cov at 0 is at least the variance at the
+// inputs, and may hold for any distance. They scale rounding, jitter and checks.
 type Placed interface {
 	// At returns k(x, y), which is k(y, x).
 	At(x, y []float64) float64

@@ -18,7 +18,7 @@ func (ended) LogSlope(float64) float64         { return 0 }
 func (e ended) Ends() (lo, hi float64)         { return e.lo, e.hi }
 func (e ended) draw(mu, sd, z float64) float64 { return e.Inverse(mu + sd*z) }
 
-// TestMixtureEnds compares moments, quantiles, probabilities and scores of a mixture whose values end with those of draws.
+// TestMixtureEnds compares moments, quantiles, probabilities and scores of a mixture whose values end with draws.
 func TestMixtureEnds(t *testing.T) {
 	const n = 200_000
 	e := ended{0, 4}

@@ -244,7 +244,7 @@ func (i *Information) Loss(ctx context.Context, p *gppl.Projection) (loss Loss, 
 }
 
 // Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k flops. Rounding leaves about 1e-16 of the largest
-// eigenvalue of A where there should be 0, of either sign. Errors are those of Projected.
+// eigenvalue of A where there should be 0, of either sign. Errors are as in Projected.
 func (i *Information) Conditional(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	return i.conditional(ctx, p, 0)
@@ -267,7 +267,7 @@ func (i *Information) conditional(ctx context.Context, p *gppl.Projection, more 
 	return c, i.explain(err, omega)
 }
 
-// ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and without the matrices. Errors are those of Projected.
+// ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and without the matrices. Errors are as in Projected.
 func (i *Information) ConditionalTrace(ctx context.Context, p *gppl.Projection) (observed, latent float64, err error) {
 	defer parallel.Stopped(&err)
 	omega, err := i.basisOf(ctx, p)
@@ -285,12 +285,12 @@ func (i *Information) ConditionalTrace(ctx context.Context, p *gppl.Projection) 
 }
 
 // With a mean with flat coefficients, the restricted likelihood sees only the contrasts Nᵀy, where N is an orthonormal basis of
-// the complement of the flat columns H. The information of a model with a mean is therefore that of the contrasts, with NᵀAN and
-// NᵀȦN instead of A and Ȧ. Projections see the contrasts of z, by N_z orthogonal to ΩᵀH. Since (ΩN_z)ᵀH = 0, these are
-// projections of the contrasts of y by NᵀΩN_z, which is orthonormal if Ω is. All properties of I_Y, I_Z and ΔI hold for them.
-// Columns with a normal prior belong to the covariance, to which they add HBHᵀ.
+// the complement of the flat columns H. The information of a model with a mean is therefore the information of the contrasts,
+// with NᵀAN and NᵀȦN instead of A and Ȧ. Projections see the contrasts of z, by N_z orthogonal to ΩᵀH. Since (ΩN_z)ᵀH = 0,
+// these are projections of the contrasts of y by NᵀΩN_z, which is orthonormal if Ω is. All properties of I_Y, I_Z and ΔI hold
+// for them. Columns with a normal prior belong to the covariance, to which they add HBHᵀ.
 
-// contrasts replaces A and Ȧ by those of the contrasts of y.
+// contrasts replaces A and Ȧ by the same for the contrasts of y.
 func (i *Information) contrasts(ctx context.Context) error {
 	if err := i.model.CheckBasis(ctx, i.x); err != nil {
 		return err

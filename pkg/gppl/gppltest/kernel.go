@@ -1,5 +1,5 @@
 // Package gppltest holds the conformance suites that every kernel and every
-// loss must pass, for those of gppl and for a user's own:
+// loss must pass, gppl's as well as a user's own:
 //
 //	func TestMyKernel(t *testing.T) { gppltest.CheckKernel(t, MyKernel{…}) }
 package gppltest

@@ -16,7 +16,7 @@ type Limits struct{ Lo, Hi float64 }
 // At reports whether y is at a bound.
 func (l Limits) At(y float64) bool { return y <= l.Lo || y >= l.Hi }
 
-// Censored returns Gaussian data whose likelihood and posterior under a model approximate those of data with limits, by
+// Censored returns Gaussian data whose likelihood and posterior under a model approximate what data with limits have, by
 // expectation propagation (Minka 2001; Rasmussen and Williams 2006, section 3.6). Each value at a bound becomes an observation ỹ
 // with a known error e, such that N(g; ỹ, e²) has the effect of g ≤ Lo on the mean and the variance of g = h(x)ᵀβ + f(x) + ε
 // given all other observations, N(m, v). Values between the bounds stay as they are, with an error of 0. The evidence is exact

@@ -45,8 +45,8 @@ func whiteCase(t *testing.T, seed uint64, n int) (m gppl.Model, d gppl.Data, l L
 	return m, d, l, sizes
 }
 
-// TestCorrectionWhite compares corrections of one and two observations with quadrature over the latent values, those of more with
-// importance sampling from a Student-t distribution.
+// TestCorrectionWhite compares corrections of one and two observations with quadrature over the latent values, corrections of
+// more with importance sampling from a Student-t distribution.
 func TestCorrectionWhite(t *testing.T) {
 	draws, judged := 4000, 0
 	for seed := range uint64(testkit.Size(60, 300, 2000)) {

@@ -112,7 +112,7 @@ func TestFitRobust(t *testing.T) {
 	}
 }
 
-// TestFitRobustGaussian: where the noise is Gaussian, ν is large, the bound is that of
+// TestFitRobustGaussian: where the noise is Gaussian, ν is large, the bound equals the bound of
 // Gaussian noise, and Student-t noise is proposed no more often than it claims.
 func TestFitRobustGaussian(t *testing.T) {
 	const series = 60

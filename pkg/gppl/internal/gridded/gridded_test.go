@@ -646,7 +646,7 @@ func meanAt(p *Point, t float64, h []float64) float64 {
 }
 
 // TestColumns: the derivatives for several columns are the sum of those for each, with
-// those of ½log|A| counted once, and projections and means do not mix columns.
+// with ½log|A| counted once, and projections and means do not mix columns.
 func TestColumns(t *testing.T) {
 	const c = 3
 	q := newProblem(uniform(300, 100, 10), gaussian{1, 3}, 20, 0.1)
