@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 )
 
 // CSVOptions says which columns of a csv file are read, and how. The zero value reads column 1 as x and column 2 as y, and treats
@@ -61,6 +62,7 @@ type CSVReport struct {
 	Numbers      string   // says which dates the numbers x stand for (CSVOptions.NumberDates); they stay numbers if Time says so
 	Period       string   // period that each date names if it has no day: month, quarter or week
 	Local        bool     // the first date names no time zone: times are as clocks showed them, and read as if in UTC
+	Offsets      Offsets  // UTC offsets of the dates
 	ShortYears   bool     // years of two digits were met, and read as 1969 to 2068
 	Unit         string   // currency sign or % that all y have
 	DecimalComma bool     // y was found to be written 1.025,10
@@ -70,6 +72,31 @@ type CSVReport struct {
 	SHA256       string   // hexadecimal checksum of the file
 	Also         CSVMore
 	Several      CSVSeveral // columns that tell the series of a long table apart, without CSVOptions.Keys
+}
+
+// Offsets are the least and the largest UTC offset that dates are written with, such as +01:00 and +02:00. Both are 0 if none is.
+type Offsets struct {
+	Least, Most time.Duration
+	known       bool
+}
+
+// add adds dates with offsets from least to most.
+func (o *Offsets) add(least, most time.Duration) {
+	if !o.known {
+		*o = Offsets{least, most, true}
+	}
+	o.Least, o.Most = min(o.Least, least), max(o.Most, most)
+}
+
+// Vary reports whether dates have different offsets, as clocks have in summer and in winter.
+func (o Offsets) Vary() bool { return o.Least < o.Most }
+
+// String returns the offsets, as in "+01:00 and +02:00".
+func (o Offsets) String() string {
+	write := func(d time.Duration) string {
+		return time.Unix(0, 0).In(time.FixedZone("", int(d/time.Second))).Format("-07:00")
+	}
+	return write(o.Least) + " and " + write(o.Most)
 }
 
 // Dates reports whether x was read as dates.

@@ -66,11 +66,13 @@ var dateForms = map[TimeFormat]struct {
 	TimeWeek:    {"2000-W05", []string{time.DateOnly}, weekDay},
 }
 
-// date is what a cell says: an instant, the period that it names in place of a day, and whether its year has two digits.
+// date is what a cell says: an instant, the period that it names in place of a day, whether its year has two digits, and how far
+// its zone is ahead of UTC.
 type date struct {
 	time.Time
 	period string // month, quarter or week; "" for a day
 	short  bool
+	ahead  time.Duration
 }
 
 // date reads a date of the format, with the time of day behind it if there is one.
@@ -91,7 +93,7 @@ func (f TimeFormat) date(text string) (d date, ok bool) {
 	}
 	if d, ok = f.day(day); ok && clock != "" {
 		var after time.Duration
-		after, ok = timeOfDay(clock)
+		after, d.ahead, ok = timeOfDay(clock)
 		d.Time, ok = d.Add(after), ok && d.period == ""
 	}
 	return d, ok
@@ -201,21 +203,23 @@ func isoTime(s string) (t time.Time, ok bool) {
 	return t, ok && t.Day() == day && int(t.Month()) == month
 }
 
-// timeOfDay reads what follows a day: 14:30, 2:30 PM, 14:30:00,5 +0200. It returns the time since the day began, in UTC.
-func timeOfDay(text string) (time.Duration, bool) {
+// timeOfDay reads what follows a day: 14:30, 2:30 PM, 14:30:00,5 +0200. It returns the time since the day began, in UTC, and how
+// far the zone is ahead of UTC.
+func timeOfDay(text string) (since, ahead time.Duration, ok bool) {
 	text = strings.ToUpper(strings.ReplaceAll(text, " ", ""))
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "UTC"), "GMT")
 	if text == "24:00" || text == "24:00:00" {
-		return 24 * time.Hour, true
+		return 24 * time.Hour, 0, true
 	}
 	for _, zone := range []string{"", "Z07:00", "Z0700", "Z07"} {
 		for _, clock := range []string{"15:04:05", "15:04", "3:04PM", "3:04:05PM"} {
 			if t, err := time.Parse(clock+zone, text); err == nil {
-				return t.Sub(time.Date(0, time.January, 1, 0, 0, 0, 0, time.UTC)), true
+				_, seconds := t.Zone()
+				return t.Sub(time.Date(0, time.January, 1, 0, 0, 0, 0, time.UTC)), time.Duration(seconds) * time.Second, true
 			}
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 var (

@@ -152,10 +152,10 @@ func (t *table) addNumbers(rows []row) {
 func (t *table) read(rows []row) *CSVBlock {
 	b := &CSVBlock{X: make([]float64, 0, len(rows)), Y: make([]float64, 0, len(rows)), Lines: make([]int, 0, len(rows)),
 		also: make([][]float64, len(t.opt.Also)), keys: make([][]int32, len(t.keys))}
-	short, complete := false, 0
+	short, offsets, complete := false, Offsets{}, 0
 	for _, r := range rows {
 		n := len(b.X)
-		isShort, wrong := t.add(b, r)
+		at, wrong := t.add(b, r)
 		switch {
 		case wrong != nil:
 			wrong.Line = r.line
@@ -164,53 +164,59 @@ func (t *table) read(rows []row) *CSVBlock {
 			complete++
 			t.watched.Add(r.line, b.X[n], r.at)
 		}
-		short = short || isShort
+		short = short || at.short
+		if len(b.X) > n {
+			offsets.add(at.ahead, at.ahead)
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.rep.ShortYears = t.rep.ShortYears || short
+	if len(b.X) > 0 {
+		t.rep.Offsets.add(offsets.Least, offsets.Most)
+	}
 	t.rep.Skipped += b.Skipped
 	t.rep.Rows += complete + b.Skipped
 	t.rep.Bad.Add(b.Bad...)
 	return b
 }
 
-// add adds a row to a block, or returns what is wrong with it. short says that its year has two digits.
-func (t *table) add(b *CSVBlock, r row) (short bool, wrong *CSVProblem) {
+// add adds a row to a block and returns its date, or what is wrong with it.
+func (t *table) add(b *CSVBlock, r row) (d date, wrong *CSVProblem) {
 	if r.wrong != nil {
-		return false, r.wrong
+		return d, r.wrong
 	}
 	if used := r.used(t.width); used != t.width {
 		p := problem("wrong number of fields: %d instead of %d: %s", used, t.width, quoted(r.at(0))).hint(hintOf(r.at(0)))
 		if p.Hint.Format == "" && used > 1 && used < t.width {
 			p.hint("if it lacks the last ones, cut -d'%c' -f1-%d FILE leaves these columns out", t.opt.Comma, used)
 		}
-		return false, p
+		return d, p
 	}
 	x, y := r.at(t.rep.X), r.at(t.rep.Y)
 	lacksX, lacksY := t.missing(x, false), t.missing(y, true)
 	switch {
 	case lacksX && !t.opt.SkipMissing:
-		return false, t.in(r, t.rep.X, missingValue(x))
+		return d, t.in(r, t.rep.X, missingValue(x))
 	case lacksY && !t.opt.SkipMissing:
-		return false, t.in(r, t.rep.Y, missingValue(y))
+		return d, t.in(r, t.rep.Y, missingValue(y))
 	case lacksX || lacksY:
 		b.Skipped++
 	}
 	if lacksX || lacksY && len(b.also)+len(b.keys) == 0 {
-		return false, nil
+		return d, nil
 	}
 	n := len(b.X)
-	vx, short, wrong := t.readX(x)
+	vx, d, wrong := t.readX(x)
 	if wrong != nil {
-		return false, t.in(r, t.rep.X, wrong)
+		return d, t.in(r, t.rep.X, wrong)
 	}
 	var vy float64
 	for j, at := range t.columns[1:] {
 		v, cell := math.NaN(), r.at(at)
 		if !t.missing(cell, true) {
 			if v, wrong = t.numbers[j+1].read(cell, t.opt.Limit); wrong != nil {
-				return false, t.in(r, at, wrong)
+				return d, t.in(r, at, wrong)
 			}
 		}
 		if j == 0 {
@@ -222,7 +228,7 @@ func (t *table) add(b *CSVBlock, r row) (short bool, wrong *CSVProblem) {
 	for j := range t.keys {
 		text := r.at(t.keys[j].at)
 		if text == "" && t.keys[j].at != t.rep.Y {
-			return false, t.in(r, t.keys[j].at, problem("an empty cell tells no series apart").
+			return d, t.in(r, t.keys[j].at, problem("an empty cell tells no series apart").
 				hint("if cells are merged, write the text in each row"))
 		}
 		t.mu.Lock()
@@ -230,7 +236,7 @@ func (t *table) add(b *CSVBlock, r row) (short bool, wrong *CSVProblem) {
 		t.mu.Unlock()
 	}
 	b.X, b.Y, b.Lines = append(b.X, vx), append(b.Y, vy), append(b.Lines, r.line)
-	return short, nil
+	return d, nil
 }
 
 // in adds to a problem the column and the cell that has it.

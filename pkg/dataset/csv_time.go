@@ -133,37 +133,36 @@ func (f *timeFinder) format() (format TimeFormat, numbers string, wrong *CSVProb
 	return format, numbers, wrong
 }
 
-// readX reads an x in the format of the column: a number, decimal years, or seconds since 1970.
-func (t *table) readX(text string) (x float64, short bool, wrong *CSVProblem) {
+// readX reads an x in the format of the column: a number, decimal years, or seconds since 1970, and the date that it is.
+func (t *table) readX(text string) (x float64, d date, wrong *CSVProblem) {
 	unit, format := unixUnits[t.rep.Time].perSecond, t.rep.Time
-	var at time.Time
 	switch {
 	case format == TimeNumber || unit > 0:
 		if x, wrong = t.numbers[0].read(text, t.opt.Limit); wrong != nil {
-			return 0, false, wrong
+			return 0, d, wrong
 		}
 		if format == TimeNumber {
 			if t.opt.Backward {
 				x = 0 - x // 0 stays 0, not −0
 			}
-			return x, false, nil
+			return x, d, nil
 		}
 		if x /= unit; math.Abs(x) >= 1e11 { // this is the year 5138
-			return 0, false, t.wrongDate(text)
+			return 0, d, t.wrongDate(text)
 		}
 		whole := math.Floor(x)
-		at = time.Unix(int64(whole), int64(1e9*(x-whole)))
+		d.Time = time.Unix(int64(whole), int64(1e9*(x-whole)))
 	default:
-		d, ok := format.date(text)
-		if !ok {
-			return 0, false, t.wrongDate(text)
+		var ok bool
+		if d, ok = format.date(text); !ok {
+			return 0, d, t.wrongDate(text)
 		}
-		at, short, x = d.Time, d.short, float64(d.Unix())+1e-9*float64(d.Nanosecond())
+		x = float64(d.Unix()) + 1e-9*float64(d.Nanosecond())
 	}
 	if !t.opt.Seconds {
-		x = DecimalYear(at)
+		x = DecimalYear(d.Time)
 	}
-	return x, short, nil
+	return x, d, nil
 }
 
 // wrongDate says why a text is no date of the column.

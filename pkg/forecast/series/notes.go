@@ -144,6 +144,9 @@ func Remarks(rep dataset.CSVReport) (remarks []dataset.Message) {
 		dataset.Setting{Field: "Y", Value: rep.Passed})
 	say(rep.DecimalComma, "%s is read with a decimal comma; %v reads it with a point.", y, dataset.Setting{Field: "DecimalPoint"})
 	say(rep.ShortYears, "Years of two digits are read as 1969 to 2068.")
+	say(rep.Offsets.Vary(), "The UTC offset of %s changes between %v, and all its times are read as UTC: "+
+		"what follows local clocks, such as a daily pattern, moves where the offset changes. "+
+		"Without the offsets, times are read as clocks showed them.", x, rep.Offsets)
 	say(rep.Numbers != "", "%s is read as %s; %v reads it as plain numbers.", x, rep.Numbers,
 		dataset.Setting{Field: "Time", Value: "number"})
 	say(rep.Comment != 0, "Lines that begin with %c were left out as comments.", rep.Comment)
