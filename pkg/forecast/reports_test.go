@@ -1,8 +1,13 @@
 package forecast
 
 import (
+	"bytes"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,6 +112,59 @@ func TestPublicReports(t *testing.T) {
 				t.Errorf("%s\n%s: step %d is %.5g, want %.5g", c.report, a.Name(), i+1, median, want)
 				break
 			}
+		}
+	}
+}
+
+// TestPublicReportsOfFiles reads series that public reports about other programs describe.
+func TestPublicReportsOfFiles(t *testing.T) {
+	read := func(stamp func(at time.Time) string, n int, y func(i int) float64) *series.Series {
+		t.Helper()
+		var text bytes.Buffer
+		fmt.Fprintln(&text, "t,y")
+		for i := range n {
+			fmt.Fprintf(&text, "%s,%v\n", stamp(time.Date(2020, 3, 16, i, 0, 0, 0, time.UTC)), y(i))
+		}
+		path := filepath.Join(t.TempDir(), "hours.csv")
+		if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return testkit.Must(series.Read(t.Context(), path, series.ReadOptions{Likelihood: "auto"}))(t)
+	}
+
+	// https://github.com/facebook/prophet/issues/1118: nobody comes at night, and the forecast expects 12 at three o'clock.
+	clock := func(at time.Time) string { return at.Format("2006-01-02 15:04") }
+	for seed := range uint64(2) {
+		r := rand.New(rand.NewPCG(1118, seed))
+		open := func(i int) bool { return i%24 >= 7 && i%24 < 21 }
+		s := read(clock, 10*24, func(i int) float64 {
+			if !open(i) {
+				return 0
+			}
+			return math.Round(60 + 8*r.NormFloat64())
+		})
+		a := testkit.Must(Fit(t.Context(), s, Options{}))(t)
+		f := testkit.Must(a.Forecast(t.Context(), 24))(t)
+		for i, median := range f.Median {
+			if !open(i) && !(median == 0 && f.Upper[i] < 6) || open(i) && !(math.Abs(median-60) < 12) {
+				t.Errorf("%s: %d o'clock is %.3g, up to %.3g", a.Name(), i, median, f.Upper[i])
+			}
+		}
+	}
+
+	// https://github.com/statsmodels/statsmodels/issues/6667: the clock changes, and the daily pattern is an hour late.
+	zone := func(at time.Time) string {
+		offset := 0
+		if !at.Before(time.Date(2020, 3, 29, 1, 0, 0, 0, time.UTC)) {
+			offset = 3600
+		}
+		return at.In(time.FixedZone("", offset)).Format("2006-01-02T15:04:05-07:00")
+	}
+	for _, stamp := range []func(time.Time) string{clock, zone} {
+		_, notes := read(stamp, 500, func(i int) float64 { return math.Abs(float64(i%24 - 12)) }).Messages()
+		said := strings.Contains(fmt.Sprint(notes), "changes between +00:00 and +01:00, and all its times are read as UTC")
+		if want := stamp(time.Unix(0, 0).UTC()) != clock(time.Unix(0, 0).UTC()); said != want {
+			t.Errorf("the note on offsets is %v, want %v: %v", said, want, notes)
 		}
 	}
 }

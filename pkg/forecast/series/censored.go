@@ -16,9 +16,9 @@ const (
 	fewestValues = 20   // fewest observations
 )
 
-// guessAmounts returns the bounds of values that are plainly amounts and often exactly 0, such as rain: none is negative, at
-// least five and one in twenty are 0, and the others reach down to 0. It returns nil for other values, such as those in which 0
-// stands for a missing reading near 60, or for a day on which a shop is closed.
+// guessAmounts returns the bounds of values that are plainly amounts and often exactly 0: none is negative, at least five and one
+// in twenty are 0, and the others reach down to 0, as in rain, or the zeros come back at the same places of each cycle, as at
+// night. It returns nil for other values, such as those in which 0 stands for a missing reading near 60.
 func guessAmounts(y []float64) *Bounds {
 	if len(y) < fewestValues || slices.Min(y) < 0 {
 		return nil
@@ -34,11 +34,36 @@ func guessAmounts(y []float64) *Bounds {
 		return nil
 	}
 	slices.Sort(above)
+	rest := "the others reach down to it"
 	if !(above[len(above)/10] <= nearZero*above[len(above)/2]) {
-		return nil
+		if !zerosReturn(y) {
+			return nil
+		}
+		rest = "the zeros come back in each cycle"
 	}
 	return &Bounds{Lo: 0, Hi: math.Inf(1), Censored: true,
-		Because: fmt.Sprintf("%d of its %d values are exactly 0, none is below, and the others reach down to it", zeros, len(y))}
+		Because: fmt.Sprintf("%d of its %d values are exactly 0, none is below, and %s", zeros, len(y), rest)}
+}
+
+// zerosReturn reports whether the latest values are 0 where those one season earlier are, and only there, with few exceptions.
+func zerosReturn(y []float64) bool {
+	const exceptions = 0.1 // largest number of changes between 0 and other values, divided by the number expected by chance
+	late := y[max(0, len(y)-MostRemembered):]
+	lags := SeasonPeaks(late)
+	if len(lags) == 0 {
+		return false
+	}
+	changes, zeros := 0., 0.
+	for i, v := range late {
+		if v == 0 {
+			zeros++
+		}
+		if i >= lags[0] && (v == 0) != (late[i-lags[0]] == 0) {
+			changes++
+		}
+	}
+	n := float64(len(late))
+	return changes/(n-float64(lags[0])) < exceptions*2*zeros/n*(1-zeros/n)
 }
 
 // setRoot sets the root at which amounts are likeliest to be normal.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestGuessAmounts: rain and power of the sun are amounts that are often exactly 0; readings that fail now and then, days on which
-// a shop is closed, and values below 0 are not.
+// TestGuessAmounts: rain and power of the sun are amounts that are often exactly 0, and so are visitors who come by day only and
+// sales of a shop that is closed on Sundays. Readings that fail now and then, and values below 0, are not.
 func TestGuessAmounts(t *testing.T) {
 	const n = 200
 	r := rand.New(rand.NewPCG(65, 3))
@@ -18,8 +18,9 @@ func TestGuessAmounts(t *testing.T) {
 	}{
 		"rain":     {func(int) float64 { return 5 * math.Pow(max(0, r.NormFloat64()), 3) }, true},
 		"sun":      {func(i int) float64 { return max(0, 100*math.Sin(2*math.Pi*float64(i)/24)+3*r.NormFloat64()) }, true},
-		"failures": {func(i int) float64 { return map[bool]float64{true: 0, false: 60 + 3*r.NormFloat64()}[i%15 == 0] }, false},
-		"closed":   {func(i int) float64 { return map[bool]float64{true: 0, false: 500 + 90*r.NormFloat64()}[i%7 == 0] }, false},
+		"failures": {func(int) float64 { return map[bool]float64{true: 0, false: 60 + 3*r.NormFloat64()}[r.IntN(15) == 0] }, false},
+		"closed":   {func(i int) float64 { return map[bool]float64{true: 0, false: 500 + 90*r.NormFloat64()}[i%7 == 0] }, true},
+		"by day":   {func(i int) float64 { return map[bool]float64{true: 0, false: 60 + 8*r.NormFloat64()}[i%24 < 6] }, true},
 		"signed":   {func(i int) float64 { return map[bool]float64{true: 0, false: r.NormFloat64()}[i%3 == 0] }, false},
 		"positive": {func(int) float64 { return math.Exp(r.NormFloat64()) }, false},
 	} {
