@@ -132,7 +132,7 @@ func shape(a *forecast.Analysis) []string {
 
 // repeating names the pattern of a season that has no name: "a pattern of 10 days", "a pattern of period 12" where x has no unit.
 func repeating(a series.Axis, period float64) string {
-	length := a.LengthTo(period, 3)
+	length := a.PeriodTo(period, 3)
 	if _, err := strconv.ParseFloat(strings.ReplaceAll(length, "−", "-"), 64); err == nil {
 		return "a pattern of period " + length
 	}

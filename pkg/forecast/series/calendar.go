@@ -63,7 +63,25 @@ func (a Axis) Season(period float64) string {
 			}
 		}
 	}
-	return UnnamedSeason + a.Length(period)
+	return UnnamedSeason + a.PeriodTo(period, 4)
+}
+
+// PeriodTo writes a period with its unit, rounded to a number of digits. Several months and several weeks of dates are named as
+// such, since 2 months are 60.88 days on average.
+func (a Axis) PeriodTo(period float64, digits int) string {
+	const same = 0.001 // 61 days are not 2 months
+	if seconds := period * unitSeconds[a.Unit]; a.Dates || a.Unit == "year" {
+		for _, u := range []struct {
+			name    string
+			seconds float64
+		}{{"month", a.Year() / 12 * unitSeconds[a.Unit]}, {"week", 7 * unitSeconds["day"]}} {
+			several := math.Round(seconds / u.seconds)
+			if several > 1 && seconds < 2*unitSeconds["year"] && math.Abs(seconds/(several*u.seconds)-1) < same {
+				return plural(several, u.name, digits)
+			}
+		}
+	}
+	return a.LengthTo(period, digits)
 }
 
 // UnnamedSeason precedes the length of a season that has no name.
