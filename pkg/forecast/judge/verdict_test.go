@@ -45,6 +45,9 @@ func TestJudge(t *testing.T) {
 			"and the error was 1.4 times that of repeating the last year. That may be chance: compare the two.", Use},
 		"far": {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 400, "Do not rely on this forecast: repeating the last year did better.",
 			DoNotUse},
+		"one far": {func(t *Trust) {
+			t.Relative, t.Chance, t.Past = 2, 0.2, []PastForecast{{MAE: 9, Naive: 2}, {MAE: 1, Naive: 2}, {MAE: 1, Naive: 2}}
+		}, 400, "twice that of repeating the last year. But it was closer in most of these tests: compare the two.", Use},
 		"suspect": {func(t *Trust) { t.suspect = "values may be wrong" }, 400, " That says little, since values may be wrong.", Untested},
 		"suspect, far": {func(t *Trust) { t.suspect, t.Relative = "values may be wrong", 2 }, 400,
 			"Do not rely on this forecast: repeating the last year did better.", DoNotUse},
