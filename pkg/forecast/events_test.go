@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
+	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
 // TestEvents: daily sales with a week and an event, seeds 1, 3, 5 and 7: the effect is learnt, forecasts are as before the event,
@@ -68,6 +69,33 @@ func TestEvents(t *testing.T) {
 		before := testkit.Must(s.KnownIn(0, 150))(t)
 		if before.Events != nil {
 			t.Errorf("before the event a series has %+v", before.Events)
+		}
+	}
+}
+
+// TestEventInExactSeason: a week that repeats itself exactly is found beside the effect of an event, which takes a wild value out
+// of the noise.
+func TestEventInExactSeason(t *testing.T) {
+	for seed := range uint64(3) {
+		const n, odd = 60, 33
+		r := rand.New(rand.NewPCG(1516, seed))
+		var week [7]float64
+		for i := range week {
+			week[i] = 50 + 450*r.Float64()
+		}
+		s := testseries.Steps(t, n, 0, func(i int) float64 {
+			if i == odd {
+				return 3000
+			}
+			return week[i%7]
+		})
+		s = testkit.Must(s.WithEvents([]series.Event{{Name: "odd", Spans: [][2]float64{{odd, odd}}}}))(t)
+		a := testkit.Must(Fit(t.Context(), s, Options{Periods: []float64{7}}))(t)
+		f := testkit.Must(a.Forecast(t.Context(), 7))(t)
+		for i, median := range f.Median {
+			if want := week[(n+i)%7]; !(math.Abs(median-want) < 20) || !(f.Upper[i]-f.Lower[i] < 100) {
+				t.Errorf("%s: step %d is %.4g, %.4g to %.4g, want %.4g", a.Name(), i+1, median, f.Lower[i], f.Upper[i], want)
+			}
 		}
 	}
 }

@@ -25,6 +25,7 @@ type beliefs struct {
 	// information approximates the second derivatives of the loss with these priors in log θ, 0 where unknown; nil if there is
 	// none.
 	information *mat.SymDense
+	leastNoise  float64 // the least noise of a training; 0 means the constant leastNoise
 }
 
 // places returns the indices of the parameters with priors.

@@ -18,3 +18,7 @@ const walkNoise, seasonalNoise = 1e-6, 0.01
 // leastNoise is the smallest noise variance that is learnt, of the standardised series. If a model explains all observations, as
 // a line explains points on it, the likelihood grows without bound as the noise vanishes, until only rounding errors are left.
 const leastNoise = 1e-12
+
+// Where a likelihood at leastNoise is lost in rounding, as beside the effect of an event, a candidate is trained again with a
+// least noise moreNoise times as large, until that exceeds mostLeastNoise: then it is 1e-3 of the standard deviation of y.
+const moreNoise, mostLeastNoise = 100, 1e-7

@@ -485,7 +485,7 @@ func (p *policy) piloted(v YScale) (YScale, error) {
 		m.Noise = NoVariation
 		m = m.Fix(gppl.NoiseName)
 	}
-	loss, err := c.loss(p.ctx, scaled(m, p.extent.span), c.likelihood)
+	loss, err := c.loss(p.ctx, scaled(m, p.extent.span, leastNoise), c.likelihood)
 	if err != nil {
 		return v, err
 	}

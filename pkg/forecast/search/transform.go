@@ -11,7 +11,7 @@ import (
 
 // scaledLog is the transform θ = exp(s·u). If s is the standard error of log θ, a step of one in u changes the loss about equally
 // for every parameter, and L-BFGS needs a fraction of the evaluations. A gradient g in u means that the loss can fall by about
-// g²/2 nats. θ is at least the field least: leastNoise for the noise, 0 for other parameters.
+// g²/2 nats. θ is at least the field least, such as leastNoise for the noise, 0 for other parameters.
 type scaledLog struct{ s, least float64 }
 
 var _ transform.Transform = scaledLog{}
@@ -31,8 +31,8 @@ func (t scaledLog) Slope(u float64) float64 {
 const guess = 0.3
 
 // scaled returns m with transforms scaledLog. The standard errors are guesses: at most a fifth of a cycle over the span for a
-// period, guess for any other parameter.
-func scaled(m gppl.Model, span float64) gppl.Model {
+// period, guess for any other parameter. The noise variance is at least noise.
+func scaled(m gppl.Model, span, noise float64) gppl.Model {
 	for _, p := range m.Params() {
 		if p.IsFixed() || p.Role == gppl.RoleLocation { // a location has any sign
 			continue
@@ -43,7 +43,7 @@ func scaled(m gppl.Model, span float64) gppl.Model {
 		}
 		least := 0.0
 		if p.Role == gppl.RoleNoise {
-			least = leastNoise
+			least = noise
 		}
 		m = m.WithTransform(p.Name, scaledLog{s, least})
 	}

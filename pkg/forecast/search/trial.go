@@ -187,21 +187,30 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	m := auto.InSupport(t.model, PriorsOf(t.model, p.options.Priors, v.Scaling.Scale))
 	priors := p.beliefs(t.candidate, m, v)
 	priors.information = t.information(priors, m.Values(), v.Data.Len())
-	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.Data.Len(), gppl.Settings{
-		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
-	}))
-	if err != nil {
-		return err
-	}
-	loss, err := v.loss(p.ctx, r.Model, shape, gppl.WithTolerance(trainTolerance), p.options.EngineMemory(p.series))
-	if err != nil {
-		return err
-	}
-	if _, err := loss.ValueGrad(p.ctx, nil, r.Model.Values()); err != nil {
-		return err
-	}
-	if off := max(loss.Report().LastBound, loss.Report().LastInexact); off > lostNats*float64(v.Data.Len()) {
-		return fmt.Errorf("the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
+	var r *gppl.Result
+	var shape float64
+	var loss gppl.Loss
+	for priors.leastNoise = leastNoise; ; priors.leastNoise *= moreNoise {
+		var err error
+		if r, shape, err = trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.Data.Len(), gppl.Settings{
+			GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
+		})); err != nil {
+			return err
+		}
+		loss, err = v.loss(p.ctx, r.Model, shape, gppl.WithTolerance(trainTolerance), p.options.EngineMemory(p.series))
+		if err != nil {
+			return err
+		}
+		if _, err = loss.ValueGrad(p.ctx, nil, r.Model.Values()); err != nil {
+			return err
+		}
+		off := max(loss.Report().LastBound, loss.Report().LastInexact)
+		if off <= lostNats*float64(v.Data.Len()) {
+			break
+		}
+		if r.Model.Noise > 2*priors.leastNoise || priors.leastNoise > mostLeastNoise {
+			return fmt.Errorf("the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
+		}
 	}
 	odds := t.candidate.odds(m.Kernel)
 	<-turn
@@ -224,7 +233,7 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 func trainWithPriors(
 	ctx context.Context, v YScale, m gppl.Model, priors beliefs, span float64, s gppl.Settings,
 ) (r *gppl.Result, shape float64, err error) {
-	likelihood, err := v.trained(ctx, scaled(m, span))
+	likelihood, err := v.trained(ctx, scaled(m, span, cmp.Or(priors.leastNoise, leastNoise)))
 	if err != nil {
 		return nil, 0, err
 	}
