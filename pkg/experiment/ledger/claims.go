@@ -191,7 +191,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			if floats.HasNaN(ratios) {
 				continue
 			}
-			r.Ours += fmt.Sprintf(", k = %d: variance ×%.2f, lengthscale ×%.2f, noise ×%.2f", k, ratios[0], ratios[1], ratios[2])
+			r.Ours += fmt.Sprintf(", k = %d: ×%.2f, ×%.2f, ×%.2f", k, ratios[0], ratios[1], ratios[2])
 			for _, x := range ratios {
 				judged++
 				if x >= 1 {
@@ -199,7 +199,8 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 				}
 			}
 		}
-		r.found("information with Sphere over that with a random subset of the data, %s", trimmed(r.Ours))
+		r.found("information about variance, lengthscale and noise with Sphere, over that with a random subset of the data, %s",
+			trimmed(r.Ours))
 		r.Status = pick(more == judged, Reproduced, pick(more == 0, NotReproduced, Corrected))
 		return judged > 0
 	},
@@ -217,10 +218,10 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 		return of > 0
 	},
 	"e1-accuracy": func(e *experiment.Evidence, r *Row) bool {
-		r.Test = r.nearer(e, "k = m = 40", []string{"BFGS", "Adam"}, experiment.NotebookE1)
-		r.nearer(e, "k = m = 100 as in the text", []string{"BFGS", "Adam"}, experiment.E1By)
-		r.nearer(e, "k = m = 100 to the optimum", []string{"L-BFGS"}, experiment.E1By)
-		r.nearer(e, "k = m = 100 in single precision", []string{"Adam"}, func(_, loss string) func(experiment.Trial) bool {
+		r.Test = r.nearer(e, "k = m = 40:", []string{"BFGS", "Adam"}, experiment.NotebookE1)
+		r.nearer(e, "100 as in the text:", []string{"BFGS", "Adam"}, experiment.E1By)
+		r.nearer(e, "100 to the optimum:", []string{"L-BFGS"}, experiment.E1By)
+		r.nearer(e, "100 in single precision:", []string{"Adam"}, func(_, loss string) func(experiment.Trial) bool {
 			return experiment.NotebookE1Text(loss, true)
 		})
 		r.found("draws on which PL ends nearer to ML than VFE by every optimiser: %s", trimmed(r.Ours))
@@ -338,12 +339,12 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			if both == 0 {
 				return false
 			}
-			r.Ours += fmt.Sprintf(", %s: PL's is ×%.2f to ×%.2f of ML's, and nearer than VFE's on %d of %d draws", optimiser,
+			r.Ours += fmt.Sprintf(", %s: ×%.2f to ×%.2f of ML's, nearer than VFE's on %d of %d draws", optimiser,
 				slices.Min(p.Sparse),
 				slices.Max(p.Sparse), won, both)
 		}
 		r.Test = r.every("with both on", nearer, of, 2)
-		r.found("by |log ratio| of the variance of observations, VFE by the sparse posterior, %s", trimmed(r.Ours))
+		r.found("PL's variance of observations by |log ratio|, VFE's by the sparse posterior, %s", trimmed(r.Ours))
 		return true
 	},
 	"vfe-noise": func(e *experiment.Evidence, r *Row) bool {
@@ -385,7 +386,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			}
 			slices.Sort(means)
 			tests = append(tests, below(means, math.Log(sameNLL)))
-			r.Ours += fmt.Sprintf(", %s in %d of %d runs, %s in geometric mean, worst %s", loss, near, runs,
+			r.Ours += fmt.Sprintf(", %s in %d of %d runs, geometric mean %s, worst %s", loss, near, runs,
 				number(math.Exp(stat.Mean(means, nil))), number(worst))
 		}
 		r.found("within %g nats of ML: %s nats above", sameNLL, trimmed(r.Ours))
@@ -506,7 +507,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			if judged++; runs[0].Seconds() < feasible && runs[0].Status == "converged" {
 				trained++
 			}
-			r.Ours += fmt.Sprintf(", %s %.2g s (%s, %s)", kernel, runs[0].Seconds(), runs[0].Engine, runs[0].Status)
+			r.Ours += fmt.Sprintf(", %s %s s (%s)", kernel, number(runs[0].Seconds()), runs[0].Status)
 		}
 		r.found("ML trained at n = 8000 to its optimum for %d of %d kernels: %s", trained, judged, trimmed(r.Ours))
 		r.Status = pick(trained == 0, Reproduced, Corrected)

@@ -69,7 +69,8 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestPages compares the documents that are made from the rows, and what the README says, with the stored results.
+// TestPages compares the documents that are made from the rows, and what the README says, with the stored results; and the article
+// stays short.
 func TestPages(t *testing.T) {
 	rows := Of(evidence(t))
 	for name, made := range map[string]func([]Row) (string, error){"reproduction.md": Article, "errata.md": ErrataPage} {
@@ -77,6 +78,10 @@ func TestPages(t *testing.T) {
 		if diff := cmp.Diff(string(got), want); diff != "" {
 			t.Errorf("docs/%s is not what follows from the stored results: go run ./measure/ledger -article docs\n%s", name, diff)
 		}
+	}
+	const most = 2500 // words that a reader takes ten minutes for
+	if n := len(strings.Fields(strings.ReplaceAll(testkit.Must(Article(rows))(t), "|", ""))); n > most {
+		t.Errorf("docs/reproduction.md has %d words, more than %d", n, most)
 	}
 	readme := testkit.Must(os.ReadFile("../../../README.md"))(t)
 	if flat := strings.Join(strings.Fields(string(readme)), " "); !strings.Contains(flat, Summary(rows)) {

@@ -180,7 +180,9 @@ func table3(e *experiment.Evidence) (rows []Row) {
 				continue
 			}
 			v := experiment.Values(runs, nmse)
-			r.Ours = fmt.Sprintf("%.3f [%.3f, %.3f] over %d samples", median(v), slices.Min(v), slices.Max(v), len(v))
+			if r.Ours = fmt.Sprintf("%.3f, one sample", v[0]); len(v) > 1 {
+				r.Ours = fmt.Sprintf("%.3f [%.3f, %.3f]; %d samples", median(v), slices.Min(v), slices.Max(v), len(v))
+			}
 			switch {
 			case !runs[0].PaperRecording:
 				r.Status, r.Why = NotComparable, "ours is for another recording: the paper's could not be had"
