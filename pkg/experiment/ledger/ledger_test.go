@@ -69,8 +69,8 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestPages compares the documents that are made from the rows, and what the README says, with the stored results; and the article
-// stays short.
+// TestPages compares the documents that are made from the rows, and what the README says, with the stored results, and counts the
+// words of the article.
 func TestPages(t *testing.T) {
 	rows := Of(evidence(t))
 	for name, made := range map[string]func([]Row) (string, error){"reproduction.md": Article, "errata.md": ErrataPage} {
