@@ -221,7 +221,7 @@ func (o *Outcome) learnt(r *gppl.Result) {
 			o.Floor = p.AtBound
 		}
 	}
-	if o.Trial.Source.Name == "draw" && o.Trial.Seed == 1 {
+	if o.Trial.Source.Name == "draw" {
 		o.Inducing = r.Inducing
 	}
 }

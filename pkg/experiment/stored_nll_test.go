@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -16,13 +15,14 @@ import (
 )
 
 // TestStoredNLLs computes the exact NLL of every training on a draw of SE again: at the stored parameters, and where training
-// began. Draws are made by a factor in a band, since dense ones take seconds each. Quick tests take every tenth draw of notebook
-// 09 and of the learning curves, others each day.
+// began. So it does with variances, which do not depend on the observations, and with the loss of VFE where its inducing inputs are
+// stored. Draws are made by a factor in a band, since dense ones take seconds each. Quick tests take every tenth draw of notebook 09
+// and of the learning curves, others each day.
 func TestStoredNLLs(t *testing.T) {
 	e := evidence(t)
-	day := uint64(time.Now().Unix() / (24 * 60 * 60))
-	near := func(v, stored float64) bool { return math.Abs(v-stored) <= 0.1+1e-4*math.Abs(stored) } // see bandedDraw
-	count := 0
+	day, _ := ofDay()
+	fromDraw := func(v float64) float64 { return 0.1 + 1e-4*math.Abs(v) } // see bandedDraw
+	counts := map[string]int{}
 	for _, all := range append(e.experiments(), curves(t)) {
 		for _, o := range *all {
 			paper := all == &e.E1 || all == &e.E2
@@ -30,21 +30,42 @@ func TestStoredNLLs(t *testing.T) {
 				testkit.Quick() && !paper && o.Trial.Source.Seed%10 != day%10 {
 				continue
 			}
-			count++
-			exact := testkit.Must(gppl.NewExact(context.Background(), gppl.PaperModel(gppl.SE{}), bandedSample(t, o.Trial.Source)))(t)
-			o.Theta = o.learntTheta()
-			if v := testkit.Must(exact.ValueGrad(context.Background(), nil, o.exactTheta()))(t); !near(v, o.NLL) {
-				t.Errorf("%v (%s): exact NLL is %v, stored %v", o.Trial, o.Key, v, o.NLL)
+			same := func(what string, v, stored float64, near func(float64) float64) {
+				if counts[what]++; !(math.Abs(v-stored) <= near(stored)) {
+					t.Errorf("%v (%s): %s is %v, stored %v", o.Trial, o.Key, what, v, stored)
+				}
 			}
-			if v := testkit.Must(exact.ValueGrad(context.Background(), nil, o.Trial.startTheta()))(t); !near(v, o.StartNLL) {
-				t.Errorf("%v (%s): exact NLL at the start is %v, stored %v", o.Trial, o.Key, v, o.StartNLL)
+			o.Theta = o.learntTheta()
+			s := Sample{Train: bandedSample(t, o.Trial.Source)}
+			exact := testkit.Must(gppl.NewExact(context.Background(), gppl.PaperModel(gppl.SE{}), s.Train))(t)
+			same("exact NLL", testkit.Must(exact.ValueGrad(context.Background(), nil, o.exactTheta()))(t), o.NLL, fromDraw)
+			same("exact NLL at the start", testkit.Must(exact.ValueGrad(context.Background(), nil, o.Trial.startTheta()))(t), o.StartNLL,
+				fromDraw)
+			if o.Trial.Loss == VFE && len(o.Inducing) == 0 {
+				continue
+			}
+			r := &gppl.Result{Model: gppl.PaperModel(gppl.SE{}).WithParams(o.Theta), Inducing: o.Inducing}
+			if o.Variance > 0 {
+				same("mean variance", testkit.Must(meanVariance(r, s))(t), o.Variance, permille)
+			}
+			if o.Trial.inFigure2() {
+				v, figure, err := figure2Variances(r, s)
+				if err != nil {
+					t.Error(err)
+				}
+				same("variance of observations", v, o.Exact, permille)
+				same("variance of Figure 2", figure, o.Figure2, permille)
+			}
+			torch := o.Trial.Optimiser.Method == TorchAdam || o.Trial.Optimiser.Method == TorchLBFGS // see recomputed
+			if o.Trial.Loss == VFE && !torch {
+				same("loss of VFE", testkit.Must(lossAt(o.Trial, s, append(o.Theta, o.Inducing...)))(t), o.Value, fromDraw)
 			}
 		}
 	}
-	if count < 1500 {
-		t.Errorf("only %d outcomes were looked at", count)
+	if counts["exact NLL"] < 1500 || counts["mean variance"] < 500 {
+		t.Errorf("only %v were computed", counts)
 	}
-	t.Logf("%d outcomes, of day %d", count, day)
+	t.Logf("%v, of day %d", counts, day)
 }
 
 var bandedDraws sync.Map // Source with N = 0 → func() (Sample, error)

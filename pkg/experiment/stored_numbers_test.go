@@ -63,7 +63,7 @@ var storedNumbers = []storedNumber{
 
 // recomputed returns the outcome with all numbers computed again that follow from its trial and from the learnt parameters
 // without training, and NaN for the others. The trained loss of VFE, and predictions by its posterior, need inducing inputs,
-// which are stored only for first draws; PyTorch's optimisers report the loss before their last step.
+// which are not stored for all; PyTorch's optimisers report the loss before their last step.
 func recomputed(o Outcome) (Outcome, error) {
 	s, err := o.Trial.Source.Load()
 	if err != nil {
@@ -175,14 +175,19 @@ func sampled(all []Outcome, rnd *rand.Rand) (some []Outcome) {
 	return some
 }
 
+// ofDay returns the number of the day, and random numbers that choose its sample.
+func ofDay() (uint64, *rand.Rand) {
+	day := uint64(time.Now().Unix() / (24 * 60 * 60))
+	return day, rand.New(rand.NewPCG(day, 67))
+}
+
 // TestStoredNumbers computes stored numbers again at the stored parameters, without training, and checks that they equal the stored ones:
 // of the outcomes of one draw of each kind of data, another each day, or of all. What is computed again would notice a change of the number by its
 // tolerance. Times and counts cannot be computed again without training.
 //
 //	GPPL_LONG=1 go test ./pkg/experiment -run '^TestStoredNumbers$' -v      all outcomes
 func TestStoredNumbers(t *testing.T) {
-	day := uint64(time.Now().Unix() / (24 * 60 * 60))
-	rnd := rand.New(rand.NewPCG(day, 67))
+	day, rnd := ofDay()
 	e := evidence(t)
 	outcomes, of := 0, 0
 	counts := map[string]int{}

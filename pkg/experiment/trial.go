@@ -130,7 +130,7 @@ type Outcome struct {
 	Value    float64   `json:"value"`               // of the loss that was trained
 	Theta    []float64 `json:"theta"`               // learnt, natural values, noise variance last
 	StdErr   []float64 `json:"std_err,omitempty"`   // standard errors of log θ, where they are stated
-	Inducing []float64 `json:"inducing,omitempty"`  // of VFE on the first draw, for figures
+	Inducing []float64 `json:"inducing,omitempty"`  // of VFE on a draw; those stored first have it for the first draws and Adam only
 	Floor    bool      `json:"floor,omitempty"`     // the noise variance was driven to its floor
 	Status   string    `json:"status"`
 	Inexact  float64   `json:"inexact,omitempty"` // bound on the error of the loss, where no engine kept its tolerance
