@@ -161,9 +161,7 @@ func (s *Starts) Train(
 		a.next = a.starts
 		a.settings.Fit.MaxEvaluations = max(0, limit-first) / ends
 		if posterior, err := a.posterior(loss); err == nil && len(a.next) > fullTrainings {
-			a.settings.Fit.NoStandardErrors = true
 			a.next = a.halve(posterior, a.next)
-			a.settings.Fit.NoStandardErrors = t.NoStandardErrors
 		}
 	}
 	r, _, err := a.train(loss)

@@ -65,6 +65,7 @@ func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScar
 		return nil
 	}
 	s.last = int(finer * cycles)
+	least := leastReach * finer * s.span / (2 * spacing)
 	weights := dense.New(n, 2) // w and w·(y − ȳ), Σw = 1
 	var sum, mean, all float64
 	for i, w := range weightsOf(d) {
@@ -80,7 +81,6 @@ func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScar
 		all += weights.Data[2*i+1] * y
 	}
 	const tolerance = 1e-9
-	first, second := dense.New(2*(s.last+1), 2), dense.New(2*(s.last+1), 1)
 	only := dense.New(n, 1)
 	for i := range n {
 		only.Data[i] = weights.Data[2*i]
@@ -92,6 +92,18 @@ func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScar
 		points.Ctx = ctx
 		points.Sums(dst, w, 0, tolerance)
 	}
+	// The window of nearly even times repeats at low frequencies, and nothing else is then needed.
+	early := dense.New(2*(min(2*int(least)+1, s.last)+1), 1)
+	sums(early, only, finer*s.span)
+	s.window = make([]float64, early.Rows/2)
+	for j := range s.window {
+		s.window[j] = early.Data[2*j]*early.Data[2*j] + early.Data[2*j+1]*early.Data[2*j+1]
+	}
+	if s.repeats(spacing) < len(s.window) {
+		return nil
+	}
+	parallel.Look(ctx)
+	first, second := dense.New(2*(s.last+1), 2), dense.New(2*(s.last+1), 1)
 	both.Go(func() { sums(first, weights, finer*s.span) })
 	both.Go(func() { sums(second, only, finer*s.span/2) }) // up to twice the highest frequency
 	both.Wait()
@@ -103,24 +115,31 @@ func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScar
 		c2, s2 := second.Data[2*j], second.Data[2*j+1]
 		s.window[j] = c*c + sn*sn
 		cc, ss, cs := 0.5*(1+c2)-c*c, 0.5*(1-c2)-sn*sn, 0.5*s2-c*sn
-		const least = 1e-4 // least determinant; it is ¼ where the times show the whole wave
-		if det := cc*ss - cs*cs; det > least && all > 0 {
+		const known = 1e-4 // least determinant; it is ¼ where the times show the whole wave
+		if det := cc*ss - cs*cs; det > known && all > 0 {
 			p := (ss*yc*yc + cc*ys*ys - 2*cs*yc*ys) / (det * all)
 			s.nats[j] = -0.5 * float64(n) * math.Log1p(-min(max(p, 0), 1-1e-12))
 		}
 	}
-	// From the mean sampling rate on, search for a frequency at which the window repeats.
-	for j := int(0.5 * finer * s.span / spacing); j <= s.last; j++ {
-		if s.window[j] >= latticeWindow {
-			s.last = j / 2
-			break
-		}
+	if j := s.repeats(spacing); j < len(s.window) {
+		s.last = j / 2
 	}
-	if s.last = min(s.last, len(s.nats)-1); float64(s.last) <= leastReach*finer*s.span/(2*spacing) {
+	if float64(s.last) <= least {
 		return nil
 	}
 	s.nats, s.window = s.nats[:s.last+1], s.window[:min(len(s.window), 2*s.last+1)]
 	return s
+}
+
+// repeats returns the first frequency, from the mean sampling rate on, at which the window repeats; the length of the window if
+// there is none.
+func (s *lombScargle) repeats(spacing float64) int {
+	for j := int(0.5 * finer * s.span / spacing); j < len(s.window); j++ {
+		if s.window[j] >= latticeWindow {
+			return j
+		}
+	}
+	return len(s.window)
 }
 
 // weightsOf returns the inverse of the known part of each observation's variance. With known errors this is their variance

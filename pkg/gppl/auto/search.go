@@ -179,7 +179,7 @@ func startsAtPeriods(ctx context.Context, m gppl.Model, d gppl.Data) (starts []g
 // starts. If the series is so long that the search compares spectra of less resolution, they and the best of the part are the
 // only starts, and the spectra guide training.
 func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
-	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
+	const close, much = ranked, ranked
 	// The periodogram does not take known errors. Without a period a part of the data suffices, and starts in the tails of a
 	// spectrum cost more training than they are worth.
 	if d.Errors != nil || d.Relative != nil || s.scales.periods == nil || a.ctx.Err() != nil {
@@ -260,6 +260,9 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	a.starts = append(first, a.starts...)
 }
 
+// ranked is by how many nats two models must differ for the periodogram to rank them.
+const ranked = 10
+
 // faint returns m with each of the strongest periods in what it leaves of the data, y less the posterior mean: at irregular
 // times, what m explains would leak over a faint rhythm.
 func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Model) {
@@ -273,7 +276,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 	if err != nil || at < 0 {
 		return nil
 	}
-	mean, _, err := p.Latent(a.ctx, d.X)
+	mean, err := p.Mean(a.ctx, d.X)
 	if err != nil {
 		return nil
 	}
@@ -405,7 +408,7 @@ func (a *fitting) fastStarts(s *searcher, d gppl.Data) {
 	// An evaluation of all data costs as much as tens of the part: they are trained on from the best alone.
 	var best *gppl.Result
 	for _, r := range order {
-		if r, _ := a.trainFrom(a.spread, r.m, secondSteps); r != nil && (best == nil || r.Value < best.Value) {
+		if r, _ := a.tryFrom(a.spread, r.m, secondSteps); r != nil && (best == nil || r.Value < best.Value) {
 			best = r
 		}
 	}

@@ -69,6 +69,8 @@ const (
 	secondSteps    = 40
 	abandonNats    = 30   // nats above the best at which a start is given up after firstSteps
 	farOff         = 60   // nats above the best at which a change of it is not trained
+	sameOptimum    = 0.01 // nats by which ends of trainings at one optimum differ at most
+	alike          = 0.1  // distance below which two points are one start
 	nearby         = 5    // nats above the best at which a change of it is given up after firstSteps
 	moveRounds     = 3    // rounds of changes of the best point
 	gone           = 1e-2 // share of the mean of y² below which a term's variance is also tried as revived of it
@@ -365,6 +367,16 @@ func (s *searcher) distinct(points []point, count int, apart float64) (kept []po
 	return kept
 }
 
+// apart returns the points without those that hardly differ from an earlier one.
+func (s *searcher) apart(points []point) (kept []point) {
+	for _, p := range points {
+		if !slices.ContainsFunc(kept, func(q point) bool { return s.distance(p.u, q.u) < alike }) {
+			kept = append(kept, p)
+		}
+	}
+	return kept
+}
+
 // stratified returns about count of the points: the best of all, and the best with each of the values of each period and
 // lengthscale, so that no scale goes untried because another parameter outweighs it.
 func (s *searcher) stratified(points []point, count int) []point {
@@ -477,7 +489,7 @@ func (s *searcher) run(given []gppl.Model) {
 		return
 	}
 	s.search.Screened = len(points)
-	first = append(first, s.stratified(points, firstStage*s.free())...)
+	first = s.apart(append(first, s.stratified(points, firstStage*s.free())...))
 	s.search.Trained += len(first)
 	s.stages(first, abandonNats)
 	for range moveRounds {
@@ -521,16 +533,47 @@ func (s *searcher) stages(points []point, within float64) {
 	}
 }
 
-// known reports whether p is at one of the optima, or on its last steps to it, and counts it if that is the best. Where a
-// parameter is not determined, points of one value are one optimum.
+// known reports whether p is at one of the optima, or on its way to it, and counts it if that is the best. Where a parameter is
+// not determined, points of one value are one optimum.
 func (s *searcher) known(p point) bool {
 	i := slices.IndexFunc(s.optima, func(q point) bool {
-		return math.Abs(p.value-q.value) < 0.01 || s.distance(p.u, q.u) < 0.1 && p.value > q.value
+		return math.Abs(p.value-q.value) < sameOptimum || s.distance(p.u, q.u) < alike && p.value > q.value
 	})
+	if i < 0 {
+		i = slices.IndexFunc(s.optima, func(q point) bool { return p.value > q.value && p.value < q.value+nearby && s.descends(p, q) })
+	}
 	if i == 0 {
 		s.search.Agree++
 	}
 	return i >= 0
+}
+
+// descends reports whether the loss falls all the way from p to the optimum q, on the straight line in the raw values: then no
+// barrier makes p the start of another optimum (Ursem 1999).
+func (s *searcher) descends(p, q point) bool {
+	const steps = 5
+	loss, err := s.anew()
+	if err != nil {
+		return false
+	}
+	params, _ := inCycles(s.inside(p.u).Params())
+	last := p.value
+	for step := 1; step < steps; step++ {
+		theta := slices.Clone(p.u)
+		for i, param := range params {
+			if t := cmp.Or[transform.Transform](param.Transform, transform.Log{}); !param.IsFixed() {
+				from, to := t.Raw(p.u[i]), t.Raw(q.u[i])
+				theta[i] = t.Natural(from + (to-from)*float64(step)/steps)
+			}
+		}
+		v, err := loss.ValueGrad(s.ctx, nil, theta)
+		s.search.Evaluations++
+		if err != nil || !(v < last+sameOptimum) {
+			return false
+		}
+		last = v
+	}
+	return true
 }
 
 // add takes p among the optima, unless it is one of them.
@@ -676,11 +719,13 @@ func (s *searcher) beyond(family gppl.Model) (better point, nats float64) {
 			thetas = append(thetas, shaped)
 		}
 	}
-	ends := free.distinct(free.screenAll(thetas, moveRatios), 2, 0.3)
-	for _, steps := range []int{firstSteps, secondSteps} {
-		ends = free.trainAll(ends, steps)
+	var ends []point
+	for _, p := range free.trainAll(free.distinct(free.screenAll(thetas, moveRatios), 2, 0.3), firstSteps) {
+		if p.value < best.value+nearby {
+			ends = append(ends, p)
+		}
 	}
-	for _, p := range ends {
+	for _, p := range free.trainAll(ends, secondSteps) {
 		if p.value < best.value-nats {
 			better, nats = p, best.value-p.value
 		}

@@ -49,11 +49,13 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 	var first error
 	for _, start := range starts {
 		// Starts are sorted: a later one must promise more than best.
-		if a.guide != nil && best != nil && !a.promises(likelihood, start, best) {
+		if a.guide != nil && best != nil && !(a.ranksWith(start, best) && a.promises(likelihood, start, best)) {
 			continue
 		}
 		s := a.settings.Fit
-		s.NoStandardErrors = s.NoStandardErrors || len(starts) > 1
+		if a.guide == nil { // with a guide, the first of the starts is nearly always the only one that is trained
+			s.NoStandardErrors = s.NoStandardErrors || len(starts) > 1
+		}
 		r, err := a.trainFor(loss, start, s.MaxEvaluations, s)
 		if r != nil && math.IsNaN(stood) {
 			stood = r.Trace[0].Value
@@ -73,7 +75,7 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 		return nil, 0, first
 	case a.ctx.Err() != nil:
 		return best, stood - best.Value, a.ctx.Err()
-	case len(starts) > 1:
+	case len(starts) > 1 && a.guide == nil:
 		a.curve(loss, best)
 	}
 	return best, stood - best.Value, nil
@@ -173,7 +175,7 @@ func (a *fitting) periodsAllowed(m gppl.Model) bool {
 func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
 	var tried []*gppl.Result
 	for _, start := range starts {
-		if r, _ := a.trainFrom(loss, start, firstSteps); r != nil {
+		if r, _ := a.tryFrom(loss, start, firstSteps); r != nil {
 			tried = append(tried, r)
 		}
 		if a.ctx.Err() != nil {
@@ -200,7 +202,12 @@ const far = 0.05
 // nearest returns the starts of a guided training by rising value, without those close to an earlier one or far above the first.
 func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Model) {
 	values, order := make([]float64, len(starts)), timeline.Range(0, len(starts))
+	near := a.inReach(starts)
 	for i, m := range starts {
+		if !near[i] {
+			values[i] = math.Inf(1)
+			continue
+		}
 		var err error
 		if values[i], err = loss.ValueGrad(a.ctx, nil, m.Values()); err != nil {
 			values[i] = math.Inf(1)
@@ -217,6 +224,31 @@ func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Mode
 		}
 	}
 	return kept
+}
+
+// ranksWith reports whether the guide does not rank m below the best: trained from both, it does not end much higher from m.
+func (a *fitting) ranksWith(m gppl.Model, best *gppl.Result) bool {
+	led := a.guided(best.Model, 1, func(int) gppl.Model { return m })
+	return led[0] == nil || led[1] == nil || led[1].Value <= led[0].Value+ranked
+}
+
+// inReach reports for each of the starts whether all data may rank it near the best: whether it is not far above the best of them
+// on some data that are spread over all, if there are such. Far from the best, an evaluation of all data may take many harmonics.
+func (a *fitting) inReach(starts []gppl.Model) []bool {
+	values, near := make([]float64, len(starts)), make([]bool, len(starts))
+	if a.spare != nil {
+		for i, m := range starts {
+			var err error
+			if values[i], err = a.spare.ValueGrad(a.ctx, nil, m.Values()); err != nil {
+				values[i] = math.Inf(1)
+			}
+			a.evaluations++
+		}
+	}
+	for i, v := range values {
+		near[i] = v <= slices.Min(values)+far*float64(a.data.Len())
+	}
+	return near
 }
 
 // promises reports whether a few evaluations from m lead below the best. It does not try where m is close to the best, or far
@@ -243,7 +275,7 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	if v, err := loss.ValueGrad(a.ctx, nil, m.Values()); err != nil || v > best.Value+most {
 		return false
 	}
-	r, _ := a.trainFrom(loss, m, firstSteps)
+	r, _ := a.tryFrom(loss, m, firstSteps)
 	return r != nil && r.Value < best.Value
 }
 
@@ -276,6 +308,13 @@ const projectedGradient = 1e-3
 // range, unless that leads out of the range of periods.
 func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
 	return a.trainFor(loss, start, evaluations, a.settings.Fit)
+}
+
+// tryFrom is trainFrom without standard errors, for a training of which only the end counts.
+func (a *fitting) tryFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
+	s := a.settings.Fit
+	s.NoStandardErrors = true
+	return a.trainFor(loss, start, evaluations, s)
 }
 
 // trainFor is trainFrom with the given settings, except for their starts.
