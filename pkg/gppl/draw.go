@@ -43,23 +43,39 @@ type Draw struct {
 // The same seed gives the same draw on any number of processors; another Engine gives another draw.
 func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option) (d Draw, err error) {
 	defer parallel.Stopped(&err)
-	o, err := optionsOf(opts)
+	s, err := m.newSampler(ctx, x, opts)
 	if err != nil {
 		return d, err
+	}
+	return s.draw(seed)
+}
+
+// sampler is what all draws from a prior at the same inputs share.
+type sampler struct {
+	m     Model
+	x     Inputs
+	prior *priorDraws
+}
+
+// newSampler prepares Sample, and returns its errors.
+func (m Model) newSampler(ctx context.Context, x Inputs, opts []Option) (*sampler, error) {
+	o, err := optionsOf(opts)
+	if err != nil {
+		return nil, err
 	}
 	checked := m
 	if m.Noise == 0 { // y is f
 		checked.Noise = 1
 	}
 	if err := cmp.Or(checked.Check(), x.check("x"), m.CheckAxes(x)); err != nil {
-		return d, err
+		return nil, err
 	}
 	if len(m.Channels) > 0 {
-		return d, errors.New("gppl: Model.Sample draws observations of f itself, and the model has channels")
+		return nil, errors.New("gppl: Model.Sample draws observations of f itself, and the model has channels")
 	}
 	nugget := capability.Nugget(m.Kernel)
 	if err := checkVariance(m.Kernel, variance(m.Kernel)+nugget); err != nil {
-		return d, err
+		return nil, err
 	}
 	var line *drawnLine
 	if o.Engine != EngineDense {
@@ -67,15 +83,20 @@ func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option
 	}
 	p, err := newPriorDraws(ctx, m.Kernel, nugget, x, line, o.Limits)
 	if err != nil {
-		return d, err
+		return nil, err
 	}
-	d = p.draw(seed, 0)
-	if m.Mean != nil {
-		if err := m.drawMean(d.F, x, stream(seed, meanStream, 0).NormFloat64); err != nil {
+	return &sampler{m, x, p}, nil
+}
+
+// draw returns the draw of a seed.
+func (s *sampler) draw(seed uint64) (Draw, error) {
+	d := s.prior.draw(seed, 0)
+	if s.m.Mean != nil {
+		if err := s.m.drawMean(d.F, s.x, stream(seed, meanStream, 0).NormFloat64); err != nil {
 			return Draw{}, err
 		}
 	}
-	d.Y = withNoise(d.F, m.Noise, seed, 0)
+	d.Y = withNoise(d.F, s.m.Noise, seed, 0)
 	return d, nil
 }
 

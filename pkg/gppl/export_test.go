@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -28,6 +29,15 @@ var (
 	VFEPosterior                = vfePosterior
 	IsDifferentiable            = isDifferentiable
 )
+
+// Sampler returns what Model.Sample does with a seed, prepared once for all seeds.
+func (m Model) Sampler(ctx context.Context, x Inputs, opts ...Option) (draw func(seed uint64) (Draw, error), err error) {
+	s, err := m.newSampler(ctx, x, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.draw, nil
+}
 
 func (c oracleCase) Data(t *testing.T) Data   { return c.data(t) }
 func (c oracleCase) Model(t *testing.T) Model { return c.model(t) }
