@@ -57,9 +57,9 @@ func TestDrawnWaves(t *testing.T) {
 // ten thousand runs.
 const drawLevel = 1e-8
 
-// CheckDraws tests whether draws are of N(mean, cov): of z = L⁻¹(draw − mean), which is N(0, I) then, the mean by χ², the second
-// moments, each of which is about normal, by χ², and the number beyond three standard deviations by its binomial distribution. It
-// returns the least level of the three.
+// CheckDraws tests whether draws are from N(mean, cov). Then z = L⁻¹(draw − mean) is N(0, I). It tests the means of z and its
+// second moments by χ², and how many entries lie beyond three standard deviations by the binomial distribution. It returns the
+// least p-value of the three.
 func CheckDraws(t *testing.T, name string, draws [][]float64, mean []float64, cov *mat.SymDense) (least float64) {
 	t.Helper()
 	var chol mat.Cholesky

@@ -45,9 +45,9 @@ func drawnInputs() map[string][]float64 {
 
 var drawEngines = []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineToeplitz, gppl.EngineSpectral, ""}
 
-// TestDraws: prior draws of every kernel by every way to draw have the mean, the covariance and the tails of the model. GPPL_LONG=1
-// takes 100 000 draws for each. The draws of the way that is chosen are equal to those of an engine by name, except for sums of
-// terms that are drawn in several ways.
+// TestDraws: prior draws of every kernel, by every engine that can draw it, have the mean, the covariance and the tails of the
+// model. GPPL_LONG=1 takes 100 000 draws for each. The engine that is chosen automatically is not tested again where it draws the
+// same.
 func TestDraws(t *testing.T) {
 	const same = 20 // the seed of the draw that is compared
 	count := testkit.Size(400, 5000, 100000)

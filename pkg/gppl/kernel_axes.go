@@ -65,7 +65,8 @@ func (k Axes) String() string {
 	return fmt.Sprintf("On(%v, %s)", k.kernel, strings.Trim(strings.ReplaceAll(fmt.Sprint(k.axes), " ", ", "), "[]"))
 }
 
-// Cov, Contract and Slope describe a bound, the variance: points at any distance may have all of these axes in common.
+// Cov, Contract and Slope describe an upper bound on the covariance, which is the variance: points at any distance may agree on
+// all of these axes.
 
 func (k Axes) Cov(dst, r []float64)          { constant(dst[:len(r)], variance(k.kernel)) }
 func (k Axes) Contract(grad, w, _ []float64) { contractVariance(grad, k.kernel, sumOf(w)) }
@@ -158,7 +159,7 @@ func (k Axes) slopeBlock(dst []float64, a, b Inputs) {
 type Anisotropic struct {
 	kernel       Kernel
 	lengthscales []float64
-	unit         int // the parameter of kernel that is 1 and none of its own; −1: none
+	unit         int // index of the kernel's own lengthscale or period, which is 1 and not a parameter; −1: it has none
 }
 
 // ARD returns k with a lengthscale for each axis (automatic relevance determination; Neal 1996; Rasmussen and Williams 2006, sec.

@@ -34,8 +34,8 @@ type Options struct {
 
 	// origin says that the fit is a test of the past, which needs no standard errors.
 	origin bool
-	// effort is the effort of a test of the past, whatever time it takes, without averaging over parameters; nil: the budget
-	// decides.
+	// effort, if it is set, replaces the effort that the budget would choose for a test of the past, and parameters are not
+	// averaged over.
 	effort *Effort
 }
 

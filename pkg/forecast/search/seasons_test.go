@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
-// rough draws a season of some steps with a shape of its own in each, at a signal-to-noise ratio of 5, about a value and with a
-// random walk of steps of a size.
+// rough draws a season whose steps have independent random means, about a level of 50, with noise of 1 and a season of root mean
+// square 5. The level walks at random if walk, the size of its steps, is not 0.
 func rough(seed uint64, n, period int, walk float64) []float64 {
 	r := rand.New(rand.NewPCG(seed, 65))
 	shape := make([]float64, period)
@@ -41,8 +41,8 @@ func evenSeries(t *testing.T, axis series.Axis, first, step float64, y []float64
 	return s
 }
 
-// TestRoughSeasons: a season whose every step has a mean of its own shows in seasonal means, not in two peaks of a periodogram,
-// in dates and in numbers of any step, about a level and on a walk. Of a whole number of steps, it is exactly that.
+// TestRoughSeasons: a season whose steps have independent means is found, on an axis of dates and of numbers, about a level and
+// on a walk. Two peaks of a periodogram do not show it; seasonal means do. A period of a whole number of steps is found exactly.
 func TestRoughSeasons(t *testing.T) {
 	days := series.Axis{Name: "day", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for _, c := range []struct {
@@ -69,8 +69,8 @@ func TestRoughSeasons(t *testing.T) {
 	}
 }
 
-// TestRoughSeasonsLearnt: a rough season that is found or given is in the best model, at the noise of the draws, 0.2 of the
-// season. Training that starts from a smooth shape puts one of the 30 into the noise.
+// TestRoughSeasonsLearnt: the best model has the rough season, whether it is found or given, and its noise is the noise of the
+// draws, 0.2 of the season. Training from a smooth shape would take one of the 30 seasons for noise.
 func TestRoughSeasonsLearnt(t *testing.T) {
 	for seed := range uint64(30) {
 		s := evenSeries(t, series.Axis{Name: "t"}, 0, 1, rough(100+seed, 6*24, 24, 0))

@@ -34,8 +34,8 @@ func TestGuessAmounts(t *testing.T) {
 	}
 }
 
-// TestCensoredBounds: values that pile up at 100 are censored, and those whose log odds are normal are not, though some are rounded
-// to a bound; one bound says that they are. What has no upper bound can be written and read.
+// TestCensoredBounds: values that pile up at 100 are censored. Values whose log odds are normal are not, even if some are rounded
+// to a bound. With one bound alone, values at it are always censored, and the missing other bound survives writing and reading.
 func TestCensoredBounds(t *testing.T) {
 	const n = 150
 	r := rand.New(rand.NewPCG(65, 4))

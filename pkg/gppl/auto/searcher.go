@@ -352,25 +352,19 @@ func (s *searcher) varying(theta []float64) float64 {
 	return max(r[0]-slices.Min(r), 1e-3*r[0])
 }
 
-// distinct returns the best of the points, at most count of them, no two within the given distances of each other: in the
-// logs of scales, pure numbers and ratios of variances, and in cycles of a period over the range.
-func (s *searcher) distinct(points []point, count int, apart float64) (kept []point) {
+// distinct returns the best of the points, at most count of them, no two within the given distance of each other.
+func (s *searcher) distinct(points []point, count int, apart float64) []point {
 	slices.SortStableFunc(points, byValue)
-	for _, p := range points {
-		if math.IsInf(p.value, 1) || len(kept) == count {
-			break
-		}
-		if !slices.ContainsFunc(kept, func(q point) bool { return s.distance(p.u, q.u) < apart }) {
-			kept = append(kept, p)
-		}
-	}
-	return kept
+	return s.spaced(points, count, apart)
 }
 
-// apart returns the points without those that hardly differ from an earlier one.
-func (s *searcher) apart(points []point) (kept []point) {
+// spaced returns the first count of the points that have a value and lie at least the given distance from all that it took.
+func (s *searcher) spaced(points []point, count int, apart float64) (kept []point) {
 	for _, p := range points {
-		if !slices.ContainsFunc(kept, func(q point) bool { return s.distance(p.u, q.u) < alike }) {
+		if len(kept) == count {
+			break
+		}
+		if !math.IsInf(p.value, 1) && !slices.ContainsFunc(kept, func(q point) bool { return s.distance(p.u, q.u) < apart }) {
 			kept = append(kept, p)
 		}
 	}
@@ -401,6 +395,8 @@ func (s *searcher) stratified(points []point, count int) []point {
 	return kept
 }
 
+// distance returns the largest difference of a parameter between a and b: in the logarithms of scales, of pure numbers and of
+// ratios of variances, and in cycles of a period over the range of x.
 func (s *searcher) distance(a, b []float64) (d float64) {
 	last := len(a) - 1
 	for i, p := range s.params {
@@ -489,7 +485,8 @@ func (s *searcher) run(given []gppl.Model) {
 		return
 	}
 	s.search.Screened = len(points)
-	first = s.apart(append(first, s.stratified(points, firstStage*s.free())...))
+	first = append(first, s.stratified(points, firstStage*s.free())...)
+	first = s.spaced(first, len(first), alike)
 	s.search.Trained += len(first)
 	s.stages(first, abandonNats)
 	for range moveRounds {

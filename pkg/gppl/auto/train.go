@@ -310,7 +310,7 @@ func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (
 	return a.trainFor(loss, start, evaluations, a.settings.Fit)
 }
 
-// tryFrom is trainFrom without standard errors, for a training of which only the end counts.
+// tryFrom does as trainFrom, and leaves out the standard errors: the caller compares only where trainings end.
 func (a *fitting) tryFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
 	s := a.settings.Fit
 	s.NoStandardErrors = true

@@ -63,7 +63,8 @@ func ChoosePeriod(span, reach, band float64, images bool) (period float64, windo
 	return 2 * span * (1 + max(narrowestFall, min(widestFall, fall))), true, true
 }
 
-// SharedPeriod returns a period like the one that ChoosePeriod returns for a reach, of which there are few for one span (Ladder).
+// SharedPeriod returns the next longer of a few periods for the span (Ladder), so that kernels that differ a little share one.
+// The given period is the one that ChoosePeriod returns for the reach.
 func SharedPeriod(span, reach, period float64, windowed bool) float64 {
 	switch {
 	case span == 0:
