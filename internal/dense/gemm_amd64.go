@@ -32,10 +32,11 @@ const (
 // row by row, and one of c.
 type packed struct {
 	tile
-	a [Tile * depth]float64
-	z [Tile / panelRows][2]int // range of columns in which a panel of a is not zero
-	b [depth * panelCols]float64
-	c [panelRows * panelCols]float64
+	fused bool // round sums alone (Lower.Fused)
+	a     [Tile * depth]float64
+	z     [Tile / panelRows][2]int // range of columns in which a panel of a is not zero
+	b     [depth * panelCols]float64
+	c     [panelRows * panelCols]float64
 }
 
 var packs = sync.Pool{New: func() any { return new(packed) }}
@@ -51,6 +52,16 @@ func addProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
 //
 //go:noescape
 func addProductWide(k int, a, b *float64, ldb int, c *float64, ldc int)
+
+// fuseProduct does as addProduct, but rounds each sum alone. It needs FMA.
+//
+//go:noescape
+func fuseProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
+
+// fuseProductWide does as addProductWide, but rounds each sum alone.
+//
+//go:noescape
+func fuseProductWide(k int, a, b *float64, ldb int, c *float64, ldc int)
 
 // addDotsWide adds alpha times the products of 4 rows of a and 4 rows of b, with k entries each, to the 4×4 matrix c. The rows
 // are lda, ldb and ldc apart. It needs AVX-512, and adds up as dots does.
@@ -181,6 +192,7 @@ func Reflect(a, b []float64, k float64, x, y []float64) {
 // addProducts adds alpha·op(a)·b to c.
 func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int) {
 	p := packs.Get().(*packed)
+	p.fused = false
 	for i := 0; i < c.Rows; i += Tile {
 		rows := min(Tile, c.Rows-i)
 		for l := 0; l < k; l += depth {
@@ -193,8 +205,8 @@ func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int
 }
 
 // set packs alpha·op(a), at most a tile, for addTimes.
-func (p *packed) set(ta blas.Transpose, alpha float64, a blas64.General) {
-	p.tile = tile{ta, alpha, a}
+func (p *packed) set(fused bool, ta blas.Transpose, alpha float64, a blas64.General) {
+	p.tile, p.fused = tile{ta, alpha, a}, fused && cpu.X86.HasFMA
 	if cpu.X86.HasAVX {
 		rows, cols := p.size()
 		p.packA(ta, alpha, a, 0, rows, 0, cols)
@@ -236,12 +248,25 @@ func (p *packed) addTimes(b, c blas64.General) {
 					p.addToEdge(hi-lo, a, from, ldb, at, c.Stride, high, cols)
 				case cpu.X86.HasAVX512F && last-j >= wideCols:
 					cols = wideCols
-					addProductWide(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
+					if p.fused {
+						fuseProductWide(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
+					} else {
+						addProductWide(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
+					}
 				default:
-					addProduct(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
+					p.product(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
 				}
 			}
 		}
+	}
+}
+
+// product is addProduct, or fuseProduct.
+func (p *packed) product(k int, a, b *float64, ldb int, c *float64, ldc int) {
+	if p.fused {
+		fuseProduct(k, a, b, ldb, c, ldc)
+	} else {
+		addProduct(k, a, b, ldb, c, ldc)
 	}
 }
 
@@ -316,7 +341,7 @@ func (p *packed) addToEdge(k int, a *float64, b []float64, ldb int, c []float64,
 	for r := range rows {
 		copy(p.c[r*panelCols:], c[r*ldc:][:cols])
 	}
-	addProduct(k, a, &b[0], ldb, &p.c[0], panelCols)
+	p.product(k, a, &b[0], ldb, &p.c[0], panelCols)
 	for r := range rows {
 		copy(c[r*ldc:][:cols], p.c[r*panelCols:])
 	}

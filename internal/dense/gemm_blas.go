@@ -19,7 +19,9 @@ type packed struct{ tile }
 
 var packs = sync.Pool{New: func() any { return new(packed) }}
 
-func (p *packed) set(ta blas.Transpose, alpha float64, a blas64.General) { p.tile = tile{ta, alpha, a} }
+func (p *packed) set(_ bool, ta blas.Transpose, alpha float64, a blas64.General) {
+	p.tile = tile{ta, alpha, a}
+}
 
 func slide(sums *[windows]float64, k int, long, x []float64) { slideEach(sums, k, long, x) }
 

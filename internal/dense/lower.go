@@ -27,6 +27,11 @@ type Lower struct {
 	tiles    []blas64.General // tiles row by row: (0,0), (1,0), (1,1), (2,0), …
 	negative int              // first block whose diagonal in J is −1 (CholeskySigned)
 
+	// Fused lets sums of products be rounded alone, and not their products as well, where the processor can: Cholesky, InvertL and
+	// InverseColumn take about three quarters of the time (BenchmarkDense of pkg/gppl). The last digits differ from gonum's. Set it
+	// before the first call, and not where results depend on the last digits of a factor (solvePanel).
+	Fused bool
+
 	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a parallel.Stop.
 	Ctx context.Context
 
@@ -35,7 +40,8 @@ type Lower struct {
 	panel, trailing, invert, squares func(int)
 	first, column                    int // first column of the strip, and the column at work or the one after the strip
 	inverse                          *Lower
-	together                         int // columns that InvertL computes at a time
+	together                         int       // columns that InvertL computes at a time
+	across                           []float64 // transposes of the strip's tiles, if Fused
 	diagonal                         []float64
 }
 
@@ -137,11 +143,14 @@ func (l *Lower) Cholesky() error { return l.CholeskySigned(Blocks(l.n)) }
 func (l *Lower) CholeskySigned(negative int) error {
 	nb := Blocks(l.n)
 	l.negative = negative
+	if l.Fused && l.across == nil {
+		l.across = make([]float64, FusedSize(l.n))
+	}
 	for first := 0; first < nb; first += strip {
 		l.first = first
 		for j := first; j < min(first+strip, nb); j++ {
 			l.column = j
-			l.eliminate(j, j)
+			l.eliminate(j, j, j)
 			diag := l.At(j, j)
 			if j >= negative {
 				blas64.Scal(-1, Vec(diag.Data))
@@ -162,6 +171,9 @@ func (l *Lower) CholeskySigned(negative int) error {
 // for as many products.
 const strip = 4
 
+// FusedSize returns the numbers that Cholesky of a Fused matrix of size n holds besides it: the transposes of a strip.
+func FusedSize(n int) int { return Blocks(n) * strip * Tile * Tile }
+
 // sign is the diagonal of J in a block.
 func (l *Lower) sign(block int) float64 {
 	if block >= l.negative {
@@ -170,11 +182,40 @@ func (l *Lower) sign(block int) float64 {
 	return 1
 }
 
-// eliminate subtracts from tile (i, c) what the columns of its strip before l.column explain.
-func (l *Lower) eliminate(i, c int) {
-	for j := l.first; j < l.column; j++ {
-		Gemm(blas.NoTrans, blas.Trans, -l.sign(j), l.At(i, j), l.At(c, j), 1, l.At(i, c))
+// eliminate subtracts from the tiles (i, from) to (i, to) what the columns of the strip before l.column explain.
+func (l *Lower) eliminate(i, from, to int) {
+	if l.Fused {
+		l.eliminateFused(i, from, to)
+		return
 	}
+	for c := from; c <= to; c++ {
+		for j := l.first; j < l.column; j++ {
+			Gemm(blas.NoTrans, blas.Trans, -l.sign(j), l.At(i, j), l.At(c, j), 1, l.At(i, c))
+		}
+	}
+}
+
+// strips holds packed rows of a strip.
+var strips = sync.Pool{New: func() any { return new([strip]packed) }}
+
+// eliminateFused does as eliminate. Row i of the strip is packed once for all tiles.
+func (l *Lower) eliminateFused(i, from, to int) {
+	row := strips.Get().(*[strip]packed)
+	for j := l.first; j < l.column; j++ {
+		row[j-l.first].set(true, blas.NoTrans, -l.sign(j), l.At(i, j))
+	}
+	for c := from; c <= to; c++ {
+		for j := l.first; j < l.column; j++ {
+			row[j-l.first].addTo(l.transposed(c, j), l.At(i, c))
+		}
+	}
+	strips.Put(row)
+}
+
+// transposed returns the memory for the transpose of tile (i, j) of the strip.
+func (l *Lower) transposed(i, j int) blas64.General {
+	rows := Width(l.n, i)
+	return blas64.General{Rows: Tile, Cols: rows, Stride: rows, Data: l.across[(i*strip+j-l.first)*Tile*Tile:][:Tile*rows]}
 }
 
 // CholeskyWithJitter factorises the matrix that fill writes. If that fails it adds jitter to the diagonal, from 1e-12 of scale
@@ -194,21 +235,26 @@ func (l *Lower) CholeskyWithJitter(scale float64, fill func()) (jitter float64, 
 	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
 }
 
-// solvePanel makes factors of the tiles below the diagonal one. It uses gonum's Trsm because draws from nearly singular
-// covariances, such as the paper's simulated data, change with the rounding of L.
+// solvePanel makes factors of the tiles below the diagonal one. Unless l is Fused, it uses gonum's Trsm because draws from nearly
+// singular covariances, such as the paper's simulated data, change with the rounding of L.
 func (l *Lower) solvePanel(k int) {
 	j := l.column
 	i := j + 1 + k
-	l.eliminate(i, j)
+	l.eliminate(i, j, j)
+	if l.Fused {
+		t := l.transposed(i, j)
+		transpose(t, l.At(i, j))
+		trsmLeft(blas.NoTrans, l.sign(j), lowerTriangle(l.At(j, j)), t)
+		transpose(l.At(i, j), t)
+		return
+	}
 	blas64.Trsm(blas.Right, blas.Trans, l.sign(j), lowerTriangle(l.At(j, j)), l.At(i, j))
 }
 
 // updateRow eliminates a strip of columns of tiles from a row of the tiles to its right.
 func (l *Lower) updateRow(k int) {
 	i := Blocks(l.n) - 1 - k // the longest row comes first
-	for c := l.column; c <= i; c++ {
-		l.eliminate(i, c)
-	}
+	l.eliminate(i, l.column, i)
 }
 
 // potrf factorises one tile in place and clears the part above its diagonal.
@@ -435,7 +481,7 @@ func (l *Lower) invertColumns(group int) {
 			Zero(m.At(i, j))
 		}
 		for k := first; k < i; k++ {
-			p.set(blas.NoTrans, -1, l.At(i, k))
+			p.set(l.Fused, blas.NoTrans, -1, l.At(i, k))
 			for j := first; j < min(k+1, last); j++ {
 				p.addTo(m.At(k, j), m.At(i, j))
 			}
@@ -484,13 +530,13 @@ func (m *Lower) InverseTile(dst blas64.General, i, j int) {
 var inverseColumns = sync.Pool{New: func() any { return new([]packed) }}
 
 // InverseColumn calls visit with each tile (i, j), i ≥ j, of a column of A⁻¹ = MᵀM, where m = M = L⁻¹, in scratch for a tile. The
-// digits agree with InverseTile. It computes the transposes of the tiles, so that column j of M is packed once for all of them.
+// digits agree with InverseTile unless m is Fused. It computes the transposes of the tiles, so that column j of M is packed once for all of them.
 func (m *Lower) InverseColumn(j int, scratch []float64, visit func(i int, t blas64.General)) {
 	nb := Blocks(m.n)
 	column, memory := inverseColumns.Get().(*[]packed), transposes.Get().(*[Tile * Tile]float64)
 	*column = slices.Grow((*column)[:0], nb)[:nb]
 	for k := j; k < nb; k++ {
-		(*column)[k].set(blas.Trans, 1, m.At(k, j))
+		(*column)[k].set(m.Fused, blas.Trans, 1, m.At(k, j))
 	}
 	for i := j; i < nb; i++ {
 		parallel.Look(m.Ctx)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"golang.org/x/sys/cpu"
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -55,7 +56,7 @@ func clone(g blas64.General) blas64.General {
 	return g
 }
 
-// TestLower compares everything with gonum's mat, across tile borders.
+// TestLower compares everything with gonum's mat, across tile borders, with products that are rounded and with fused ones.
 func TestLower(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{1, 2, 63, 64, 65, 128, 150, 200}).Draw(t, "n")
@@ -63,6 +64,7 @@ func TestLower(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		a, l := random(n, seed)
+		l.Fused = rapid.Bool().Draw(t, "fused")
 		if err := l.Cholesky(); err != nil {
 			t.Fatal(err)
 		}
@@ -104,6 +106,7 @@ func TestLower(t *testing.T) {
 		check("bL⁻ᵀ·Lᵀ", bt, &back)
 
 		inv := NewLower(n)
+		inv.Fused = l.Fused
 		l.InvertL(inv)
 		var full mat.SymDense
 		if err := chol.InverseTo(&full); err != nil {
@@ -124,7 +127,8 @@ func TestLower(t *testing.T) {
 			inv.InverseColumn(j, room, func(i int, tile blas64.General) {
 				want := New(tile.Rows, tile.Cols)
 				inv.InverseTile(want, i, j)
-				if next++; next != i+1 || !slices.Equal(tile.Data, want.Data) {
+				same := slices.Equal(tile.Data, want.Data) || inv.Fused && mat.EqualApprox(asDense(tile), asDense(want), 1e-10)
+				if next++; next != i+1 || !same {
 					t.Fatalf("tile (%d, %d) of a column of A⁻¹ is not InverseTile's, or not the next after %d", i, j, next-2)
 				}
 			})
@@ -169,6 +173,38 @@ func TestInvertPairs(t *testing.T) {
 			if want := map[bool]float64{true: 1}[i == j]; math.Abs(one.Data[i*n+j]-want) > 1e-9 {
 				t.Fatalf("entry (%d, %d) of Lᵀ·L⁻ᵀ is %v", i, j, one.Data[i*n+j])
 			}
+		}
+	}
+}
+
+// TestFused: a signed factor of fused products is the one of rounded products up to rounding, and its bits are the same with AVX-512
+// and without.
+func TestFused(t *testing.T) {
+	const n, negative = 6*Tile + 30, 4 // more than a strip of columns, the last tiles narrower
+	factor := func(fused bool) *Lower {
+		_, l := random(n, 5)
+		l.EachTile(func(_, j int, t blas64.General) {
+			if j >= negative { // what is left after eliminating the first blocks is negative definite then
+				blas64.Scal(-1, Vec(t.Data))
+			}
+		})
+		l.Fused = fused
+		if err := l.CholeskySigned(negative); err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	rounded, fused := factor(false), factor(true)
+	wide := cpu.X86.HasAVX512F
+	defer func() { cpu.X86.HasAVX512F = wide }()
+	cpu.X86.HasAVX512F = false
+	narrow := factor(true)
+	for k, want := range rounded.tiles {
+		if !mat.EqualApprox(asDense(fused.tiles[k]), asDense(want), 1e-12) {
+			t.Errorf("tile %d of %d is not the rounded one", k, len(rounded.tiles))
+		}
+		if !slices.Equal(fused.tiles[k].Data, narrow.tiles[k].Data) {
+			t.Errorf("tile %d of %d depends on AVX-512", k, len(rounded.tiles))
 		}
 	}
 }

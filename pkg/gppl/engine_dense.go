@@ -37,7 +37,7 @@ func (e *denseExact) estimate(m *compiled) choice.Estimate {
 	n := float64(e.x.Len())
 	return choice.Estimate{
 		Seconds: costs.Of(costs.DenseCube, n*n*n) + costs.Of(costs.DensePair, n*n) + costs.Of(costs.DenseOnce, 1),
-		Bytes:   16 * triangle(e.x.Len()),
+		Bytes:   16*triangle(e.x.Len()) + 8*float64(dense.FusedSize(e.x.Len())),
 		Err:     n * rounding(m.variance, e.rows.Least(m.noise)),
 	}
 }
@@ -64,6 +64,7 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	f.engine, f.kernel, f.noise = e, m.kernel, m.noise
 	if f.l == nil {
 		f.l = dense.NewLower(e.x.Len())
+		f.l.Fused = true
 		f.half = dense.New(e.columns.Rows, e.columns.Cols)
 		f.alpha = dense.New(e.columns.Rows, e.columns.Cols)
 		f.lanes = dense.NewLanes(e.x.Len())
@@ -106,6 +107,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	n := f.engine.x.Len()
 	if f.inverse == nil {
 		f.inverse = dense.NewLower(n)
+		f.inverse.Fused = true
 	}
 	f.l.InvertL(f.inverse)
 	f.inverse.Ctx = f.l.Ctx

@@ -1,0 +1,123 @@
+// The kernels of products, once with ADD(b, a, c, t) that rounds each product, and once with one that does not: see gemm_amd64.s.
+
+// func NARROW(k int, a, b *float64, ldb int, c *float64, ldc int)
+//
+// Y0 to Y7 hold the 4×8 entries of c, Y8 and Y9 a row of b, Y10 one entry of a.
+TEXT NARROW(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DI
+	MOVQ ldb+24(FP), R8
+	MOVQ c+32(FP), R9
+	MOVQ ldc+40(FP), R10
+	SHLQ $3, R8
+	SHLQ $3, R10
+	LEAQ (R9)(R10*1), R11
+	LEAQ (R11)(R10*1), R12
+	LEAQ (R12)(R10*1), R13
+
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD (R11), Y2
+	VMOVUPD 32(R11), Y3
+	VMOVUPD (R12), Y4
+	VMOVUPD 32(R12), Y5
+	VMOVUPD (R13), Y6
+	VMOVUPD 32(R13), Y7
+
+next:
+	VMOVUPD (DI), Y8
+	VMOVUPD 32(DI), Y9
+
+	VBROADCASTSD (SI), Y10
+	ADD(Y8, Y10, Y0, Y11)
+	ADD(Y9, Y10, Y1, Y12)
+
+	VBROADCASTSD 8(SI), Y10
+	ADD(Y8, Y10, Y2, Y13)
+	ADD(Y9, Y10, Y3, Y14)
+
+	VBROADCASTSD 16(SI), Y10
+	ADD(Y8, Y10, Y4, Y11)
+	ADD(Y9, Y10, Y5, Y12)
+
+	VBROADCASTSD 24(SI), Y10
+	ADD(Y8, Y10, Y6, Y13)
+	ADD(Y9, Y10, Y7, Y14)
+
+	ADDQ $32, SI
+	ADDQ R8, DI
+	DECQ CX
+	JNZ  next
+
+	VMOVUPD Y0, (R9)
+	VMOVUPD Y1, 32(R9)
+	VMOVUPD Y2, (R11)
+	VMOVUPD Y3, 32(R11)
+	VMOVUPD Y4, (R12)
+	VMOVUPD Y5, 32(R12)
+	VMOVUPD Y6, (R13)
+	VMOVUPD Y7, 32(R13)
+	VZEROUPPER
+	RET
+
+// func WIDE(k int, a, b *float64, ldb int, c *float64, ldc int)
+//
+// Z0 to Z7 hold the 4×16 entries of c, Z8 and Z9 a row of b, Z10 one entry of a.
+TEXT WIDE(SB), NOSPLIT, $0-48
+	MOVQ k+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DI
+	MOVQ ldb+24(FP), R8
+	MOVQ c+32(FP), R9
+	MOVQ ldc+40(FP), R10
+	SHLQ $3, R8
+	SHLQ $3, R10
+	LEAQ (R9)(R10*1), R11
+	LEAQ (R11)(R10*1), R12
+	LEAQ (R12)(R10*1), R13
+
+	VMOVUPD (R9), Z0
+	VMOVUPD 64(R9), Z1
+	VMOVUPD (R11), Z2
+	VMOVUPD 64(R11), Z3
+	VMOVUPD (R12), Z4
+	VMOVUPD 64(R12), Z5
+	VMOVUPD (R13), Z6
+	VMOVUPD 64(R13), Z7
+
+next:
+	VMOVUPD (DI), Z8
+	VMOVUPD 64(DI), Z9
+
+	VBROADCASTSD (SI), Z10
+	ADD(Z8, Z10, Z0, Z11)
+	ADD(Z9, Z10, Z1, Z12)
+
+	VBROADCASTSD 8(SI), Z10
+	ADD(Z8, Z10, Z2, Z13)
+	ADD(Z9, Z10, Z3, Z14)
+
+	VBROADCASTSD 16(SI), Z10
+	ADD(Z8, Z10, Z4, Z11)
+	ADD(Z9, Z10, Z5, Z12)
+
+	VBROADCASTSD 24(SI), Z10
+	ADD(Z8, Z10, Z6, Z13)
+	ADD(Z9, Z10, Z7, Z14)
+
+	ADDQ $32, SI
+	ADDQ R8, DI
+	DECQ CX
+	JNZ  next
+
+	VMOVUPD Z0, (R9)
+	VMOVUPD Z1, 64(R9)
+	VMOVUPD Z2, (R11)
+	VMOVUPD Z3, 64(R11)
+	VMOVUPD Z4, (R12)
+	VMOVUPD Z5, 64(R12)
+	VMOVUPD Z6, (R13)
+	VMOVUPD Z7, 64(R13)
+	VZEROUPPER
+	RET
