@@ -1,4 +1,5 @@
-// Command peers times gppl's exact likelihood on given series, for scripts/peers.py, which times other libraries on the same:
+// Command peers times gppl's exact likelihood on given series, and its draws, for scripts/peers.py, which times other libraries on
+// the same:
 //
 //	go run ./measure/peers < cases.json
 //
@@ -29,6 +30,7 @@ type request struct {
 	Kernel string // a name in kernels
 	X, Y   []float64
 	Theta  []float64 // the kernel's parameters and the noise variance
+	Draw   string    // what is timed: "" for value and gradient; prior or posterior for one draw at X, set-up included
 }
 
 var kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Matern32": gppl.Matern32{}, "SHO": gppl.SHO{}, "Rotation": gppl.Rotation{}}
@@ -37,7 +39,7 @@ var kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Matern32": gppl.Matern32{
 type answer struct {
 	Value   float64
 	Grad    []float64 // with respect to log Theta
-	Seconds float64   // median time of an evaluation
+	Seconds float64   // median time of an evaluation, or of a draw
 	First   float64   // time of the first evaluation in seconds, set-up included
 	Engine  string
 	Bound   float64 // largest error of Value, in nats
@@ -85,6 +87,9 @@ func measure(r request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	if r.Draw != "" {
+		return measureDraw(r.Draw, m, data)
+	}
 	start := time.Now()
 	loss, err := gppl.NewExact(context.Background(), m, data)
 	if err != nil {
@@ -95,17 +100,58 @@ func measure(r request) (answer, error) {
 		return answer{}, err
 	}
 	a.First = time.Since(start).Seconds()
-	var times []float64
-	for begin := time.Now(); len(times) < leastRuns || time.Since(begin) < longest; {
-		start := time.Now()
-		if a.Value, err = loss.ValueGrad(context.Background(), a.Grad, theta); err != nil {
-			return answer{}, err
-		}
-		times = append(times, time.Since(start).Seconds())
+	a.Seconds, err = median(func() error {
+		a.Value, err = loss.ValueGrad(context.Background(), a.Grad, theta)
+		return err
+	})
+	if err != nil {
+		return answer{}, err
 	}
-	a.Seconds = numeric.Median(times)
 	floats.Mul(a.Grad, theta)
 	report := loss.Report()
 	a.Engine, a.Bound = report.Engine, report.LastBound
 	return a, nil
+}
+
+// measureDraw times a draw from the prior at the inputs of data, or from the posterior at them with all that it is computed from.
+func measureDraw(from string, m gppl.Model, data gppl.Data) (a answer, err error) {
+	ctx, seed := context.Background(), uint64(0)
+	draw := func() (d gppl.Draw, err error) {
+		seed++
+		if from == "prior" {
+			return m.Sample(ctx, data.X, seed)
+		}
+		loss, err := gppl.NewExact(ctx, m, data)
+		if err != nil {
+			return gppl.Draw{}, err
+		}
+		post, err := loss.Posterior(ctx, m.Values())
+		if err != nil {
+			return gppl.Draw{}, err
+		}
+		draws, err := post.Sample(ctx, data.X, 1, seed)
+		if err != nil {
+			return gppl.Draw{}, err
+		}
+		return draws[0], nil
+	}
+	a.Seconds, err = median(func() error {
+		d, err := draw()
+		a.Engine, a.Bound = d.Engine, d.Bound
+		return err
+	})
+	return a, err
+}
+
+// median returns the median time in seconds of several runs.
+func median(run func() error) (seconds float64, err error) {
+	var times []float64
+	for begin := time.Now(); len(times) < leastRuns || time.Since(begin) < longest; {
+		start := time.Now()
+		if err := run(); err != nil {
+			return 0, err
+		}
+		times = append(times, time.Since(start).Seconds())
+	}
+	return numeric.Median(times), nil
 }
