@@ -530,7 +530,8 @@ func (m *Lower) InverseTile(dst blas64.General, i, j int) {
 var inverseColumns = sync.Pool{New: func() any { return new([]packed) }}
 
 // InverseColumn calls visit with each tile (i, j), i ≥ j, of a column of A⁻¹ = MᵀM, where m = M = L⁻¹, in scratch for a tile. The
-// digits agree with InverseTile unless m is Fused. It computes the transposes of the tiles, so that column j of M is packed once for all of them.
+// digits agree with InverseTile unless m is Fused. It computes the transposes of the tiles, so that column j of M is packed once
+// for all of them.
 func (m *Lower) InverseColumn(j int, scratch []float64, visit func(i int, t blas64.General)) {
 	nb := Blocks(m.n)
 	column, memory := inverseColumns.Get().(*[]packed), transposes.Get().(*[Tile * Tile]float64)

@@ -1,5 +1,5 @@
-// Command peers times gppl's exact likelihood on given series, and its draws, for scripts/peers.py, which times other libraries on
-// the same:
+// Command peers times gppl's exact likelihood on given series, and its draws, for scripts/peers.py. The script times other
+// libraries on the same series:
 //
 //	go run ./measure/peers < cases.json
 //
