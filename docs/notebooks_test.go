@@ -124,7 +124,7 @@ func build(t *testing.T, programs map[string]string) (path string) {
 	return path
 }
 
-// TestNotebooksCompile compiles the cells of every notebook, which otherwise shows only when notebooks run.
+// TestNotebooksCompile compiles the cells of every notebook, and the one in the guide, which otherwise shows only when notebooks run.
 func TestNotebooksCompile(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(root, "notebooks", "*.ipynb"))
 	if err != nil || len(paths) < 2 {
@@ -135,5 +135,11 @@ func TestNotebooksCompile(t *testing.T) {
 		cells, _ := notebook(t, file)
 		programs["n"+strings.TrimSuffix(filepath.Base(file), ".ipynb")] = program("notebook", cells)
 	}
+	_, own, _ := strings.Cut(documents(t)["docs/guide.md"], "## Your own notebook")
+	cell := blocks(own, "text")
+	if len(cell) == 0 || !strings.Contains(cell[0], "%%") {
+		t.Fatal("the guide shows no cell below \"Your own notebook\"")
+	}
+	programs["guide"] = program("notebook", cell[:1])
 	build(t, programs)
 }

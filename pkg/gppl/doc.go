@@ -39,7 +39,7 @@
 //     SpectralMixture, ChangePoint, White; their algebra Add and Mul (Sum, Product); of several axes On and ARD (Axes,
 //     Anisotropic); Covariance;
 //   - means: Mean, Column; Intercept, Linear, Trend, Fourier, Step, Kink, Regressor, GaussianBeta, AddMeans;
-//   - models: Model, PaperModel, Channel; Param, Role (package transform), Values;
+//   - models: Model, PaperModel, Channel; Param, Role (package gppl/transform), Values;
 //   - priors: Prior (package prior), ParamPrior;
 //   - projections: Design; Sphere, OneHot, Localised, Repulsive, Spectral, Eigen, Mixed, Identity, Raw; Projection,
 //     NewProjection, SpectralProjection, ProjectionOf;

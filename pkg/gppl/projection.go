@@ -26,8 +26,8 @@ import (
 
 // A Design draws the directions ω₁, …, ω_k, the columns of Ω, onto which observations are projected.
 type Design interface {
-	// Directions sets the n×k matrix omega to the directions for the inputs x, not yet orthonormal. All randomness comes from rnd.
-	// It ends soon after ctx has, with an error that wraps ctx's.
+	// Directions sets the n×k matrix omega to the directions for the inputs x, not yet orthonormal. All randomness comes from rnd
+	// (math/rand/v2). It ends soon after ctx does, with an error that wraps ctx's.
 	Directions(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error
 	fmt.Stringer
 }

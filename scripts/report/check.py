@@ -73,7 +73,7 @@ class Page(HTMLParser):
         if tag in ("figure", "table") and self.open:
             holder = self.open.pop()
             if not holder["caption"].strip():
-                self.problems.append(f"{tag} {holder['number']} has no caption")
+                self.problems.append(f"{tag} {holder['number']} has no caption: set Caption in its viz.Frame or viz.Table")
 
     def handle_data(self, text):
         if self.in_caption and self.open:
@@ -95,7 +95,7 @@ def check(text):
     page.problems += [f"two elements have the id {i!r}" for i in sorted({i for i in page.ids if page.ids.count(i) > 1})]
     page.problems += [f"a link leads to #{t}, which is not there" for t in sorted(page.targets) if not {t, unquote(t)} & set(page.ids)]  # a browser tries both
     if "<html" in text and not (page.language and page.description.strip()):
-        page.problems.append("the page has no language or no description")
+        page.problems.append("the page has no language or no description: a notebook begins with a cell of a heading and a sentence")
     if not page.environment:
         page.problems.append("nothing says what computed it")
     for what, found in (("figures", page.figures), ("tables", page.tables)):
