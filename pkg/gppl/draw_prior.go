@@ -172,7 +172,7 @@ type waveSet struct {
 func estimateWaveDraws(k Kernel, n int, span float64) choice.Estimate {
 	count, ok := countWaves(k, span)
 	if !ok || count > mostDrawnWaves {
-		return choice.Cannot("it is no sum of few waves")
+		return choice.Cannot("it is not a sum of a few waves")
 	}
 	return choice.Estimate{Seconds: 5e-6 + 50e-9*count + fourier.SynthesisSeconds(n, count, drawnTolerance),
 		Bytes: 16*8*count + 16*float64(n), Err: drawnEps}

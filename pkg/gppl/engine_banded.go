@@ -32,7 +32,7 @@ type band struct {
 	lanes dense.Lanes
 }
 
-const noReach = "the kernel does not die out, or not in a way that is known"
+const noReach = "the kernel does not die out, or does not declare it by capability.Reacher"
 
 // size estimates the mean half-width of the band and the bytes that its numbers take.
 func (b *band) size(k Kernel) (width, bytes float64, ok bool) {

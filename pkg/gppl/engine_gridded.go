@@ -55,7 +55,7 @@ const (
 
 const tooSteep = "the variance is %.2g times the noise's: its derivatives would lose their digits"
 
-const noDensity = "no formula of its spectral density is known, or it is no single term"
+const noDensity = "the kernel is a sum, or declares no formula of its spectral density by capability.Spectrum"
 
 func (e *griddedExact) estimate(m *compiled) choice.Estimate {
 	if why := e.Refuses(); why != "" {

@@ -82,7 +82,7 @@ func (e *mixedExact) left(m *compiled) float64 {
 // mixedContrast is the largest n·v/σ², about the condition of T, at which T is sure to be positive definite.
 const mixedContrast = 1e14
 
-const noWaves = "a term of the kernel is no sum of few waves"
+const noWaves = "a term of the kernel is not a sum of a few waves"
 
 func (e *mixedExact) estimate(m *compiled) choice.Estimate {
 	if !m.hasSignal() {

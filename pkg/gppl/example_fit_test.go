@@ -250,7 +250,7 @@ func ExampleWithEngine() {
 	_, err = gppl.Fit(ctx, loss, nil, gppl.Settings{})
 	fmt.Println(err)
 	// Output:
-	// gppl: fit: the loss cannot be evaluated at its start: gppl: the statespace engine cannot take this kernel: not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known
+	// gppl: fit: the loss cannot be evaluated at its start: gppl: the statespace engine cannot take this kernel: not a linear stochastic differential equation, as Matérn and SHO are, or does not declare it by capability.Markovian
 }
 
 // A regular series with every tenth value missing.

@@ -65,7 +65,8 @@ type part struct {
 	weight   float64 // weight of that harmonic
 }
 
-const notMarkov = "not a linear stochastic differential equation, as Matérn and SHO are, or not in a way that is known"
+const notMarkov = "not a linear stochastic differential equation, as Matérn and SHO are, " +
+	"or does not declare it by capability.Markovian"
 
 // largestState bounds the numbers in a state: beyond it other engines are faster, and memory is short.
 const largestState = 256

@@ -279,7 +279,7 @@ func (c *Chooser) Explain(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "%s an evaluation", timeline.Seconds(f.Seconds))
 		if math.IsInf(f.Setup, 1) {
-			b.WriteString(" once as many were made nearby as its set-up takes")
+			b.WriteString(" after repeated evaluations nearby")
 		} else if f.Setup > 0 {
 			fmt.Fprintf(b, " after %s of set-up", timeline.Seconds(f.Setup))
 		}

@@ -154,4 +154,4 @@ func (d *Summed) Pass(each float64) (seconds float64) {
 }
 
 // NoSpectrum says why features do not support a kernel.
-const NoSpectrum = "its spectrum does not fall, or not in a way that is known"
+const NoSpectrum = "its spectrum does not fall, or it does not declare so by capability.Bandlimited"
