@@ -195,8 +195,8 @@ func SubtractOuter(w, a, b blas64.General) {
 	Gemm(blas.NoTrans, blas.Trans, -1, a, b, 1, w)
 }
 
-// LowRankForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh) for A = FᵀF + σ²I with few features F. It takes cc = CᵀC, b = FC and h, the
-// solution of the small system for b.
+// LowRankForms sets g to CᵀA⁻¹C = σ⁻²(CᵀC − σ⁻²bᵀh) for A = FᵀJF + σ²I, where F has few rows and J = ±1 is diagonal. It takes
+// cc = CᵀC, b = FC and h = (J + σ⁻²FFᵀ)⁻¹b.
 func LowRankForms(g, cc, b, h blas64.General, noise float64) {
 	for i := range g.Rows {
 		for j := range i + 1 {

@@ -49,7 +49,7 @@ func losses(c gppltest.EngineCase) []named {
 	}
 }
 
-// evaluate returns what a loss says at its own parameters. An error is an answer too.
+// evaluate returns the line of a loss at its own parameters, or its error.
 func evaluate(build func() (gppl.Loss, error)) string {
 	l, err := build()
 	if err != nil {

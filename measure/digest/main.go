@@ -22,7 +22,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/machine"
 )
 
-// part is one kind of number: it returns a line for each, in an order that does not change.
+// part is one kind of number. Its function returns a line for each number, always in the same order.
 type part struct {
 	name  string
 	lines func(context.Context) ([]string, error)

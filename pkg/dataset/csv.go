@@ -29,9 +29,9 @@ type CSVOptions struct {
 	DecimalComma, DecimalPoint bool
 	NoHeader                   bool // says that the first line is data
 	// Missing lists texts for a missing value, besides an empty cell, NA, N/A, NaN and null. A number stands for its value in
-	// columns of numbers but x: -999 for -999.0 too.
+	// columns of numbers other than x: -999 also matches -999.0.
 	Missing     []string
-	SkipMissing bool       // leaves out rows without x or y, which are problems otherwise
+	SkipMissing bool       // leaves out rows without x or y, which otherwise are errors
 	Limit       float64    // largest allowed |x| or |y| unless 0; dates have no limit
 	Time        TimeFormat // says how x is written; with "" the cells decide
 	Backward    bool       // numbers x count back in time, as ages do: they are read as -x
@@ -57,7 +57,7 @@ type CSVReport struct {
 	Numeric      []bool   // says of each column whether most of its first cells are numbers
 	Headless     bool     // the first line was found to be data, though CSVOptions.NoHeader does not say so
 	X, Y         int      // indices of the columns that were read
-	Passed       string   // name of the column before y that was passed over because it is another time; "" for none
+	Passed       string   // name of a column of times before y that was skipped when y was chosen; "" for none
 	Time         TimeFormat
 	Numbers      string   // says which dates the numbers x stand for (CSVOptions.NumberDates); they stay numbers if Time says so
 	Period       string   // period that each date names if it has no day: month, quarter or week

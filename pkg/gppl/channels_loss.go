@@ -331,7 +331,7 @@ func (c *viewedCall) form() float64 {
 	return dense.Form(c.g, c.recentred)
 }
 
-// expand sets c to theta, except for the factorisation.
+// expand sets everything in c for theta except the factorisation.
 func (l *viewed) expand(ctx context.Context, c *viewedCall, theta []float64) error {
 	c.model = l.model.WithParams(theta)
 	c.channels = c.model.views()
@@ -370,7 +370,7 @@ func (l *viewed) expand(ctx context.Context, c *viewedCall, theta []float64) err
 		return most
 	}
 	contrast, slope := ratio(v, 0), 0.
-	for range 2 { // an omitted harmonic also has a derivative, in proportion to its frequency
+	for range 2 { // the second pass knows the frequencies, which the derivatives of omitted harmonics are proportional to
 		if err := l.terms(c, contrast); err != nil {
 			return err
 		}

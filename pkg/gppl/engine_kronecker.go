@@ -39,7 +39,7 @@ type kroneckerExact struct {
 	rows    observed.Noise
 	axes    []gridAxes
 	place   []int         // place of each observation on the grid, the last axes fastest
-	why     choice.Reason // why there is no grid
+	why     choice.Reason // the reason why there is no grid
 	factors parallel.Pool[kroneckerFactor]
 }
 
@@ -47,7 +47,7 @@ type kroneckerExact struct {
 type gridAxes struct {
 	axes   []int
 	at     Inputs // n_g points of all axes; the coordinates on the other axes may be anything
-	number []int  // index of the point at which each observation is
+	number []int  // index in at of the point of each observation
 }
 
 // piece is a factor of a product over axes.
@@ -113,7 +113,7 @@ func newKroneckerExact(x Inputs, columns blas64.General, rows observed.Noise, fa
 	for a := range groups {
 		groups[a] = []int{a}
 	}
-	for _, p := range of { // axes that a factor has in common belong together
+	for _, p := range of { // axes that occur in one factor belong together
 		groups = together(groups, p.axes)
 	}
 	if len(groups) == 1 {
@@ -155,7 +155,7 @@ func (e *kroneckerExact) findGrid(groups [][]int) {
 			}
 			axes[i] = newGridAxes(e.x, append(axes[i].axes, axes[j].axes...))
 			axes = slices.Delete(axes, j, j+1)
-			i, j = 0, 0 // the others again, with the new one
+			i, j = 0, 0 // start again: the merged set may meet others
 		}
 	}
 	if len(axes) == 1 {
@@ -225,10 +225,10 @@ func (g *gridAxes) combined(h *gridAxes, n int) bool {
 func (e *kroneckerExact) name() string { return EngineKronecker }
 func (*kroneckerExact) takesPlaced()   {}
 
-// eigenBlock is how many rows of working memory an eigendecomposition has: enough for its blocks.
+// eigenBlock is the number of rows of working memory of an eigendecomposition: enough for its blocks.
 const eigenBlock = 66
 
-// eigenSeconds is what an eigendecomposition takes, over n³.
+// eigenSeconds is the time of an eigendecomposition of an n×n matrix, divided by n³.
 const eigenSeconds = 5e-9
 
 func (e *kroneckerExact) estimate(m *compiled) choice.Estimate {
@@ -256,7 +256,7 @@ type kroneckerFactor struct {
 	pieces  []piece
 	noise   float64
 	axes    []eigenAxes
-	eigen   []float64      // D, by places
+	eigen   []float64      // D, in the order of the places
 	half    blas64.General // D^−½QᵀC, a row for each column of C
 	u       blas64.General // QᵀU, a row for each column
 	scratch [2][]float64
@@ -268,7 +268,7 @@ type eigenAxes struct {
 	values []float64 // Λ
 	weight blas64.General
 	work   [2][]float64
-	space  []float64 // of the eigendecomposition
+	space  []float64 // working memory of the eigendecomposition
 }
 
 func (e *kroneckerExact) factor(m *compiled) (exactFactor, error) {

@@ -71,9 +71,9 @@ var (
 type LossReport struct {
 	Engine     string        // the engine that computes it
 	Likelihood bool          // whether its curvature, or the sandwich with ScoreCovariance, gives standard errors
-	Setup      time.Duration // the time to build it: projections, k-means, precomputation
+	Setup      time.Duration // time to build the loss: projections, k-means, precomputation
 	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
-	LastJitter float64       // of the last evaluation
+	LastJitter float64       // jitter of the last evaluation
 	Fallbacks  int           // evaluations where an engine failed and another took over
 	Inexact    float64       // the largest error bound, in nats, of an evaluation that missed the tolerance; 0: none did
 
@@ -84,7 +84,7 @@ type LossReport struct {
 	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
 }
 
-// String has the engine and what it had to do besides.
+// String names the engine, with its set-up time, its error bound, and jitter and replaced evaluations if there were any.
 func (r LossReport) String() string {
 	s := fmt.Sprintf("engine %s, %v set-up, error at most %.2g nats", r.Engine, r.Setup.Round(time.Microsecond),
 		max(r.LastBound, r.Inexact))
@@ -103,7 +103,7 @@ type tally struct {
 	report LossReport
 }
 
-// note records what an evaluation had to do, and the error bound of its value.
+// note records the fallbacks and the jitter of an evaluation, and the error bound of its value.
 func (t *tally) note(s *choice.Selection, jitter float64) {
 	t.add(s.Fallbacks, jitter)
 	if s.Chosen >= 0 {

@@ -38,12 +38,12 @@ type VFE struct {
 	opt     VFEOptions
 	params  []Param
 	scale   scaling
-	span    float64             // the largest distance there is
+	span    float64             // the largest distance between inputs
 	hyper   int                 // number of parameters of the model; the inducing inputs Z follow
 	mean    *regress.Regression // nil for a mean of zero
 	columns blas64.General      // C, n×c: y and the basis of the mean
 	cc      blas64.General      // CᵀC
-	rows    observed.Noise      // what is known of each observation's noise
+	rows    observed.Noise      // known errors of the observations
 	engines []vfeEngine
 	chosen
 	works *parallel.Pool[vfeWork]
@@ -58,35 +58,35 @@ type VFEOptions struct {
 	NoiseInGram bool
 }
 
-// vfeWork is the working memory of one evaluation: the model, what is chosen for it,
-// one factorisation, and memory for the gradient.
+// vfeWork is the working memory of one evaluation: the model, the engine chosen for it, one factorisation, and memory for the
+// gradient.
 type vfeWork struct {
 	compiled
 	choice.Selection
 	inducing.Bound
 	x, z  Inputs
-	rows  inducing.Rows // what the noise of each observation does
-	least float64       // a noise variance that no observation is below
-	added float64       // jitter
+	rows  inducing.Rows // the observations, each divided by its own noise
+	least float64       // the least noise variance of an observation
+	added float64       // jitter added to K_uu
 	value float64
 
-	variances []float64 // k(x, x) of each observation; nil: it is the same for all
+	variances []float64 // k(x, x) of each observation; nil if all have the same
 
 	r     []float64 // distances within Z
 	slope []float64 // workspace of addSlopes
-	steep float64   // what rounding of a distance does to a covariance, at least 1
-	worst float64   // 1/λ, the smallest eigenvalue of K_uu
+	steep float64   // relative error of a covariance per relative error of a distance, at least 1
+	worst float64   // 1/λ, for the smallest eigenvalue λ of K_uu
 }
 
-// vfeEngine does what involves all n observations. It does not change, beyond what it
-// keeps to save time, and is safe for concurrent use.
+// vfeEngine computes the products over all n observations. Apart from caches it does not change, and it is safe for concurrent
+// use.
 type vfeEngine interface {
 	name() string
 	// estimate predicts the cost and error of an evaluation, with K_uu factorised in w.
 	estimate(w *vfeWork) choice.Estimate
 	// project sets PhiPhi = ΦᵀΦ and C = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)
-	// inexact is the error of an entry of K_xu, relative to the variance, beyond what K_uu has as well.
+	// inexact is the error of an entry of K_xu, relative to the variance, in addition to the error that entries of K_uu have too.
 	inexact() float64
 }
 
@@ -95,7 +95,7 @@ type vfeProjection interface {
 	// contract sets grad and gradZ to what ∂K_xu contributes to the gradient in the logs of the kernel's parameters and in Z, its
 	// weight being Φe − βuᵀ with β = (C − ΦB⁻¹ΦᵀC)R/σ², n×c, and returns |β|². It is an error if the answer fails its check.
 	contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error)
-	// release gives its memory back.
+	// release returns its memory to the pool.
 	release()
 }
 
@@ -139,7 +139,7 @@ func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts
 	dense.Square(l.cc, l.columns, 0)
 	l.rows = d.rowNoise()
 	l.tally, l.works = new(tally), new(parallel.Pool[vfeWork])
-	if d.X.Dim() == 1 && l.rows.Known == nil && !isPlaced(m.Kernel) { // features know nothing of single observations
+	if d.X.Dim() == 1 && l.rows.Known == nil && !isPlaced(m.Kernel) { // features cannot weight single observations
 		series := observed.Sorted(d.X.at)
 		series.SetNoise(l.rows)
 		series.SetColumns(l.columns)
@@ -284,9 +284,9 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 		}
 	}
 	o.Shared, o.Extra = w.perturbation(engine.inexact(), float64(n), size, grad != nil)
-	cancelled := 0x1p-53 * vfeRounding / w.Unit * dense.Spread(dense.Diagonal(w.rows.Squares), w.R) // in g
+	cancelled := 0x1p-53 * vfeRounding / w.Unit * dense.Spread(dense.Diagonal(w.rows.Squares), w.R) // the rounding error in g
 	o.Shared, o.Extra = o.Shared+cancelled, o.Extra+cancelled
-	if grad != nil && w.added == 0 && l.rows.Known == nil { // known errors do not scale
+	if grad != nil && w.added == 0 && l.rows.Known == nil { // known errors do not scale with the variances
 		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad,
 			choice.Completed(expected, size, float64(n))+o.Extra)
 	}

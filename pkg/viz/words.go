@@ -143,8 +143,7 @@ func (l *layer) words(before []layer) string {
 	return ""
 }
 
-// places describes the range of the drawable points; one and many are the beginnings of the sentence for one point and for
-// several.
+// places describes the range of the drawable points in a sentence that begins with one for one point, with many for several.
 func (l *layer) places(unnamed, one, many string) string {
 	n, xs, ys := l.extent()
 	name := cmp.Or(l.name, unnamed)
@@ -215,7 +214,7 @@ func (l *layer) course(name string) string {
 	return s
 }
 
-// uprights returns where the lines across the figure stand, such as events; nil if the layer also has others.
+// uprights returns the abscissas, in words, of a layer that consists of vertical lines, such as events; nil for other layers.
 func (l *layer) uprights() (at []string) {
 	for i := 0; i+1 < len(l.x); i += 3 { // two ends, then a gap
 		if !(l.x[i] == l.x[i+1]) || i+2 < len(l.x) && !math.IsNaN(l.x[i+2]) {

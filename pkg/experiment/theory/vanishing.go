@@ -30,7 +30,7 @@ type Shrunk struct {
 	Quadratic, Cross, Total []float64
 }
 
-// Slopes are d log ΔI/d log tr Σ.
+// Slopes are the derivatives of the logs of ΔI and its terms in log tr Σ: the powers of Σ with which they fall.
 type Slopes struct{ Quadratic, Cross, Total float64 }
 
 // toN lets k go to n with Sphere projections; the projections of a smaller k are the first columns of a larger k. Results are
@@ -137,7 +137,7 @@ func newShrunk(params int) Shrunk {
 	return Shrunk{Quadratic: make([]float64, params), Cross: make([]float64, params), Total: make([]float64, params)}
 }
 
-// fit adds the terms and fits slopes to the last count points.
+// fit sets each Total to the sum of its two terms, and fits Slopes to the last count points.
 func (v *Vanishing) fit(count int) {
 	for _, p := range v.Points {
 		floats.AddTo(p.Total, p.Quadratic, p.Cross)

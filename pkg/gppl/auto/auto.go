@@ -53,18 +53,18 @@ type Step struct {
 	// the data comes from Whittle's approximation, which is correct to within about 10 %.
 	Kept        []float64
 	Evaluations int
-	Seconds     float64 // set-up included
-	Decision    string  // what follows from it, and why
+	Seconds     float64 // time of the step with its set-up
+	Decision    string  // what Fit does next, and why
 }
 
 // Result is the result of Fit. It embeds the result of the last step, with the times and evaluations of all steps together.
 type Result struct {
 	*gppl.Result
 	Exact      bool             // the loss is the exact likelihood
-	Projection *gppl.Projection // the last one that was trained on; nil if there was none
+	Projection *gppl.Projection // the last projection that was trained on; nil if there was none
 	Kept       []float64        // share of the information about each parameter, as in Step; nil if not known
-	Why        string           // why this loss, and why no more projections
-	Search     Search           // what was searched before this was called the optimum
+	Why        string           // the reason for this loss, and for stopping at this number of projections
+	Search     Search           // the ranges and starts that the search covered
 	Steps      []Step
 }
 
@@ -149,7 +149,7 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 	if err := d.CheckUnits(); err != nil {
 		return nil, err
 	}
-	d = inOrder(d) // once, not wherever a series is looked at
+	d = inOrder(d) // sorted once, so that no later step has to
 	rest, err := m.SubtractMean(ctx, d)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ const constant = 1e-13
 func (a *fitting) findStarts() (err error) {
 	a.starts = []gppl.Model{a.family}
 	if !a.settings.KeepStart {
-		if a.starts, err = startsFrom(a.ctx, a.family, a.data); err != nil { // ctx has ended, as training says
+		if a.starts, err = startsFrom(a.ctx, a.family, a.data); err != nil { // ctx has ended; training will report it
 			a.starts = []gppl.Model{unitScales(a.family)}
 		}
 	}
@@ -199,38 +199,38 @@ func (a *fitting) findStarts() (err error) {
 	return a.search()
 }
 
-// fitting is the work of Fit.
+// fitting is the state of one call of Fit.
 type fitting struct {
 	ctx       context.Context
 	settings  Settings
 	data      gppl.Data
-	rest      gppl.Data         // their least-squares residuals, if the model has a mean
-	family    gppl.Model        // as it was given
-	priors    []gppl.ParamPrior // by the names of the parameters
-	at        gppl.Model        // the model at which training stands
+	rest      gppl.Data         // least-squares residuals of data, if the model has a mean
+	family    gppl.Model        // the model as the caller gave it
+	priors    []gppl.ParamPrior // priors, each with the name of its parameter
+	at        gppl.Model        // the model that training has reached
 	starts    []gppl.Model      // training begins at the best of these
-	loss      gppl.Loss         // trained last
+	loss      gppl.Loss         // the loss that was trained last
 	result    *Result
-	next      []gppl.Model // further starts of the next training: the best of them are trained to the end
-	given     []gppl.Model // starts that the search of a part of the data did not come from
+	next      []gppl.Model // further starts of the next training, which trains the best of them to the end
+	given     []gppl.Model // starts that do not come from searching a part of the data
 	sure      []gppl.Model // starts from which the next training runs to the end
-	retried   bool         // they were tried with as many projections as it takes
-	shortest  float64      // what periods may be, unless they are as they were given; 0: anything
-	longest   float64
-	irregular *lombScargle // what shows periods below twice the mean spacing; nil if none stands out
-	spread    gppl.Loss    // a part of long irregular data that short periods are searched on; nil for all
-	metric    *metric      // what tells the curvature of a long series; nil: none
-	guide     gppl.Loss    // the periodogram likelihood of a long series, which costs little; nil: none
+	retried   bool         // given was tried again with enough projections
+	shortest  float64      // the shortest period that the search allows; 0: any
+	longest   float64      // the longest
+	irregular *lombScargle // the periodogram of irregular times, if it shows a period below twice the mean spacing; else nil
+	spread    gppl.Loss    // the loss of a part of long irregular data, to search short periods on; nil: all data are used
+	metric    *metric      // gives the curvature of the loss of a long series; nil: none
+	guide     gppl.Loss    // the cheap periodogram likelihood of a long series; nil: none
 	spare     gppl.Loss    // the likelihood of a part of a long series, spread over all of it; nil: none
-	unsettled []string     // doubts that the search left
-	coloured  bool         // what the projections left was not white
-	refused   bool         // Fit would not train this
+	unsettled []string     // doubts that the search could not remove
+	coloured  bool         // the remainder of y outside the projections was not white
+	refused   bool         // Fit rejects this model and data; only starts are asked for
 
 	evaluations    int // total of all trainings
 	setUp, trained time.Duration
 }
 
-// run trains on more and more projections, and then or instead exactly.
+// run trains on more and more projections, and switches to the exact likelihood where that is cheaper.
 func (a *fitting) run() error {
 	exact, err := gppl.NewExact(a.ctx, a.at, a.data)
 	if err != nil {
@@ -265,7 +265,7 @@ func (a *fitting) run() error {
 	}
 }
 
-// record keeps a step with what was decided.
+// record appends a step, with the decision that followed it.
 func (a *fitting) record(step Step, decision string) {
 	r := a.result.Result
 	step.Value, step.Theta, step.Evaluations, step.Decision = r.Value, r.Model.Values(), r.Evaluations, decision

@@ -20,13 +20,13 @@ type Bound struct {
 	Luu, Lb *dense.Lower   // L, which the caller sets, and L_B
 	PhiPhi  blas64.General // ΦᵀΦ, m×m
 	C       blas64.General // ΦᵀY, m×c; after Factorise L_B⁻¹ΦᵀY
-	G, R    blas64.General // Yᵀ(Q + σ²I)⁻¹Y, c×c, and the R of the gradient, whose square is completed beside y
+	G, R    blas64.General // Yᵀ(Q + σ²I)⁻¹Y, c×c, and R, by which package regress completes it: RRᵀ weighs the columns
 	BInvC   blas64.General // B⁻¹ΦᵀYR = L_B⁻ᵀCR, m×c
 	Unit    float64        // σ²
 
-	BInv, E blas64.General // see Weights, m×m
+	BInv, E blas64.General // B⁻¹ and the E of Weights, m×m
 	U       blas64.General // K_uu⁻¹K_ux β, m×c
-	TraceG  float64        // trace of the weight on ∂K_uu
+	TraceG  float64        // trace of the weight on ∂K_uu: the derivative in a jitter of K_uu
 
 	x []float64 // working memory of InverseNorm
 }
@@ -114,7 +114,7 @@ func (w *Bound) Weights() (trBInv float64) {
 	return trBInv
 }
 
-// Inner returns the weight on ∂K_uu once Weights is done, in the place of BInv, and sets TraceG.
+// Inner returns the weight on ∂K_uu (see Weights, which must come first) in the memory of BInv, and sets TraceG to its trace.
 func (w *Bound) Inner() blas64.General {
 	g := w.BInv
 	dense.Add(g.Data, w.PhiPhi.Data)

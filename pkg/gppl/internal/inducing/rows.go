@@ -17,11 +17,11 @@ type Rows struct {
 	Unit      float64        // σ², or 1
 	Logs      float64        // Σ log λ_i
 	Precision float64        // Σ 1/λ_i
-	Columns   blas64.General // Y, divided
-	Squares   blas64.General // YᵀY, of the rows as they are divided
-	Variance  float64        // set by the owner: k(x, x)
-	Variances []float64      // owned by the caller: the variance of each observation if they differ; else nil
-	Slope     float64        // set by the owner: twice the derivative in σ², if there are known errors
+	Columns   blas64.General // Y, its rows divided by the noise
+	Squares   blas64.General // YᵀY of these Columns
+	Variance  float64        // k(x, x), which the caller sets
+	Variances []float64      // k(x, x) of each observation if they differ, in the caller's memory; else nil
+	Slope     float64        // twice the derivative in σ² with known errors, which the caller sets
 
 	noise *observed.Noise
 	scale []float64 // 1/√λ_i with known errors, else 1/(σe_i); nil where the noise is even
@@ -44,7 +44,7 @@ func (r *Rows) Set(rows *observed.Noise, y, yy blas64.General, noise float64) {
 		r.Unit = 1
 	}
 	for i := range r.scale {
-		inUnits := rows.Weight(i) // λ_i over the unit
+		inUnits := rows.Weight(i) // λ_i/Unit, complete below
 		v := noise * inUnits
 		if rows.Known != nil {
 			v += rows.Known[i]
