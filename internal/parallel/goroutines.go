@@ -41,7 +41,7 @@ func (f *First) Keep(returned *bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch {
-	case value == nil: // a panic with nil is a runtime.PanicNilError
+	case value == nil: // runtime.Goexit: a panic with nil recovers as *runtime.PanicNilError
 		f.exited = true
 	case f.value == nil:
 		f.value = value

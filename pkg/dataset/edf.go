@@ -26,7 +26,7 @@ import (
 type EDF struct {
 	Patient        string
 	Recording      string
-	Start          time.Time // local time of the recording, kept as UTC; zero if the header's date is no date
+	Start          time.Time // local time of the recording, stored as UTC; zero if the header has no valid date
 	Records        int       // number of data records
 	RecordDuration float64   // seconds
 	Signals        []EDFSignal
@@ -323,7 +323,7 @@ func (e *EDF) readSignals(header []byte, n int) error {
 	each(func(s *EDFSignal) { s.DigitalMax = h.int("digital maximum", 8) })
 	each(func(s *EDFSignal) { s.Prefilter = h.text(80) })
 	each(func(s *EDFSignal) {
-		h.lenient = false // the other signals are found by it, whether this holds annotations or not
+		h.lenient = false // strict even for annotations: this number says where the other signals are
 		s.SamplesPerRecord = h.int("samples per record", 8)
 		if s.SamplesPerRecord < 0 {
 			h.fail("samples per record", "%d is negative", s.SamplesPerRecord)
@@ -337,7 +337,7 @@ func (e *EDF) readSignals(header []byte, n int) error {
 // edfFields takes fields of fixed width from a header, one after another, and keeps the first error.
 type edfFields struct {
 	rest    []byte
-	where   string // stands before the name of a field in an error
+	where   string // prefix of the name of a field in an error
 	lenient bool   // a number that cannot be read is 0, not an error
 	err     error
 }

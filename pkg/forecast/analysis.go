@@ -31,8 +31,8 @@ type Analysis struct {
 	Options  *Options          // given to Fit; nil if the analysis was read from a file
 	members  []*member         // the models that forecasts average
 	memory   float64           // Options.Memory
-	trained  int               // number of latest observations that the models were trained on, and are standardised by
-	whole    bool              // models are standardised by all observations, as named kernels in older files are
+	trained  int               // number of latest observations on which the models were trained and by which they are standardised
+	whole    bool              // models are standardised by all observations, as in older files with named kernels
 	ahead    []float64         // known errors of the predicted observations; nil: the median of the known ones
 	sizes    []float64         // known sizes of the predicted counts; nil: the sizes of the observations before them
 	unsought error             // error of the search for changes; nil if it succeeded or was not asked for
@@ -116,7 +116,7 @@ func (a *Analysis) ShiftMode() string {
 // and report otherwise.
 var ShiftModes = []string{shiftsAuto, ShiftsUsed, shiftsReported, "never"}
 
-// ShiftsUsed is the mode in which a forecast includes the shifts that are found. With shiftsReported it does not.
+// With ShiftsUsed a forecast includes the shifts that are found, with shiftsReported it does not; shiftsAuto chooses (ShiftModes).
 const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
 
 // cheapShifts is the number of observations up to which learning anew with shifts is cheap (BenchmarkFitShifts): auto then

@@ -49,7 +49,7 @@ func (a *Analysis) remembers() int {
 // analysis, which must not be used for anything else.
 func (a *Analysis) Following(ctx context.Context, whole *series.Series, from, to int) (*Forecast, error) {
 	x := whole.X[from:to]
-	if whole.Errors != nil && whole.Student == nil { // weights are unknown in advance
+	if whole.Errors != nil && whole.Student == nil { // the errors of Student-t noise are weights, unknown in advance
 		a.ahead = whole.Errors[from:to]
 	}
 	if c := whole.Counting; c != nil && c.Sizes != nil {

@@ -145,7 +145,7 @@ func randomChannels(rnd *rand.Rand, k gppl.Kernel) channelCase {
 	return c
 }
 
-// dense is the case by Cholesky factors: A, and the offsets' basis.
+// denseChannels has the same case by Cholesky factors of A and of the information about the offsets.
 type denseChannels struct {
 	root, info mat.Cholesky // factors of A and HᵀA⁻¹H
 	h, solved  mat.Dense    // H, A⁻¹H

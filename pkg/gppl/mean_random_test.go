@@ -355,7 +355,7 @@ func (c *meanRandom) bigLosses(theta []*big.Float, only string) bigParts {
 	return bigMean(n, logDet, g, bigTrans(h, h), columns)
 }
 
-// meanTruth is value, gradient in logs and slopes by big.Float.
+// truth returns value, gradient in logs and slopes, computed by big.Float.
 func (c *meanRandom) truth(loss string) *truth {
 	var theta []*big.Float
 	for _, p := range c.model.Params() {

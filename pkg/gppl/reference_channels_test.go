@@ -366,7 +366,8 @@ type misses struct{ value, gradient, mean, variance float64 }
 
 func (m *misses) most() float64 { return max(m.value, m.gradient, m.mean, m.variance) }
 
-// off is the share of a posterior's standard deviation and variance by which means and variances may be off.
+// offMean is the largest error of a posterior mean, in its standard deviations; offVariance the largest relative error of a
+// variance.
 const offMean, offVariance = 1e-4, 1e-3
 
 // check compares all answers. It returns how much they miss, and what was said of them.

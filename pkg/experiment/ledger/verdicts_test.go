@@ -248,7 +248,7 @@ func mutations() map[string]func(*experiment.Evidence) {
 	return m
 }
 
-// copy returns evidence that can be changed without changing this one.
+// copied returns a copy of the evidence, which a test can change.
 func copied(t *testing.T, e *experiment.Evidence) *experiment.Evidence {
 	t.Helper()
 	p, err := experiment.LoadPublished()

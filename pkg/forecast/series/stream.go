@@ -110,7 +110,7 @@ const (
 	lookSpread = 4
 )
 
-// noLook returns the error of a first look that fails. The last verb of its format is replaced by the options that help.
+// noLook returns the error of a first look that fails. The last verb of the format stands for the options that help.
 func noLook(format string, args ...any) error {
 	return dataset.Message{Of: "sums", Format: format, Args: append(args, dataset.Message{
 		Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}}})}
@@ -141,7 +141,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 			x, y = append(x, b.X...), append(y, b.Y...)
 			return ctx.Err()
 		})
-		if err != nil && !all { // pieces have other line numbers, and not all dates
+		if err != nil && !all { // a piece counts other lines, and may lack the dates that decide their format
 			if err = fileError(ctx, file, o); err == nil {
 				err = noLook("pieces of it cannot be read apart from the rest: %v")
 			}
@@ -176,7 +176,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 	return r, err
 }
 
-// fileError returns the error of a file as a whole.
+// fileError reads all of a file and returns the error, which then names the correct line; nil if the file can be read.
 func fileError(ctx context.Context, path string, o ReadOptions) error {
 	f, err := os.Open(path)
 	if err != nil {

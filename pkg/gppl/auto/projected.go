@@ -43,7 +43,7 @@ func (a *fitting) needed(m gppl.Model) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return count + 4, nil // more columns for the ends of the range, which matter where there are few
+	return count + 4, nil // with few columns, the ends of the range need more
 }
 
 // exactInstead says why the exact likelihood is the better choice, or "".
@@ -121,7 +121,7 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 	stdErr = a.stdErrors(info)
 	for i := range r.Params {
 		if len(a.priors) > 0 {
-			break // keep the standard errors of the posterior, from the training
+			break // with priors, keep the standard errors that training found
 		}
 		if r.Params[i].StdErrLog = stdErr[i]; stdErr[i] > algebra.Unidentified {
 			r.Params[i].StdErrLog = math.Inf(1)
@@ -167,7 +167,7 @@ func (a *fitting) stdErrors(info *mat.SymDense) []float64 {
 			part.SetSym(i, j, info.At(p, q))
 		}
 	}
-	found, _ := fisher.StdErrLog(part, params) // the error names the parameters with +Inf
+	found, _ := fisher.StdErrLog(part, params) // the error only names the parameters that are +Inf in found
 	for i, p := range trained {
 		if se[p] = math.Inf(1); found != nil {
 			se[p] = found[i]

@@ -224,7 +224,7 @@ func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
 	return c, nil
 }
 
-// layers returns the layers of the figure of show.Forecast, with its kinds and names.
+// layers returns the same layers, by kind and name, as the figure of show.Forecast.
 func (c *curves) layers(t *trained, f *Forecast) []Layer {
 	x, first := c.x[:c.count], sort.SearchFloat64s(t.x, f.From)
 	return []Layer{

@@ -92,7 +92,7 @@ func (p *Points) bands(dst, w blas64.General, m0 int, tol float64) {
 	})
 }
 
-// bandRoom is the working memory of a band.
+// bandBuffer is the working memory of a band.
 type bandBuffer struct {
 	values   []complex128
 	sin, cos []float64

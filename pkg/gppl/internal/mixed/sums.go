@@ -19,7 +19,7 @@ type Circle struct {
 	Squares blas64.General // YᵀY
 }
 
-// partRoom is the working memory for the products of a part with its predecessors.
+// partScratch is the working memory for the products of a part with its predecessors.
 type partScratch struct{ gram, half, whole blas64.General }
 
 // FillSums is Fill from sums over the data, for B = Noise·I and all waves on the circle. Moving waves have their lines on it

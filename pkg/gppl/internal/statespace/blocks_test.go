@@ -28,7 +28,7 @@ func withParams(first, second float64) *Oscillator {
 	return oscillatorOf(2*math.Pi*first*math.Sqrt(ratio), math.Sqrt(ratio)/(1+ratio))
 }
 
-// processes returns the processes of the tests, with the logs of their parameters.
+// process returns a process of the tests and its number of parameters, whose logs are theta.
 func process(kind string, theta []float64) (Process, int) {
 	at := func(i int) float64 { return math.Exp(theta[i]) }
 	switch kind {

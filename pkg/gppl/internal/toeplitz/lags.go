@@ -40,7 +40,7 @@ func SampleLags(all []float64) (s Lags) {
 	return s
 }
 
-// lagRooms is working memory: there are at most 2·nearLags + 1 lags.
+// lagScratch has working memory for the largest number of lags, 2·nearLags + 1.
 var lagScratch parallel.Pool[[3][2*nearLags + 1]float64]
 
 // Size estimates Σ_d |k(d·step)|; f sets dst to k at r.
