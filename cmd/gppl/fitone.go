@@ -54,7 +54,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if err != nil {
 		return out, err
 	}
-	if s.Counting != nil && t.files["components"] != "" { // it is said before the work of a fit
+	if s.Counting != nil && t.files["components"] != "" { // refused here, before the work of a fit
 		return out, usageError{errors.New("--components: counts have none, since the terms of their model multiply the rate: " +
 			"leave it out, or take --likelihood gaussian")}
 	}

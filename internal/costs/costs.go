@@ -50,7 +50,7 @@ const (
 	MixedBaseProduct // n for each pair of columns, and of columns and numbers of a base, products
 	MixedBaseOnce
 
-	Operations // their number
+	Operations // number of operations
 )
 
 // names spell the constants as measure/costs writes them.

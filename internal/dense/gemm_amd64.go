@@ -16,7 +16,7 @@ import (
 const (
 	panelRows = 4
 	panelCols = 8
-	wideCols  = 16 // with AVX-512
+	wideCols  = 16 // columns of a panel with AVX-512
 	depth     = 64
 )
 
@@ -225,7 +225,7 @@ func (p *packed) addTo(b, c blas64.General) {
 // addTimes adds the product of what is packed and b to c, for Tile columns at a time: so much of b stays in the first cache. A
 // panel of c stays in registers while the products are added to each of its entries.
 func (p *packed) addTimes(b, c blas64.General) {
-	narrow := c.Cols % panelCols // of the last panel
+	narrow := c.Cols % panelCols // number of columns of the last panel
 	if narrow > 0 {
 		p.packB(b, c.Cols-narrow, narrow)
 	}

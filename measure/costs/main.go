@@ -133,7 +133,7 @@ func choices(ctx context.Context, times []timing) error {
 				is.chosen = t
 			}
 		}
-		if is.chosen.Engine == "" { // it failed its checks, or was predicted to be hopeless
+		if is.chosen.Engine == "" { // the engine failed its checks, or was predicted to be hopeless
 			s, _, err := c.time(ctx, data, "", math.Inf(1))
 			if err != nil {
 				return err

@@ -15,7 +15,7 @@ type timing struct {
 	Cell    cell
 	Engine  string
 	Seconds float64 // a value and gradient, a share of the set-up included as Cost has it
-	Once    bool    // it was timed once: it is far slower than another
+	Once    bool    // timed only once: it is far slower than another
 }
 
 // processor returns the seconds of processor time that this process has had.

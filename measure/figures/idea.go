@@ -91,7 +91,7 @@ func profile(ctx context.Context, loss gppl.Loss) (viz.Curve, error) {
 	var c viz.Curve
 	theta := gppl.Values(loss.Params())
 	for step := range 61 {
-		theta[1] = 8 * math.Exp2(float64(step-30)/15) // from ¼ to 4 × the true lengthscale
+		theta[1] = 8 * math.Exp2(float64(step-30)/15) // ¼ to 4 times the true lengthscale
 		value, err := loss.ValueGrad(ctx, nil, theta)
 		if err != nil {
 			return c, err

@@ -38,7 +38,7 @@ var kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Matern32": gppl.Matern32{
 // answer is the result of an evaluation.
 type answer struct {
 	Value   float64
-	Grad    []float64 // with respect to log Theta
+	Grad    []float64 // derivatives in log Theta
 	Seconds float64   // median time of an evaluation, or of a draw
 	First   float64   // time of the first evaluation in seconds, set-up included
 	Engine  string

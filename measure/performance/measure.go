@@ -34,7 +34,7 @@ type point struct {
 	predicted float64
 	exact     bool // the engine keeps the tolerance
 	value     float64
-	grad      []float64 // with respect to the logs of the parameters
+	grad      []float64 // derivatives in the logs of the parameters
 }
 
 // sweep holds the measurements along one axis.

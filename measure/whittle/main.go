@@ -76,7 +76,7 @@ func (t trial) String() string {
 
 // summary is what a method came to, of each parameter, over the draws that did not diverge.
 type summary struct {
-	Bias    []float64 `json:"bias"`    // of the log
+	Bias    []float64 `json:"bias"`    // bias of the log of each parameter
 	Spread  []float64 `json:"spread"`  // standard deviation of the log
 	Covered []int     `json:"covered"` // intervals of 95 % that contain the truth
 	Known   []int     `json:"known"`   // intervals

@@ -43,7 +43,7 @@ type table struct {
 	count   int           // number of rows
 	named   bool          // the first line has the names of the columns
 	width   int           // number of fields of a row
-	sorts   []sort        // what the cells of the first columns are
+	sorts   []sort        // kinds of the cells of the first columns
 	columns []int         // columns of numbers: x, y, and CSVOptions.Also
 	numbers []numberStyle // styles of these columns
 	keys    []textColumn  // columns of CSVOptions.Keys

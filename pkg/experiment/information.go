@@ -20,7 +20,7 @@ type Keeps struct {
 	Trial             // its loss, design, order, taper and engine
 	Seconds float64   // processor time of value and gradient, the shortest of three
 	Kept    []float64 // variance of the best unbiased estimate over the mean square error, of each log
-	Bias    []float64 // of each log, to first order; nil if there is none
+	Bias    []float64 // bias of each log, to first order; nil if there is none
 }
 
 // KeepsModel is the model of Information, at n times with a step of 1.

@@ -27,8 +27,8 @@ type Race struct {
 	Estimator string  `json:"estimator"`        // ML, Whittle, PL, …
 	Engine    string  `json:"engine,omitempty"` // engine of ML if one is forced
 	Order     int     `json:"order,omitempty"`  // k projections, m inducing inputs, or observations of a subset
-	Taper     float64 `json:"taper,omitempty"`  // of Whittle
-	Seed      uint64  `json:"seed"`             // of the draw, the start, the projections, k-means and the subset
+	Taper     float64 `json:"taper,omitempty"`  // taper of Whittle's likelihood
+	Seed      uint64  `json:"seed"`             // seed of the draw, the start, the projections, k-means and the subset
 }
 
 // String names the race in a line.
@@ -46,7 +46,7 @@ type Standing struct {
 	// Excess is the exact NLL above its optimum at the best parameters by the estimator's own loss; −1 before the first
 	// evaluation ended, and 1e9 where the exact NLL is not finite or larger.
 	Excess  []float64 `json:"excess"`
-	Engine  string    `json:"engine"`          // of the loss
+	Engine  string    `json:"engine"`          // engines of the loss
 	Seconds float64   `json:"seconds"`         // processor time until training ended
 	Ended   bool      `json:"ended,omitempty"` // the training ended by itself, within the largest budget
 	Machine string    `json:"machine"`
@@ -206,7 +206,7 @@ func (r Race) loss(ctx context.Context, m gppl.Model, d gppl.Data) (gppl.Loss, e
 // A mark is where a training stood after some processor time.
 type mark struct {
 	seconds float64
-	theta   []float64 // of the model
+	theta   []float64 // parameters of the model
 }
 
 // traced is a loss that remembers each value below all before it.

@@ -144,7 +144,7 @@ type pass[T, R any] struct {
 	mu       sync.Mutex
 	running  []int
 	progress Progress[T]
-	spent    map[any]*cost // by class
+	spent    map[any]*cost // time spent on each class
 }
 
 type cost struct {

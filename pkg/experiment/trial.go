@@ -16,13 +16,13 @@ type Trial struct {
 	Source    Source    `json:"source"`
 	Kernel    string    `json:"kernel"`             // a key of Kernels
 	Loss      string    `json:"loss"`               // ML, VFE, PL, Residual, Whittle, Auto or AutoProjected
-	Design    string    `json:"design,omitempty"`   // of the projections: a key of Designs
+	Design    string    `json:"design,omitempty"`   // design of the projections: a key of Designs
 	Order     int       `json:"order,omitempty"`    // k projections, or m inducing inputs
 	Optimiser Optimiser `json:"optimiser,omitzero"` // zero for Auto, which chooses its own
-	Seed      uint64    `json:"seed,omitempty"`     // of the projections, or of k-means
+	Seed      uint64    `json:"seed,omitempty"`     // seed of the projections, or of k-means
 	Authors   Authors   `json:"authors,omitzero"`
 	Engine    string    `json:"engine,omitempty"` // forced; "" is the automatic choice
-	Taper     float64   `json:"taper,omitempty"`  // of Whittle
+	Taper     float64   `json:"taper,omitempty"`  // taper of Whittle's likelihood
 	Start     uint64    `json:"start,omitempty"`  // seed of a random start (randomStart); 0 is the paper's start
 }
 
@@ -47,9 +47,9 @@ const (
 // Optimiser says how a trial is trained.
 type Optimiser struct {
 	Method     string  `json:"method"`               // Adam, BFGS, L-BFGS, TorchAdam, TorchLBFGS, or Evaluate
-	Rate       float64 `json:"rate,omitempty"`       // of Adam and of PyTorch's optimisers
+	Rate       float64 `json:"rate,omitempty"`       // rate of Adam and of PyTorch's optimisers
 	Iterations int     `json:"iterations,omitempty"` // at most; 0 is no limit
-	Tolerance  float64 `json:"tolerance,omitempty"`  // of the paper's stopping rule; 0 is to a vanishing gradient
+	Tolerance  float64 `json:"tolerance,omitempty"`  // of the paper's stopping rule; 0: stop where the gradient vanishes
 }
 
 // Evaluate is the method of a trial that trains nothing: it measures the time of one evaluation of value and gradient, the
@@ -127,10 +127,10 @@ type Outcome struct {
 	NLL      float64   `json:"nll"`                 // exact, at the learnt hyperparameters, in nats
 	StartNLL float64   `json:"start_nll,omitempty"` // exact, where training began
 	Start    float64   `json:"start,omitempty"`     // the loss before the first step, if trained as by the authors' code
-	Value    float64   `json:"value"`               // of the loss that was trained
+	Value    float64   `json:"value"`               // value of the loss that was trained
 	Theta    []float64 `json:"theta"`               // learnt, natural values, noise variance last
 	StdErr   []float64 `json:"std_err,omitempty"`   // standard errors of log θ, where they are stated
-	Inducing []float64 `json:"inducing,omitempty"`  // of VFE on a draw; those stored first have it for the first draws and Adam only
+	Inducing []float64 `json:"inducing,omitempty"`  // of VFE on a draw; early results have them for some draws only
 	Floor    bool      `json:"floor,omitempty"`     // the noise variance was driven to its floor
 	Status   string    `json:"status"`
 	Inexact  float64   `json:"inexact,omitempty"` // bound on the error of the loss, where no engine kept its tolerance
@@ -150,9 +150,9 @@ type Outcome struct {
 	K     int       `json:"k,omitempty"`     // projections in the end, 0 for the exact likelihood
 	Why   string    `json:"why,omitempty"`   // the reason for this loss and for adding no more projections
 	Kept  []float64 `json:"kept,omitempty"`  // share of the information about each parameter, as estimated by the fit
-	Steps []Step    `json:"steps,omitempty"` // what was tried
+	Steps []Step    `json:"steps,omitempty"` // the steps of the fit
 
-	MSE  *Validation `json:"validation,omitempty"`     // where the source holds data back
+	MSE  *Validation `json:"validation,omitempty"`     // only if the source holds data back
 	VMSE *Validation `json:"vfe_validation,omitempty"` // the same by VFE's own posterior
 
 	Evaluations int     `json:"evaluations"`
@@ -161,7 +161,7 @@ type Outcome struct {
 	Engine      string  `json:"engine"`
 	Workers     int     `json:"workers"`          // trials that ran at once
 	Machine     string  `json:"machine"`          // processor and cores
-	Commit      string  `json:"commit,omitempty"` // of the code, if known; "+" marks a tree with changes
+	Commit      string  `json:"commit,omitempty"` // commit of the code, if known; "+" marks a tree with changes
 	Go          string  `json:"go,omitempty"`     // version
 	When        int64   `json:"when,omitempty"`   // Unix seconds
 }

@@ -74,7 +74,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		return nil, err
 	}
 	m := a.Result.Model
-	if a.Candidates[0].NoSignal() { // its kernel is zero between observations, so that none predicts another
+	if a.Candidates[0].NoSignal() { // a kernel that is zero between observations, so that none predicts another
 		m.Kernel = gppl.Laplace{Variance: search.WhiteTerm.Variance, Lengthscale: s.X[n-1] - s.X[0]}
 	}
 	found, err := findUnexplained(ctx, m, search.Latest(data, n-from))

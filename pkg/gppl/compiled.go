@@ -131,7 +131,7 @@ type FactorError struct {
 	Kernel Kernel
 	Noise  float64 // variance
 	Err    error   // why, with the row where it is known
-	What   string  // was to be factorised
+	What   string  // names the matrix that could not be factorised
 }
 
 func (e *FactorError) Error() string {

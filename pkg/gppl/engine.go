@@ -145,7 +145,7 @@ type compiledTerm struct {
 	ctx         context.Context // context of the evaluation
 	kernel      Kernel
 	series      decay   // the same
-	offset, end int     // its parameters in those of the whole kernel
+	offset, end int     // range of its parameters among all of the kernel's
 	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀
 	cond        float64 // condition number of σ²ΩᵀΩ, which S has even without a signal
 	variance    float64 // k(0)

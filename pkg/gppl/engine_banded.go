@@ -178,7 +178,7 @@ type bandedFactor struct {
 	form     float64        // Σ_j u_jᵀAu_j
 	check    banded.Check
 	scale    scaling
-	diagonal []float64 // of the noise, and of A⁻¹ where errors are known
+	diagonal []float64 // diagonal of the noise, and of A⁻¹ if errors are known
 }
 
 func (e *bandedExact) factor(m *compiled) (exactFactor, error) {

@@ -56,7 +56,7 @@ type denseFactor struct {
 	u       blas64.General // A⁻¹CR
 	lanes   dense.Lanes
 
-	diagonal []float64 // of the noise
+	diagonal []float64 // diagonal of the noise
 }
 
 func (e *denseExact) factor(m *compiled) (exactFactor, error) {

@@ -130,7 +130,7 @@ func (e *griddedExact) sumsFor(k Kernel) (*fourier.CircleSums, int, error) {
 
 // griddedFactor is the factor of one model.
 type griddedFactor struct {
-	missed  []float64 // what the forms of the columns err by
+	missed  []float64 // errors of the forms of the columns
 	engine  *griddedExact
 	model   *compiled
 	kernel  Kernel

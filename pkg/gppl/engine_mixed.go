@@ -165,7 +165,7 @@ type mixedFactor struct {
 	base     mixedBase
 	which    int // index among the engines that may factorise it
 	division division
-	circle   mixed.Circle   // that all waves are on, if Circle is there
+	circle   mixed.Circle   // the circle that all waves are on, if Circle is there
 	g        blas64.General // YᵀA⁻¹Y
 	errors   []float64
 	probe    [2][]float64

@@ -71,7 +71,7 @@ func newToeplitzExact(l *observed.Line, o options) *toeplitzExact {
 
 // steps are the lags of a series on a constant step.
 type steps struct {
-	step, off float64       // of timeline.Regular
+	step, off float64       // step and largest deviation from the grid (timeline.Regular)
 	tolerance float64       // nats per observation, of the options
 	lag       []float64     // d·step
 	sampled   toeplitz.Lags // lags that an estimate samples

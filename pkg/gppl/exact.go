@@ -48,7 +48,7 @@ type Exact struct {
 	span    float64             // the largest distance there is
 	mean    *regress.Regression // nil for a mean of zero
 	columns int                 // c, of y and the basis of the mean
-	rows    observed.Noise      // what is known of each observation's noise
+	rows    observed.Noise      // known errors of the observations
 	series  *observed.Line      // nil for inputs of several dimensions
 	options options
 	engines []exactEngine
@@ -296,7 +296,7 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 	var jitter float64
 	err = l.chooser.Evaluate(&c.Selection, func(i int) (o choice.Outcome, err error) {
 		if f != nil {
-			f.release() // its engine broke its promised accuracy
+			f.release() // the factor of an engine that did not keep its promised accuracy
 		}
 		if f, err = l.engines[i].factor(&c.compiled); err != nil {
 			return o, err

@@ -101,7 +101,7 @@ const defaultTolerance = 1e-8
 
 // MemoryError is the error of work that was refused before it began, since its estimate of memory is above a limit.
 type MemoryError struct {
-	What          string  // what would take it: "the dense engine"
+	What          string  // names the work that would take the memory: "the dense engine"
 	Needed, Limit float64 // bytes
 }
 
@@ -117,7 +117,7 @@ func (e *MemoryError) Error() string {
 type Refusal struct {
 	Engine string // "" where none was forced
 	Reason string
-	Memory *MemoryError // what the smallest engine would take, if the limit of memory excludes it; else nil
+	Memory *MemoryError // needs of the engine that takes the least memory, if the limit excludes it; else nil
 }
 
 // Unwrap returns the MemoryError, if there is one.

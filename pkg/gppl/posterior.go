@@ -31,7 +31,7 @@ type Posterior struct {
 	dim       int // 0 before any data
 	jitter    float64
 	inexact   float64 // nats
-	bound     float64 // on the error of the likelihood, nats per observation
+	bound     float64 // bound on the error of the likelihood, nats per observation
 	form      float64 // (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂, see regress.Fit.Quad
 	horizon   horizon
 	nugget    float64              // white part of the kernel, which belongs to f

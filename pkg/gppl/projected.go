@@ -41,14 +41,14 @@ type Projected struct {
 	mean   *regress.Regression // nil for a mean of zero
 	data   projected.Data      // projections of y and of the basis of the mean
 	uneven bool                // there are known or relative errors, of any size
-	rows   observed.Noise      // what is known of each observation's noise
+	rows   observed.Noise      // known errors of the observations
 	known  float64             // a bound below ΩᵀDΩ, D the variances of known errors; 0 without them
 
 	terms []*projectedTerm // terms of the kernel, by the engines of a series
 	whole *projectedTerm   // the kernel as one; nil if it has one term
 	apart bool             // terms has the kernel's terms, or else the kernel as it is
 
-	conditioned Data    // what Posterior conditions on
+	conditioned Data    // the data that Posterior conditions on
 	memory      float64 // and the bytes that this may take
 
 	tally *tally
@@ -375,7 +375,7 @@ func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 		s := &t.Selection
 		err := s.Candidates[s.Chosen].Err
 		s.Nats = choice.Completed(err, size, k)
-		if r != nil { // what S₀ lacks, τ has too much
+		if r != nil { // an error that S₀ lacks is added to τ
 			s.Nats += 0.5 * err * energy / (c.Tau * r.DoF)
 		}
 		for j := range c.U.Cols {
@@ -395,7 +395,7 @@ func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 	if l.uneven {
 		nats += c.UnevenRounding()
 	}
-	if l.mean != nil { // of g, what cancels in the fit of the mean, and of z, what cancels in the sums over a column
+	if l.mean != nil { // digits of g cancel in the fit of the mean, digits of z in the sums over a column
 		nats += 4 * 0x1p-53 * dense.Spread(dense.Diagonal(c.All), c.R)
 		if l.data.Waves == nil {
 			nats += c.ColumnRounding(0, func(size float64) float64 { return 4 * 0x1p-53 * size })

@@ -184,7 +184,7 @@ type projectedTerm struct {
 	k              int
 	mass           float64 // of the directions
 	span           float64 // the largest distance there is
-	directionError float64 // what the directions add to the error of each engine
+	directionError float64 // error that the directions add to each engine's
 	engines        []projectedEngine
 	chooser        *choice.Chooser
 	scaling        scaling
@@ -204,7 +204,7 @@ const callBytes = 12 * 8
 func (t *projectedTerm) estimate(s *choice.Selection, m *compiledTerm) {
 	t.chooser.Begin(s)
 	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(t.mass)) + t.directionError
-	blur += float64(t.k) * gramRounding(m.cond-1, 1) // what engines allow for is the signal
+	blur += float64(t.k) * gramRounding(m.cond-1, 1) // engines allow only for the rounding of the signal
 	for i, e := range t.engines {
 		f := e.estimate(m)
 		f.Bytes += callBytes * float64(t.k*t.k)
@@ -235,7 +235,7 @@ func (t *termCall) compute(derivatives bool) error {
 		return nil
 	}
 	return asRefusal(t.chooser.Evaluate(&t.Selection, func(i int) (choice.Outcome, error) {
-		t.release() // its engine broke its promised accuracy
+		t.release() // the factor of an engine that did not keep its promised accuracy
 		gram, err := t.engines[i].gram(&t.compiledTerm, derivatives)
 		if err == nil {
 			t.gram = gram

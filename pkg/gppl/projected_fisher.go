@@ -44,7 +44,7 @@ func (l *Projected) informationIn(c *projectedCall, theta []float64) (*mat.SymDe
 	if err != nil {
 		return nil, err
 	}
-	if c.jitter > 0 { // it would count as noise that is known
+	if c.jitter > 0 { // jitter would count as known noise
 		return nil, fmt.Errorf("gppl: the information of %d projections is lost in rounding: their covariance needed jitter of %.3g"+
 			" (kernel %v, noise variance %.4g)", l.data.K, c.jitter, c.kernel, c.noise)
 	}

@@ -58,9 +58,9 @@ type Projection struct {
 	forming sync.Mutex
 	omega   *mat.Dense      // Ω of waves is formed on demand
 	waves   *fourier.Waves  // nil where there is Ω only
-	moment  fourier.Moments // of waves; JSON keeps them
+	moment  fourier.Moments // moments of waves, which JSON keeps
 	ofSums  bool            // made by Data.Projection: there is no Ω
-	from    *Projection     // what Extend added to, where Ω begins with its columns
+	from    *Projection     // the projection that Extend added to: Ω begins with its columns
 }
 
 // String has the sizes and the design, not Ω.
@@ -144,9 +144,9 @@ func (p *Projection) Dims() (n, k int) { return p.n, p.k }
 type DependentError struct {
 	Design    string
 	N, K      int     // observations and directions
-	Columns   []int   // that vanish or depend on those before them, from 0; none if only rounding decides
-	Condition float64 // of Ω, whose columns have length one
-	Sound     int     // as many leading columns are sound
+	Columns   []int   // columns that vanish or depend on those before them, from 0; none if only rounding decides
+	Condition float64 // condition number of Ω with columns scaled to length one
+	Sound     int     // number of leading columns that are sound
 }
 
 func (e *DependentError) Error() string {
@@ -400,7 +400,7 @@ type projectionJSON struct {
 	Design       string
 	Seed         uint64
 	Drawn        int       `json:",omitempty"`
-	Moments      []float64 `json:",omitempty"` // what Extend goes on from
+	Moments      []float64 `json:",omitempty"` // moments from which Extend continues
 }
 
 // MarshalJSON writes all of the projection, Ω included.

@@ -165,7 +165,7 @@ func (m Model) SpectralCost(x Inputs, columns int) float64 {
 type Periodogram struct {
 	Frequency []float64 // ξ, cycles per unit of x, ascending: from 1/range to half the mean sampling rate
 	Data      []float64 // I(ξ) of the data without their trend, in the unit of y²
-	Expected  []float64 // its expectation under the model, the noise included
+	Expected  []float64 // expectation of the periodogram under the model, the noise included
 	Noise     float64   // expectation of white noise, at every frequency: σ², known errors and the nugget
 }
 

@@ -218,7 +218,7 @@ func meanColumns(ctx context.Context, m Model, d Data) (free, held [][]float64, 
 type whittleCall struct {
 	compiled
 	periodogram.Work
-	covariances []float64 // by lag, without the noise; the density takes those within the kernel's reach
+	covariances []float64 // covariances by lag, without the noise; the density takes those within the kernel's reach
 	lags        []float64 // lags of the density
 	expected    []float64 // S̄
 	slopes      []float64 // ∂W/∂S̄

@@ -16,8 +16,8 @@ import (
 
 // Frame has the texts and the size of a figure. XLabel and YLabel are required and carry the unit: "time (s)".
 type Frame struct {
-	Title   string // is drawn above the data; it should give the message, not the names of the axes, and may be empty
-	Caption string // is shown below the figure in a notebook, not drawn in a file
+	Title   string // drawn above the data; it should give the message, not the names of the axes, and may be empty
+	Caption string // shown below the figure in a notebook, not drawn in a file; pages require it
 	Alt     string // describes the figure to readers who cannot see it; default: title, caption, and a summary of the numbers
 
 	XLabel, YLabel string

@@ -21,13 +21,13 @@ const (
 	layerLine   layerKind = "line"
 	layerDots   layerKind = "dots"
 	layerBand   layerKind = "band"
-	layerRule   layerKind = "rule"   // has y alone
+	layerRule   layerKind = "rule"   // only y
 	layerSpan   layerKind = "span"   // goes from lo to hi along x
-	layerPoints layerKind = "points" // are markers with bars and labels
+	layerPoints layerKind = "points" // markers with bars and labels
 	layerBars   layerKind = "bars"
 	layerStems  layerKind = "stems"
-	layerStrip  layerKind = "strip"  // has y alone: the runs of one method
-	layerErrors layerKind = "errors" // are upright bars from lo to hi
+	layerStrip  layerKind = "strip"  // only y: the runs of one method
+	layerErrors layerKind = "errors" // vertical bars from lo to hi
 )
 
 // layer holds what a figure draws, in the units of its axes, for the script that zooms, for the csv download, and for the

@@ -15,7 +15,7 @@ import (
 
 // Strip is one method's values, such as one for each seed.
 type Strip struct {
-	Name   string // is written below the strip, or in the legend if there is a Group
+	Name   string // written below the strip, or in the legend if there is a Group
 	Group  string // consecutive strips of one group stand together, above this name
 	Values []float64
 	Marks  []float64 // values for comparison, such as a published one

@@ -16,7 +16,7 @@ import (
 // Column is one column of a table.
 type Column struct {
 	Name   string
-	Unit   string // is shown after the name, as "s" or "nats"; may be empty
+	Unit   string // shown after the name, as "s" or "nats"; may be empty
 	Right  bool   // the column is aligned to the right, as one of numbers and durations always is
 	Format Format // nil shows numbers with four significant digits, durations in a suitable unit, others as they print
 	// Best emphasises the smallest value, together with values that have the same text, and never one that is not finite.
@@ -41,7 +41,7 @@ type Table struct {
 	Caption string
 	Columns []Column
 	Rows    [][]any  // each row has a cell for each column
-	Notes   []string // are written below the table
+	Notes   []string // written below the table
 }
 
 // worst begins the second line of a spread.
@@ -53,8 +53,8 @@ const newLine = "\u2028"
 // tableCell is the text shown for a value.
 type tableCell struct {
 	text   string
-	small  string // is written after the text, or below it
-	status Status // is shown as a badge
+	small  string // written after the text, or below it
+	status Status // shown as a badge
 	best   bool
 }
 

@@ -15,7 +15,7 @@ import (
 
 // The thresholds of the rules. Rows print those that decide them.
 const (
-	level     = 0.05 // of every test, before and after correction
+	level     = 0.05 // significance level of every test, before and after correction
 	wide      = 10.0 // an interval whose ends differ by more gives no verdict
 	sameNLL   = 2.0  // nats that count as the same NLL: a likelihood ratio of seven
 	printed   = 0.02 // nats by which a published optimum of ML may be off: it is printed with three decimals, and stopped early
@@ -33,10 +33,10 @@ type Test struct {
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"adjusted"` // P corrected for all tests of numbers, or of claims (Holm)
 
-	Lo       float64 `json:"lo,omitempty"` // of a number: the interval that this test alone accepts
+	Lo       float64 `json:"lo,omitempty"` // for a number: the interval that this test alone accepts
 	Hi       float64 `json:"hi,omitempty"`
 	Claim    bool    `json:"claim,omitempty"`   // the test is of a claim, one-sided
-	Support  float64 `json:"support,omitempty"` // of a claim: the probability of as much evidence for it if it were false
+	Support  float64 `json:"support,omitempty"` // for a claim: the probability of as much evidence for it if it were false
 	Diverged int     `json:"diverged,omitempty"`
 }
 

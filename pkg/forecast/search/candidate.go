@@ -97,8 +97,8 @@ type Candidate struct {
 	// Seasons names the period of each periodic term and factor, in order: day, week, year or a length.
 	Seasons     []string `json:"seasons,omitempty"`
 	Trend       string   `json:"trend"`            // linear, quadratic or none
-	Log         bool     `json:"log,omitempty"`    // of log y
-	Scale       string   `json:"scale,omitempty"`  // what replaces log y: "log odds" between bounds
+	Log         bool     `json:"log,omitempty"`    // a model of log y
+	Scale       string   `json:"scale,omitempty"`  // the transformation of y if it is not log y: "log odds" between bounds
 	NLL         float64  `json:"nll"`              // nats, of y
 	Score       float64  `json:"score,omitempty"`  // nats, the negative log evidence
 	Rough       bool     `json:"rough,omitempty"`  // Score has the penalty of BIC: the curvature is not positive definite
@@ -106,7 +106,7 @@ type Candidate struct {
 	BIC         float64  `json:"bic"`              // 2·NLL + Parameters·log n (Schwarz 1978), to compare with other programs
 	Parameters  int      `json:"parameters"`       // trained, noise included
 	Model       string   `json:"model"`
-	Status      string   `json:"status"` // of training (gppl.Status), or LeftOut
+	Status      string   `json:"status"` // outcome of training (gppl.Status), or LeftOut
 	Engine      string   `json:"engine"`
 	Evaluations int      `json:"evaluations"`
 	Seconds     float64  `json:"seconds"`
@@ -165,9 +165,9 @@ type trial struct {
 	structure string                      // names the candidate and the terms
 	fix       func(gppl.Model) gppl.Model // taken from the proposal
 	model     gppl.Model                  // before training, its start
-	shape     float64                     // of the likelihood of counts; 0 for none
+	shape     float64                     // shape of the likelihood of counts; 0 for none
 	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
 	cost      float64                     // predicted seconds of the training, at the cost of an evaluation where it ended
-	curvature *mat.SymDense               // of −log likelihood in the logs of the parameters with priors; nil if unknown
+	curvature *mat.SymDense               // Hessian of −log likelihood in the logs of the parameters with priors; nil if unknown
 	learnt    int                         // number of observations it was trained on
 }

@@ -37,7 +37,7 @@ func (c asked) propose(in *task) (all []proposal, err error) {
 		if in.ctx.Err() != nil {
 			return nil, in.ctx.Err()
 		}
-		if err == nil { // else training says what is wrong with this kernel
+		if err == nil { // on an error, training reports what is wrong with this kernel
 			m = begin
 		}
 		var fixed []string

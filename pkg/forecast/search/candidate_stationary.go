@@ -138,7 +138,7 @@ func (stationary) wandering(s season) gppl.Kernel {
 // wanders reports whether a season may wander: one of an even series, if the compared observations have many of its cycles. Fewer
 // do not tell a rough change from a smooth one, and other engines than the one for even series take long for it.
 func (t *task) wanders(s season) bool {
-	const cycles = 13 // of hours, two weeks are compared: from the first to the last, a step less than 14 days
+	const cycles = 13 // two weeks of hours from the first to the last are one hour less than 14 days
 	return s.fixed && t.extent.span >= cycles*s.period && t.series.Even && !t.series.Approximated() && len(t.series.X) > drawn
 }
 

@@ -102,7 +102,7 @@ func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p prior.LogNormal, ok bo
 		if _, turns := term.(gppl.Rotation); turns && strings.HasSuffix(q.Name, "quality") {
 			return prior.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true // a season keeps its shape for quality/π periods
 		}
-		if _, mixes := term.(gppl.RQ); mixes { // from a mixture over many decades of lengthscales to SE
+		if _, mixes := term.(gppl.RQ); mixes { // between a mixture over many decades of lengthscales and SE
 			return prior.LogNormalWithin(1e-3, 1e2), true
 		}
 		return prior.LogNormal{Mu: math.Log(smoothSeason), Sigma: 0.7}, true
@@ -188,7 +188,7 @@ func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 // evidence is the negative log evidence of a model with priors.
 type evidence struct {
 	nats    float64 // the negative log marginal likelihood
-	laplace bool    // by Laplace's method, not with ½log n for each parameter as in BIC
+	laplace bool    // computed by Laplace's method; otherwise with ½log n for each parameter, as in BIC
 	// curvature has the second derivatives of −log likelihood in the logs of the parameters with priors; nil if unknown.
 	curvature *mat.SymDense
 }
@@ -226,7 +226,7 @@ func evidenceOf(
 			continue
 		}
 		cost, curvature, ok := priors.cost(i, theta[i])
-		if !ok { // as the location of a change
+		if !ok { // a parameter without a weak prior, such as the location of a change
 			value += 0.5 * math.Log(float64(n))
 			continue
 		}

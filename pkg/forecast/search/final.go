@@ -234,7 +234,7 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 		return q, false
 	}
 	// At most two seasons are tried, so an evaluation with two harmonics may take longer than with other candidates.
-	const longer = 3 // as long
+	const longer = 3 // times as long
 	v, m := p.scales[t.scale], t.model
 	q = t.with((stationary{}).seasonal(s))
 	if m.Kernel = SumOf(q.terms); p.seconds(m, v) <= p.allowed() {

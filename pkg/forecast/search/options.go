@@ -54,8 +54,8 @@ func (o Options) WithEffort(e Effort) Options {
 // Progress reports how far a comparison has come.
 type Progress struct {
 	Candidate    string
-	Index, Count int     // of the candidate, from 0; about Index of Count parts are done
-	Evaluations  int     // of the likelihood so far, for all candidates together
+	Index, Count int     // index of the candidate, from 0; about Index of Count parts are done
+	Evaluations  int     // evaluations of the likelihood so far, by all candidates together
 	Best         float64 // the lowest NLL of this candidate in the present stage; +Inf if there is none yet
 	Stage        string  // for TestOfPast, Index of Count origins are done
 	Elapsed      time.Duration

@@ -26,7 +26,7 @@ type Averaged struct {
 	Weight    float64
 	// Draws are models with parameters drawn from their posterior, equally weighted; if there are none, Model stands alone.
 	Draws []gppl.Model
-	Shape float64 // of the likelihood of counts; 0 for none
+	Shape float64 // shape of the likelihood of counts; 0 for none
 }
 
 // Averaged returns a model of the candidate as one of those that forecasts average.

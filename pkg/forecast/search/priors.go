@@ -170,7 +170,7 @@ func DescribePrior(p gppl.Prior) string {
 	if !ok {
 		return p.String()
 	}
-	unit := prior.LogNormalWithin(math.Exp(-1), math.E).Sigma // of a prior with 98 % within a factor of e of the median
+	unit := prior.LogNormalWithin(math.Exp(-1), math.E).Sigma // Sigma of a prior with 98 % within a factor of e of the median
 	half := l.Sigma / unit
 	return fmt.Sprintf("%v (median %.4g, 98 %% between %.4g and %.4g)", l, math.Exp(l.Mu), math.Exp(l.Mu-half), math.Exp(l.Mu+half))
 }

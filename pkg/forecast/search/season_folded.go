@@ -143,7 +143,7 @@ func (v *view) gain(period int) float64 {
 
 // gainOf returns the gain by BIC of free coefficients that explain a part of a total sum of squares.
 func gainOf(n, total, explained, free float64) float64 {
-	const least = 1e-12 // of the total, to stay above rounding errors
+	const least = 1e-12 // share of the total, to stay above rounding errors
 	if !(total > 0) {
 		return math.Inf(-1)
 	}

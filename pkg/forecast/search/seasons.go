@@ -130,7 +130,7 @@ func smoothPeriods(ctx context.Context, s *series.Series, v *view) (periods []fl
 	if s.Errors != nil { // the periodogram has no weights
 		return nil, nil
 	}
-	const most = 0.5 // of the variance that a cubic leaves
+	const most = 0.5 // share of the variance that a cubic leaves
 	if len(v.at) < len(s.X) {
 		rest, err := withoutMean(s, s.Y)
 		if err != nil {

@@ -279,7 +279,7 @@ func (p *policy) beliefs(of candidate, m gppl.Model, v YScale) beliefs {
 // counts as several. This happens where the noise vanishes and only dense algebra is left.
 func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
 	if p.options.Budget > 0 {
-		const longer = 8 // as long
+		const longer = 8 // times as long
 		s.EvaluationSeconds = longer * evaluationSeconds(n, toeplitzPairs(p.series, n))
 	}
 	return p.progress.settings(t.Name(), "training", s)

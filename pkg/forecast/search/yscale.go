@@ -20,7 +20,7 @@ var Logs = []string{"auto", "never", "always"}
 // YScale is the standardised series on a scale, y or log y, with what a model needs.
 type YScale struct {
 	log     bool
-	Scaling dataset.Scaling // of y, or of log y
+	Scaling dataset.Scaling // scaling of y, or of log y
 	Data    gppl.Data
 	// offset is added to the NLL of the standardised values to give the NLL of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
 	// makes likelihoods of y and of log y comparable.

@@ -187,7 +187,7 @@ func (a Axis) Text(x float64) string {
 		if a.Decimals > 0 {
 			return strconv.FormatFloat(roundTo(x, a.Decimals), 'f', -1, 64)
 		}
-		const digits = 15 // that a decimal number keeps in float64: seconds since 1970 to 10 µs
+		const digits = 15 // digits that a decimal number keeps in float64: seconds since 1970 to 10 µs
 		return strconv.FormatFloat(x, 'g', digits, 64)
 	}
 	t := a.Time(x)
@@ -393,7 +393,7 @@ func (a Axis) monthsAt(s float64) float64 {
 // secondsAt is the inverse of monthsAt.
 func (a Axis) secondsAt(months float64) float64 {
 	const (
-		rounding = 1e-9 // of x in months, a few milliseconds
+		rounding = 1e-9 // relative error of x in months, a few milliseconds
 		most     = 12e6 // months, a million years
 	)
 	months = max(-most, min(months, most))

@@ -80,7 +80,7 @@ func (r *closedTimes) between(from, to float64) (closed int) {
 // note describes the closed times.
 func (r *closedTimes) note() string {
 	const forecast = "and the forecast has none there."
-	var days []string // of closed steps
+	var days []string // weekdays of the closed steps
 	for i, c := range r.closed {
 		if c {
 			at := r.first + float64(i)/float64(len(r.closed))*r.cycle/unitSeconds[r.axis.Unit]

@@ -51,7 +51,7 @@ func (s *Series) between(places, given []float64) (x []float64) {
 	if !s.Axis.Dates {
 		return places
 	}
-	const near = 1e-9 // of the length of the axis, for rounding
+	const near = 1e-9 // share of the length of the axis, for rounding
 	next := 0
 	apart := near * (places[len(places)-1] - places[0])
 	for _, v := range places {
@@ -94,7 +94,7 @@ func (s *Series) absent(from, to float64) (x []float64) {
 
 // absentMonths is timeline.Absent where steps are months.
 func (s *Series) absentMonths(from, to float64) (x []float64) {
-	const near = 0.5 // of a step, before the next observation
+	const near = 0.5 // share of a step before the next observation
 	every := int(max(1, math.Ceil((to-from)/s.Step/timeline.MostDrawn)))
 	for k := every; ; k += every {
 		v := s.Axis.after(from, s.Step, k)

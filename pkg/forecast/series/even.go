@@ -27,14 +27,14 @@ func (s *Series) takeEven() {
 	}
 	digits := writtenDecimals(s.X)
 	step, off := evenStep(s.X, 0.5*math.Pow(10, -float64(digits)))
-	const exact = 1e-9 // of a step; x is even already
+	const exact = 1e-9 // share of a step up to which x is even already
 	if off < exact {
 		return
 	}
 	const (
-		coarse = 0.04 // of a step; a larger deviation is a step of its own
-		apart  = 0.1  // of a month, since one day of the month is at different parts of months
-		hours  = 0.2  // of a day, for three decimals of a year
+		coarse = 0.04 // share of a step; a larger deviation is a step of its own
+		apart  = 0.1  // share of a month, since one day of the month is at different parts of months
+		hours  = 0.2  // share of a day, for three decimals of a year
 	)
 	from, to := s.X[0], s.X[len(s.X)-1]
 	years := from >= fromYear && to <= toYear

@@ -15,7 +15,7 @@ import (
 // series. Each effect has a coefficient with the prior N(0, Scale²). The prior shrinks an effect that only few years show.
 type Holidays struct {
 	Country string   `json:"country"`
-	Names   []string `json:"names"` // of the effects; nil if none was seen
+	Names   []string `json:"names"` // names of the effects; nil if none was seen
 	// Scale is the prior standard deviation of each effect, in standard deviations of y. One scale is learnt for holidays and one
 	// for the days around them.
 	Scale []float64 `json:"scale"`

@@ -27,7 +27,7 @@ type Known struct {
 type knownRow struct {
 	x      float64
 	values []float64
-	line   string // where it was read
+	line   string // place where it was read
 }
 
 // knownRowAt is the i-th row of columns.
@@ -107,7 +107,7 @@ func (k *Known) standardise(x []float64) error {
 
 // value returns a regressor at x, interpolated between its neighbours; ok is false outside the range where it is known.
 func (k *Known) value(j int, x float64) (v float64, ok bool) {
-	const rounding = 1e-9 // of the range
+	const rounding = 1e-9 // share of the range
 	n := len(k.X)
 	i := sort.SearchFloat64s(k.X, x)
 	if i < n && k.X[i] == x {

@@ -11,8 +11,8 @@ import (
 // if times deviate more from those, from the minute of the first.
 func (s *Series) takeOpenHours() {
 	const (
-		coarse = 0.04 // of a step; a larger deviation is a time of its own
-		exact  = 1e-6 // of a step; a smaller deviation is rounding
+		coarse = 0.04 // share of a step; a larger deviation is a time of its own
+		exact  = 1e-6 // share of a step; a smaller deviation is rounding
 	)
 	if s.closed == nil || len(s.X) < fewestEven {
 		return

@@ -76,7 +76,7 @@ func (s *Series) Span(steps int) string {
 	year := s.Axis.Year()
 	for _, u := range []struct {
 		name   string
-		length float64 // on the axis
+		length float64 // length on the axis
 	}{
 		{"year", year}, {"quarter", year / 4}, {"month", year / 12}, {"week", 7 * 86400 / unitSeconds[s.Axis.Unit]},
 		{"day", 86400 / unitSeconds[s.Axis.Unit]}, {"hour", 3600 / unitSeconds[s.Axis.Unit]}, {"minute", 60 / unitSeconds[s.Axis.Unit]},

@@ -85,7 +85,7 @@ func (b *Bounds) Forward(y float64) float64 {
 // Inverse stays within the bounds.
 func (b *Bounds) Inverse(z float64) float64 {
 	lo, hi := b.ends()
-	e := math.Exp(-math.Abs(z)) // from the nearer end, which keeps digits
+	e := math.Exp(-math.Abs(z)) // measured from the nearer end, to keep digits
 	y := hi - (hi-lo)*e/(1+e)
 	if z < 0 {
 		y = lo + (hi-lo)*e/(1+e)

@@ -44,11 +44,11 @@ type Settings struct {
 // Step is one round of Fit: a training, and the decision that followed it.
 type Step struct {
 	K         int       // projections; 0 for the exact likelihood
-	Value     float64   // of the loss after training, in nats
+	Value     float64   // value of the loss after training, in nats
 	Theta     []float64 // natural values of the parameters after training
 	Gain      float64   // nats by which training improved on the end of the step before
 	Needed    int       // columns that the trained model's spectrum needs; 0 if no number suffices
-	StdErrLog []float64 // of log θ, NaN for fixed parameters, +Inf for those that are not identified; nil if not known
+	StdErrLog []float64 // standard errors of log θ: NaN if fixed, +Inf if not identified; nil if not known
 	// Kept is the share of the information about each parameter that the projections keep; nil if not known. The information of
 	// the data comes from Whittle's approximation, which is correct to within about 10 %.
 	Kept        []float64

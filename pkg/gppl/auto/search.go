@@ -192,7 +192,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	loss := newSegments(s.model, d, searchBins)
 	posterior, err := a.posterior(loss)
 	if err != nil {
-		return // as for the part of the data, which said so
+		return // the part of the data gave the same error, and reported it
 	}
 	all := *s
 	all.loss, all.compared, all.optima, all.search = posterior, loss, nil, &Search{}
@@ -307,7 +307,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 // slow returns m with the best of the periods that are too long to show in a segment, if it is better than m by the periodogram
 // of the whole series.
 func (s *searcher) slow(m gppl.Model, periods []float64, full *whittle, segment float64) (better []gppl.Model) {
-	const shows, much = 0.25, 10 // of a segment; nats
+	const shows, much = 0.25, 10 // shows is a share of a segment, much is in nats
 	fine := *s
 	fine.compared = full
 	models := []gppl.Model{m}
@@ -372,7 +372,7 @@ func (a *fitting) fastStarts(s *searcher, d gppl.Data) {
 	}
 	posterior, err := a.posterior(all)
 	if err != nil {
-		return // as for the part of the data, which said so
+		return // the part of the data gave the same error, and reported it
 	}
 	if d.Len() > spreadSize {
 		a.spread = posterior

@@ -86,17 +86,17 @@ const (
 type searcher struct {
 	ctx      context.Context
 	model    gppl.Model                // the family, with the transforms that hold while it is searched
-	params   []gppl.Param              // of the model
-	loss     gppl.Loss                 // with the priors, a MAP if there are any
+	params   []gppl.Param              // parameters of the model
+	loss     gppl.Loss                 // the loss to minimise, a MAP if there are priors
 	anew     func() (gppl.Loss, error) // the loss without what it keeps of earlier evaluations
-	priors   []gppl.ParamPrior         // by the names of the parameters
+	priors   []gppl.ParamPrior         // priors, each with the name of its parameter
 	scales   scales
 	ratios   []float64   // of each parameter: the extent of x along its axes, over the extent of all (axisRatios); nil: 1
 	inputs   gppl.Inputs // some of the data's
 	power    float64     // mean of y²
 	linear   []int       // indices of the parameters that a common factor of all variances goes to; nil if there is none
 	open     bool        // the last change of the best point still gained
-	optima   []point     // where trainings ended, in natural values, best first
+	optima   []point     // ends of the trainings, in natural values, best first
 	search   *Search
 	methods  gppl.Settings
 	compared comparer

@@ -137,7 +137,7 @@ type starter struct {
 	params []gppl.Param // the kernel's
 	theta  []float64
 	power  float64 // mean of y²
-	extent float64 // of x
+	extent float64 // range of x
 	noise  float64
 
 	periods []float64 // periods to try; nil: those in theta stay
@@ -185,7 +185,7 @@ func axisRatios(m gppl.Model, x gppl.Inputs) (ratios []float64) {
 		}
 		ratios = append(ratios, own/all)
 	}
-	return append(ratios, 1) // of the noise
+	return append(ratios, 1) // 1 for the noise
 }
 
 // variance returns k(0), without the nugget.

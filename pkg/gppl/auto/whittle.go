@@ -51,7 +51,7 @@ type whittle struct {
 // spectrum is the working memory of an expectation.
 type spectrum struct {
 	dct              *fourier.DCT
-	expected, slopes []float64 // by frequency and by lag
+	expected, slopes []float64 // expectation by frequency, slopes by lag
 	falls            []float64 // ∂W/∂E by frequency
 	sequence         []float64 // transformed in place
 }

@@ -43,7 +43,7 @@ type Information struct {
 	model  gppl.Model
 	x      gppl.Inputs
 	params []gppl.Param        // parameters that training moves
-	of     algebra.Information // of y, or of its contrasts
+	of     algebra.Information // information of y, or of its contrasts
 	flat   blas64.General      // H, the flat columns of the mean; none: empty
 	free   blas64.General      // N, n×(n−h), orthonormal and orthogonal to H
 	data   *mat.SymDense       // I_Y

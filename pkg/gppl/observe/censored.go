@@ -89,8 +89,8 @@ func Censored(
 
 const (
 	mostPropagated   = 200  // rounds; some ten are usual
-	propagated       = 1e-3 // of a standard deviation of g given the other observations: the largest change of the last round
-	leastInformation = 1e-6 // of the precision of g: a value tells at least as much, so that no error is infinite
+	propagated       = 1e-3 // largest change of the last round, over the sd of g given the other observations
+	leastInformation = 1e-6 // share of the precision of g that each value tells at least, so that no error is infinite
 	damping          = 0.8  // share of each change that is made: the sites of neighbours change at the same time
 	slower           = 40   // rounds after which the share is halved
 )
@@ -129,7 +129,7 @@ func (s *sites) propagate(bound, alpha, precisions []float64, share float64) (na
 		nats -= log + 0.5*math.Log(2*math.Pi*total) + 0.5*away*away/total
 		// in natural parameters: 1/e² and (ỹ − mean)/e²
 		informed := information / (1 - min(information, 1-1e-9)) / v
-		pull := -s.side[k] * ratio / sd // of the mean of g, in units of v
+		pull := -s.side[k] * ratio / sd // pull on the mean of g, in units of v
 		pullOf := pull * (1 + informed*v)
 		precision, force := 1/e2, away/e2
 		moved = max(moved, math.Abs(informed-precision)/(1/v+precision), math.Abs(pullOf-force)*sd/(1+v*precision))
@@ -152,6 +152,6 @@ func tail(z float64) (log, ratio float64) {
 		return log, math.Exp(-0.5*z*z) / (p * math.Sqrt(2*math.Pi))
 	}
 	q := 1 / (z * z)
-	series := 1 - q*(1-3*q*(1-5*q*(1-7*q))) // of Φ(z)·|z|/φ(z), to 1e-10
+	series := 1 - q*(1-3*q*(1-5*q*(1-7*q))) // the series of Φ(z)·|z|/φ(z), to 1e-10
 	return -0.5*z*z - 0.5*math.Log(2*math.Pi) - math.Log(-z) + math.Log(series), -z / series
 }

@@ -367,7 +367,7 @@ func (s *mode) slope(shaped Shaped, p int, u, variances, errs []float64) (sum fl
 
 // Correction is the error of Laplace's approximation of a likelihood, by importance sampling of the latent values.
 type Correction struct {
-	Nats   float64 // to be added to the loss
+	Nats   float64 // nats to add to the loss
 	StdErr float64 // standard error of Nats
 	K      float64 // k̂ of the weights: above 0.7 they are unreliable (see package psis)
 }

@@ -17,7 +17,7 @@ type Control struct {
 	Name   string    `json:"name"`
 	Unit   string    `json:"unit,omitempty"`
 	Values []float64 `json:"values"`
-	Labels []string  `json:"labels,omitempty"` // are shown in place of the values, which are then 0, 1, …
+	Labels []string  `json:"labels,omitempty"` // texts shown instead of the values, which are then 0, 1, …
 	Start  int       `json:"start"`
 }
 
@@ -61,7 +61,7 @@ func among(name, unit string, published float64, values ...float64) Control {
 // Page holds what the script of a page needs to compute a figure again.
 type Page struct {
 	Controls []Control `json:"controls"`
-	Look     string    `json:"look"` // says what to look for while a control moves
+	Look     string    `json:"look"` // hint for the reader: what to watch while a control moves
 	Figure   Figure    `json:"figure"`
 }
 
@@ -123,7 +123,7 @@ type Shown struct {
 	Caption  string    `json:"caption"`
 	Layers   []Layer   `json:"layers"`
 	Readings []Reading `json:"readings"`
-	By       string    `json:"by"` // says what computed it, such as "the dense engine"
+	By       string    `json:"by"` // the computation behind it, such as "the dense engine"
 }
 
 // Check compares a published number with the one that is computed here.
@@ -132,7 +132,7 @@ type Check struct {
 	Unit      string  `json:"unit,omitempty"`
 	Published float64 `json:"published"`
 	Found     float64 `json:"found"`
-	By        string  `json:"by"`      // says what computed Found, such as "the dense engine"
+	By        string  `json:"by"`      // the computation behind Found, such as "the dense engine"
 	Allowed   float64 `json:"allowed"` // largest difference that rounding and the engines' tolerance explain
 	Agrees    bool    `json:"agrees"`
 }

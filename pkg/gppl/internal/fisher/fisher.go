@@ -292,7 +292,7 @@ func Bounds(info mat.Symmetric) (bounds []float64, null *mat.Dense, err error) {
 	e.VectorsTo(&vectors)
 	bounds = make([]float64, q)
 	lost := make([]bool, q)
-	var directions []float64 // as rows
+	var directions []float64 // directions, as rows
 	for c, value := range e.Values(nil) {
 		for a := range q {
 			v := vectors.At(a, c)

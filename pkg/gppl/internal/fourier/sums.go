@@ -24,7 +24,7 @@ func (p *Points) Sums(dst, w blas64.General, m0 int, tol float64) {
 
 // Prediction is the estimated cost of the sums of n points and k columns.
 type Prediction struct {
-	NUFFT   bool    // by NUFFT rather than Direct
+	NUFFT   bool    // computed by NUFFT, otherwise by Direct
 	Seconds float64 // seconds on one processor
 }
 

@@ -29,7 +29,7 @@ type Circle struct {
 	Origin, Period float64
 	Highest        int
 	Most           float64 // largest number of features for a dense matrix
-	Resolves       string  // what the sums resolve, for errors
+	Resolves       string  // describes the kernels that the sums resolve, for errors
 	Beyond         string  // format of the error for a frequency beyond that
 }
 

@@ -24,7 +24,7 @@ type Features struct {
 	x        []float64
 	lo, span float64
 	of       Directions
-	moments  *fourier.WaveMoments // with directions by waves
+	moments  *fourier.WaveMoments // moments of directions that are waves
 	fixed    *observed.Circle     // the only circle, known from sums; else nil
 	circles  fourier.Circles      // the sums of Ω, without moments
 }

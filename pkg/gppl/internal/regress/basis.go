@@ -171,7 +171,7 @@ func (b *Basis) normal(ctx context.Context, h *mat.Dense, variance []float64, fl
 // jacobi rotates the columns of r until they are orthogonal, and the columns of v with them, until ctx ends (parallel.Look).
 func jacobi(ctx context.Context, r, v [][]doubled.Float) {
 	const (
-		sweeps     = 40    // it converges quadratically, after some six
+		sweeps     = 40    // limit; convergence is quadratic after some six
 		orthogonal = 1e-18 // exceeds the digits of Q in float64
 	)
 	for range sweeps {

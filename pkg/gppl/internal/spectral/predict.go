@@ -14,7 +14,7 @@ import (
 
 // Observations holds the observations behind a Factor's sums.
 type Observations struct {
-	Points    *fourier.Points // on the circle of the sums
+	Points    *fourier.Points // points on the circle of the sums
 	Columns   blas64.General  // Y, n×c
 	Weights   []float64       // nil means that all are 1
 	Tolerance float64         // tolerance of sums over them

@@ -37,7 +37,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 			panic(fmt.Sprintf("statespace: input %d is NaN", i))
 		}
 	}
-	order := timeline.Range(0, len(at)) // from the last to the first
+	order := timeline.Range(0, len(at)) // order from the last to the first
 	if len(f.system.blocks) > 0 {
 		places := f.places(at)
 		slices.SortFunc(order, func(a, b int) int { return sign(places[b].Sub(places[a])) })

@@ -27,7 +27,7 @@ func NewSchedule(origin float64, starts, ends []doubled.Float, lengths []float64
 		panic(fmt.Sprintf("statespace: %d starts, %d ends and %d lengths", len(starts), n, len(lengths)))
 	}
 	s := &Schedule{origin: origin, starts: starts, ends: ends, shares: make([]float64, n), at: []int{0}}
-	order := make([]int, n) // by start
+	order := make([]int, n) // exposures in the order of their starts
 	for i := range order {
 		order[i] = i
 		if lengths[i] > 0 {
@@ -87,7 +87,7 @@ type stride struct {
 // slot is a number of the state at the end of a stride: the integral of f over an exposure so far, relative to the exposure's
 // length.
 type slot struct {
-	carry int     // its place in the state at the beginning; −1 if it begins with 0
+	carry int     // place in the state at the beginning; −1 if it begins with 0
 	from  int     // the first span that it includes; the number of spans if none
 	share float64 // factor of the integral
 	value bool    // f at the end, for an exposure of length 0

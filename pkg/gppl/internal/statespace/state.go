@@ -117,7 +117,7 @@ type system struct {
 
 // blockWork is the working memory of a Filter with blocks.
 type blockWork struct {
-	ahead, zero     []float64   // of the size of P
+	ahead, zero     []float64   // matrices of the size of P
 	g, gk, u, uk, q []float64   // D each
 	observed        []float64   // h of each unit
 	phi, noise, low [][]float64 // transition of each block over a gap between other places than inputs
@@ -138,7 +138,7 @@ type blockWork struct {
 type viewed struct {
 	views   []View
 	of      []int       // view of each input
-	glasses [][]glass   // by block and view
+	glasses [][]glass   // one for each block and view
 	rate    [][]float64 // g of each block
 	slopes  [][]float64 // ∂g of each block
 	phi, q  [][]float64 // Φ and Q of each block without views

@@ -23,7 +23,7 @@ type Columns struct {
 	half int
 	full int
 
-	entries []entry   // of the sparse columns, in the order of their depth
+	entries []entry   // entries of the sparse columns, in the order of their depth
 	sum     []float64 // sum of the sparse columns
 }
 

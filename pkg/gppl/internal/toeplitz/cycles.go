@@ -42,7 +42,7 @@ type Cycles struct {
 	u, v     blas64.General
 	block    blas64.General // b×b
 	along    []float64
-	head     []float64      // of a reflection
+	head     []float64      // working memory of a reflection
 	holes, g blas64.General // A⁻¹_HH and WᵀC
 	solved   blas64.General // A⁻¹ of the first block of I, the holes, C, and the last block of I
 	w        blas64.General // n×h

@@ -29,7 +29,7 @@ type lattice struct {
 	n    int
 	u, v [2][]float64 // filtered column c: nonzero from the stage on
 	p, r [2][]float64 // filtered unit pulse: nonzero up to the stage
-	now  int          // which of the two is current
+	now  int          // index of the current one of the two
 	done int          // number of completed stages
 
 	kappa, variance []float64 // values of the current stages

@@ -17,7 +17,7 @@ import (
 // the error of h·Σg at some shift of u, at most 2Σ_j |Γ(α + 2πij/h)|/Γ(α) by Poisson's formula.
 type Scales struct {
 	Variance, Lengthscale float64 // v and l
-	Terms                 []Scale // by falling lengthscale
+	Terms                 []Scale // terms in descending order of lengthscale
 
 	octave int // number of terms in which s doubles
 }
