@@ -514,7 +514,7 @@ func isThere(name string, files []string) bool {
 	})
 }
 
-// elsewhere are names of what is no file of this repository: of the code of the paper, and of what a run writes.
+// elsewhere are names of files that are not in this repository: files of the paper's code, and files that a run writes.
 var elsewhere = map[string]bool{"gp.py": true, "notebooks/out/": true, "notebooks/results/NAME.jsonl": true}
 
 // TestFiles: the files and folders that the pages name exist. The changelog tells of files that were.

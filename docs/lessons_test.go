@@ -39,8 +39,8 @@ func shownTable(t *viz.Table) (bool, error) {
 }
 `
 
-// rows executes cells of a notebook, of which texts are replaced, as Go and without Jupyter, in a folder with the stored results. It
-// returns the rows of the tables that they show.
+// rows executes cells of a notebook as Go, without Jupyter, in a folder with the stored results, after replacing texts in them.
+// It returns the rows of the tables that they show.
 func rows(t *testing.T, name string, ids []string, replaced map[string]string) (all [][]any) {
 	t.Helper()
 	cells, at := notebook(t, filepath.Join(root, "notebooks", name+".ipynb"))
@@ -97,8 +97,8 @@ func rows(t *testing.T, name string, ids []string, replaced map[string]string) (
 // A lesson is a cell in which readers change something.
 type lesson struct {
 	notebook string
-	cells    []string          // that are executed, by their ids
-	change   map[string]string // what is changed to what
+	cells    []string          // ids of the cells to execute
+	change   map[string]string // texts in the cells, and what replaces them
 	want     func(*testing.T) [][]any
 	always   bool // at usual size, too
 }
@@ -216,7 +216,7 @@ func e1(t *testing.T, kernel gppl.Kernel, design gppl.Design, k int) (want [][]a
 	return want
 }
 
-// storedE1 is what is stored of the first draw of E1 with the settings of the text.
+// storedE1 returns the stored results of the first draw of E1 with the settings of the text.
 func storedE1(t *testing.T) (want [][]any) {
 	store := testkit.Must(experiment.OpenStore(filepath.Join(root, "notebooks", "results", "e1.jsonl")))(t)
 	for _, o := range store.Outcomes() {
@@ -336,7 +336,7 @@ func whittle(t *testing.T, n int) (want [][]any) {
 	return want
 }
 
-// spectrum is what is left of the trace by package fisher, for which ε is the noise variance of a model.
+// spectrum returns the remaining trace as package fisher computes it, with ε as the noise variance of a model.
 func spectrum(t *testing.T, k int) (want [][]any) {
 	ctx, x, kernel := context.Background(), theory.Times(500, 250, 1), gppl.SE{Variance: 5, Lengthscale: 10}
 	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Localised{}} {

@@ -124,7 +124,8 @@ func build(t *testing.T, programs map[string]string) (path string) {
 	return path
 }
 
-// TestNotebooksCompile compiles the cells of every notebook, and the one in the guide, which otherwise shows only when notebooks run.
+// TestNotebooksCompile compiles the cells of every notebook, and the cell in the guide. Otherwise faults show only when notebooks
+// run.
 func TestNotebooksCompile(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(root, "notebooks", "*.ipynb"))
 	if err != nil || len(paths) < 2 {

@@ -222,7 +222,7 @@ func (p *packed) addTo(b, c blas64.General) {
 	}
 }
 
-// addTimes adds the product of what is packed and b to c, for Tile columns at a time: so much of b stays in the first cache. A
+// addTimes adds to c the product of the packed matrix and b. It takes Tile columns at a time, which fit into the first cache. A
 // panel of c stays in registers while the products are added to each of its entries.
 func (p *packed) addTimes(b, c blas64.General) {
 	narrow := c.Cols % panelCols // number of columns of the last panel

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dates returns 20 daily series with a week and an event, which comes again in what is held out, or a payday.
+// dates returns 20 daily series with a weekly season and either an event, which recurs in the held-out part, or a payday.
 func dates(seed uint64) (all []drawn) {
 	const n, ahead, noise = 420, 35, 6.0
 	for i := range 20 {

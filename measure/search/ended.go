@@ -27,7 +27,7 @@ func (e end) LogSlope(y float64) float64 {
 	return (1/e.power-1)*math.Log(y) - math.Log(e.power)
 }
 
-// atBounds is a series whose values end at bounds, with the mean and the standard deviation of what is held out on its scale.
+// atBounds is a series whose values end at bounds, with the mean and the standard deviation of the held-out values on its scale.
 type atBounds struct {
 	kind  string
 	s     *series.Series

@@ -61,7 +61,7 @@ var methods = map[string]func(ctx context.Context, m gppl.Model, d gppl.Data, se
 	},
 }
 
-// trial is a method on draws 0, 1, … of a series with N places, a share of which is empty.
+// trial is a method on draws 0, 1, … of a series with N places, some of them empty.
 type trial struct {
 	Kernel string  `json:"kernel"`
 	N      int     `json:"n"`

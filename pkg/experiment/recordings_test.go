@@ -94,8 +94,8 @@ func lonely(t *testing.T, scale scales.Scale) {
 	t.Cleanup(forget)
 }
 
-// TestWithoutRecordings: where no recording can be had, what is stored is shown, whatever GPPL_FRESH says, a line says so, and the
-// files of results stay as they are.
+// TestWithoutRecordings: without a recording, stored results are shown, even with GPPL_FRESH, a line says so, and the files of
+// results stay as they are.
 func TestWithoutRecordings(t *testing.T) {
 	for _, fresh := range []string{"", "1"} {
 		for _, scale := range []scales.Scale{scales.Full, scales.Smoke} {

@@ -45,8 +45,8 @@ func TestPublishedTables(t *testing.T) {
 	}
 }
 
-// TestTranscripts: what was read from the paper, its figures and the authors' logs changes only if somebody reads them again. Most
-// of it has no second source in the repository: scripts/authors_log.py and scripts/read_figures.py compare it with a clone of theirs.
+// TestTranscripts pins the values read from the paper, its figures and the authors' logs. Most of them have no second source in
+// this repository: scripts/authors_log.py and scripts/read_figures.py compare them with a clone of the authors'.
 func TestTranscripts(t *testing.T) {
 	unchanged(t, ".", "compare it with its source", map[string]firstLines{
 		"published.json":      {724, "17cd67c047a5ad08"},
@@ -57,9 +57,9 @@ func TestTranscripts(t *testing.T) {
 	})
 }
 
-// TestStoredFiles: what is stored changes only if somebody computes it again. Other tests compute again what takes a day's test
-// milliseconds; counts and times, losses at inducing inputs that are not stored, and all that needs a recording they cannot.
-// Outcomes that a reader adds, from other trials or a recording of their own, follow the lines that are held here.
+// TestStoredFiles pins the stored results. Other tests compute again those that take milliseconds, but not counts and times,
+// losses at inducing inputs that are not stored, or results that need a recording. Outcomes that a reader adds, from other trials
+// or another recording, follow the lines that are pinned here.
 func TestStoredFiles(t *testing.T) {
 	unchanged(t, results, "say in the commit what was computed again", map[string]firstLines{
 		"e1.jsonl":           {200, "3a1f13971a9c2d96"},

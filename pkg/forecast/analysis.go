@@ -116,7 +116,7 @@ func (a *Analysis) ShiftMode() string {
 // and report otherwise.
 var ShiftModes = []string{shiftsAuto, ShiftsUsed, shiftsReported, "never"}
 
-// With ShiftsUsed a forecast includes the shifts that are found, with shiftsReported it does not; shiftsAuto chooses (ShiftModes).
+// With ShiftsUsed a forecast includes the shifts that are found, with shiftsReported it does not; shiftsAuto chooses.
 const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
 
 // cheapShifts is the number of observations up to which learning anew with shifts is cheap (BenchmarkFitShifts): auto then

@@ -30,8 +30,8 @@ func endedTruth(mu, sd float64) (mean, zero float64) {
 	return mu*(1-zero) + sd*math.Exp(-0.5*z*z)/math.Sqrt(2*math.Pi), zero
 }
 
-// TestCensoredPercent draws per cent of which several are at 100, seeds 1, 3, 5 and 7: forecasts have the probabilities of 100
-// and the means of the truth, and quantiles at exactly 100. The same holds after they are saved and read.
+// TestCensoredPercent draws percentages, several of them 100, with seeds 1, 3, 5 and 7. Forecasts have the true means and the
+// true probabilities of 100, and quantiles at exactly 100. The same holds after they are saved and read.
 func TestCensoredPercent(t *testing.T) {
 	const n, noise = 96, 5
 	level := func(i int) float64 { return 92 + 9*math.Sin(2*math.Pi*float64(i)/12) }

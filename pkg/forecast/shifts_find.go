@@ -344,10 +344,10 @@ func (scan shiftSearch) judge(from shifted, c series.Shift) (to *shifted, chance
 	return nil, 1, nil
 }
 
-// promising returns the least score at which a model with the shift is trained. A model that was learnt without the shift may
-// describe it so well that the score is low, and training is cheap for few observations: half of what is accepted at last. For
-// more observations it is a share of the score that a shift needs: the chance of a normal score above z somewhere among n places
-// of two kinds is at most 2n·exp(−z²/2).
+// promising returns the least score at which a model with the shift is trained. For few observations, where training is cheap, it
+// is half of the score that is finally required, since a model learnt without the shift may describe the shift so well that the
+// score is low. For more observations it is a share of the score that a shift needs: the chance of a normal score above z
+// somewhere among n places of two kinds is at most 2n·exp(−z²/2).
 func (scan shiftSearch) promising() float64 {
 	if scan.n <= cheapShifts {
 		return 9

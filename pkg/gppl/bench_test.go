@@ -132,8 +132,8 @@ func BenchmarkPL(b *testing.B) {
 	}
 }
 
-// plFlops counts ½n² pairs, for each of which both the value and the gradient
-// take a product of length k, and the products n×k by k×k around them.
+// plFlops counts ½n² pairs, with a product of length k each for the value and
+// for the gradient, and the products n×k by k×k around them.
 func plFlops(n, k int) float64 {
 	nn, kk := float64(n), float64(k)
 	return 2*nn*nn*kk + 4*nn*kk*kk

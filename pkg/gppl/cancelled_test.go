@@ -27,8 +27,8 @@ func engineModels() map[string]gppl.Kernel {
 	}
 }
 
-// posteriorCalls are the calls about n observations, and m inputs or observations more, of which no one ends by itself soon if n and
-// m are large.
+// posteriorCalls are calls about n observations and m further inputs or observations. If n and m are large, each takes long
+// unless it is cancelled.
 func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 	tb.Helper()
 	rnd := rand.New(rand.NewPCG(1, 7))
@@ -154,7 +154,7 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 
 func TestCancelledPosterior(t *testing.T) { testkit.TestCancelled(t, posteriorCalls(t, 160, 150)) }
 
-// TestMemoryJointly: what is predicted or drawn jointly is refused before anything is allocated.
+// TestMemoryJointly: joint predictions and draws are refused before anything is allocated.
 func TestMemoryJointly(t *testing.T) {
 	const many = 60000 // 14 GB for a triangle
 	x := make([]float64, many)

@@ -67,9 +67,9 @@ func checkVariance(k Kernel, v float64) error {
 // hasSignal reports whether K is more than white noise.
 func (m *compiled) hasSignal() bool { return len(m.split.signal) > 0 }
 
-// naturalGradient converts derivatives in logs (or in locations), with that of the
-// total noise last, to derivatives in θ. First it divides the derivative of the noise
-// between the model's noise and the nugget.
+// naturalGradient converts derivatives in logs (or in locations) to derivatives in θ.
+// The last one, in the log of the total noise, is first divided between the model's
+// noise and the nugget.
 func (m *compiled) naturalGradient(grad, theta []float64) {
 	shareNoise(grad, m.kernel, m.own, m.noise)
 	for i := range grad {

@@ -136,7 +136,7 @@ type priorDraws struct {
 }
 
 // newPriorDraws chooses how the terms of a kernel are drawn at x, and prepares it. nugget is the variance of white noise in f,
-// and line that of x, nil if there is none.
+// and line the distinct inputs if x is on a line, else nil.
 func newPriorDraws(ctx context.Context, k Kernel, nugget float64, x Inputs, line *drawnLine,
 	o choice.Limits) (*priorDraws, error) {
 	p := &priorDraws{ctx: ctx, n: x.Len(), nugget: nugget, line: line}

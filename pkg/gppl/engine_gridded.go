@@ -39,7 +39,8 @@ func newGriddedExact(d observed.Source) *griddedExact {
 func (e *griddedExact) name() string { return EngineGridded }
 
 const (
-	// rootTolerance is what is left out of roots of coefficients and of their transform, relative to the largest.
+	// rootTolerance is the size, relative to the largest, below which roots of coefficients and entries of their transform are
+	// dropped.
 	rootTolerance = gridded.Floor
 	// griddedBytes is the memory per grid point.
 	griddedBytes = 2000

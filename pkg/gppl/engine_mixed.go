@@ -34,10 +34,10 @@ var (
 //	T = I + EᵀE,  h = T⁻¹Eᵀz,  log|A| = log|B| + log|T|,  YᵀA⁻¹Y = zᵀz − (Eᵀz)ᵀh
 //	½(φ_fᵀA⁻¹φ_f − |φ_fᵀU|²)·c_f = ½(1 − (T⁻¹)_ff − |(hR)_f|²),  U = A⁻¹YR
 //
-// (Rasmussen and Williams 2006, eq. A.9 and A.10). Frequencies that move with the period of a kernel add the derivatives of
-// Φ: with E′ those of E, ½⟨A⁻¹ − UUᵀ, ∂ΦCΦᵀ + ΦC∂Φᵀ⟩ = tr(E′ᵀE·T⁻¹) − ⟨(E′ᵀz − E′ᵀEh)R, hR⟩. The time is O(n·p² + p³) for
-// p columns, O(p³) where B is even noise (mixed_sums.go). Of the waves near a harmonic the columns are those combinations that
-// differ on the range of the data (mixed_packets.go).
+// (Rasmussen and Williams 2006, eq. A.9 and A.10). Frequencies that move with the period of a kernel add to the gradient,
+// with the derivatives E′ of E, ½⟨A⁻¹ − UUᵀ, ∂ΦCΦᵀ + ΦC∂Φᵀ⟩ = tr(E′ᵀE·T⁻¹) − ⟨(E′ᵀz − E′ᵀEh)R, hR⟩. The time is O(n·p² +
+// p³) for p columns, O(p³) where B is even noise (internal/mixed/sums.go). Waves near a harmonic are combined to columns that
+// differ on the range of the data (internal/mixed/packet.go).
 type mixedExact struct {
 	line      *observed.Line
 	tolerance float64       // nats per observation

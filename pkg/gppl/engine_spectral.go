@@ -24,8 +24,8 @@ import (
 //
 // Known errors beside a noise variance that is learnt change the weights of the sums over the data with σ²: at one σ² they are
 // w_i = σ²/λ_i, λ_i = σ²e_i² + s_i², and A = K + σ²W⁻¹ is a case of the above. Sums are computed anew for each evaluation, O(n +
-// M log M), and twice for a gradient: the weights of the derivative in log σ² are v_i = e_i²w_i² (spectral.Factor.NoiseSlope),
-// those of the derivative in the scale of the known errors s_i²w_i²/σ² = w_i − v_i, and their sums the difference of the two.
+// M log M), and twice for a gradient: the derivative in log σ² has the weights v_i = e_i²w_i² (spectral.Factor.NoiseSlope). The
+// derivative in the scale of the known errors has the weights s_i²w_i²/σ² = w_i − v_i, so its sums are the difference of the two.
 type spectralExact struct {
 	spectral.Data
 	tolerance float64        // nats per observation

@@ -47,7 +47,7 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 	g, h := dense.New(cols, cols), dense.New(cols, cols)
 	got.gram(g)
 	want.gram(h)
-	off := 0.0 // of what is allowed
+	off := 0.0 // largest error, as a share of the allowed one
 	check := func(what string, a, b, limit float64) {
 		t.Helper()
 		off = max(off, math.Abs(a-b)/limit)

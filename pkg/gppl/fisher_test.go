@@ -410,8 +410,8 @@ func bigInformation(i *fisher.Information, p *gppl.Projection) (diagonal []*big.
 
 // TestScoreVariance draws observations and compares the variance of the scores,
 // which are minus the gradients of the losses, with I_Y and I_Z. The covariance
-// of the two scores is I_Z as well, since the score of z is the mean, given z, of
-// that of y.
+// of the two scores is I_Z as well, since the score of z is the conditional mean,
+// given z, of the score of y.
 func TestScoreVariance(t *testing.T) {
 	const draws = 6000
 	rnd := rand.New(rand.NewPCG(7, 7))

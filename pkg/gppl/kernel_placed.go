@@ -135,8 +135,8 @@ func contractions(grad []float64, k Kernel, w []float64, a, b Inputs, r []float6
 	}
 }
 
-// factorBlocks computes the covariances of each factor in work, and returns the part of work that has those of factor i; one more
-// part is left as it is.
+// factorBlocks computes the covariances of all factors in work. of(i) returns the part of work with the covariances of factor i.
+// One more part of work is left as it is.
 func (k Product) factorBlocks(work []float64, a, b Inputs) (of func(i int) []float64) {
 	n := a.Len() * b.Len()
 	of = func(i int) []float64 { return work[i*n : (i+1)*n] }

@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// mostUpward is the number of pairs of files of which the first uses something that a layer further down the table of docs/architecture.md declares.
+// mostUpward is the allowed number of pairs of files in which the first uses a declaration of a layer further down in the table
+// of docs/architecture.md.
 const mostUpward = 0
 
 // layers returns the layer of each file, lowest first, as docs/architecture.md lists them.

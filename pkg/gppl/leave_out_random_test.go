@@ -116,7 +116,7 @@ func (d dice) mean(x gppl.Inputs, sd float64) gppl.Mean {
 	return m
 }
 
-// blocks draws what is left out together: of neighbours in x, or of any observations.
+// blocks draws the blocks to leave out: neighbours in x, or any observations.
 func (d dice) blocks(x []float64) (blocks [][]int, kind string) {
 	n := len(x)
 	order := make([]int, n)
@@ -149,7 +149,7 @@ func (d dice) blocks(x []float64) (blocks [][]int, kind string) {
 	return slices.Collect(slices.Chunk(order, size)), fmt.Sprintf("%s by %d", kind, size)
 }
 
-// wideLeaveOut is what is predicted for those left out, by definition and in double-double: with P = A⁻¹ −
+// wideLeaveOut predicts the observations left out, by the definition and in double-double: with P = A⁻¹ −
 // A⁻¹H(HᵀA⁻¹H + B⁻¹)⁻¹HᵀA⁻¹ the block has the mean y_B − P_BB⁻¹(Py)_B and the covariance P_BB⁻¹.
 func wideLeaveOut(c *leaveOutCase) (mean, variances []float64, err error) {
 	n := c.data.Len()

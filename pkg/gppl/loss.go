@@ -29,8 +29,8 @@ import (
 // A Loss is safe for concurrent use. Its answers do not depend on earlier calls, beyond the promised tolerance. It uses all
 // processors by itself, and keeps sums over the data and working memory between calls.
 type Loss interface {
-	// Params returns the parameters with the values they start from: those of
-	// the model, noise variance last, and then any that are the loss's own.
+	// Params returns the parameters with their start values: the parameters of
+	// the model, noise variance last, and then the loss's own, if it has any.
 	Params() []Param
 	// ValueGrad returns the value at theta and, unless grad is nil, sets grad to ∂L/∂θ. One call shares one factorisation between
 	// the two. It is an error if a parameter is out of range or a covariance cannot be factorised; grad is then meaningless. theta
@@ -186,7 +186,7 @@ func checked(m Model, d Data, opts []Option) (Data, options, error) {
 
 // wrapping is a loss that is made of another one with as many parameters: MAP and Tied.
 type wrapping interface {
-	// within returns the wrapped loss, and its parameters where those of the whole are theta, which may be nil.
+	// within returns the wrapped loss, and its parameters if the parameters of the whole are theta, which may be nil.
 	within(theta []float64) (Loss, []float64)
 }
 

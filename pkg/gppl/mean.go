@@ -243,7 +243,7 @@ func regressionOn(ctx context.Context, m Mean, h *mat.Dense) (*regress.Basis, er
 	return basisOf(ctx, m, h, variances)
 }
 
-// projectedBasis prepares columns, those of the basis first of m in a likelihood's coordinates: coefficients with a Gaussian
+// projectedBasis prepares columns, which hold the basis first of m in a likelihood's coordinates. Coefficients with a Gaussian
 // prior have the variance 1.
 func projectedBasis(ctx context.Context, m Mean, first *regress.Basis, columns *mat.Dense) (*regress.Basis, error) {
 	variances := make([]float64, first.Len())

@@ -499,8 +499,8 @@ func TestMeanSample(t *testing.T) {
 }
 
 // TestProjectedKnownErrors: PL on n projections is the exact likelihood with the same errors,
-// errors that are all equal are a noise variance whatever the projections, and gradients are
-// those of differences.
+// errors that are all equal are a noise variance whatever the projections, and gradients
+// agree with differences.
 func TestProjectedKnownErrors(t *testing.T) {
 	const n = 60
 	for _, c := range meanCases(n) {
@@ -563,7 +563,7 @@ func TestProjectedKnownErrors(t *testing.T) {
 
 // TestVFEKnownErrors: VFE with an inducing input at every observation is the exact likelihood
 // with the same errors, and so is its posterior; equal errors are a noise variance; gradients
-// are those of differences.
+// agree with differences.
 func TestVFEKnownErrors(t *testing.T) {
 	const n = 60
 	at := gppl.Scalars([]float64{2019.2, 2020.03, 2023.4, 2027})

@@ -112,7 +112,7 @@ func (m Model) FixRedundant() Model {
 }
 
 // Amplitudes returns the indices of the parameters that scale the kernel as a whole, as far as they are known
-// (capability.Amplified): the variances of every term of a sum, those of one factor of a product, none of White.
+// (capability.Amplified): all terms' variances in a sum, one factor's variances in a product, none of White.
 func (m Model) Amplitudes() []int {
 	at, _ := amplitudesOf(m.Kernel, 0)
 	return at

@@ -36,7 +36,7 @@ func pointsOf(x [][]float64) gppl.Inputs {
 	return gppl.Vectors(at, len(x[0]))
 }
 
-// kernel is the product of the factors, of which the first has the variance.
+// kernel is the product of the factors; the first one has the variance.
 func (o oracleAxes) kernel() gppl.Kernel {
 	var factors []gppl.Kernel
 	variance := o.Variance

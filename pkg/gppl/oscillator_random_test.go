@@ -148,8 +148,8 @@ func comparePredictions(t *testing.T, c *randomCase, engine string, bound float6
 	}
 }
 
-// TestTinyQuality: derivatives of heavily overdamped oscillators in memory and quality, which are as small as the memory or a
-// difference of what is not, have nine digits by every engine.
+// TestTinyQuality: every engine computes nine digits of the derivatives of heavily overdamped oscillators in memory and quality,
+// although they are as small as the memory, or differences of much larger numbers.
 func TestTinyQuality(t *testing.T) {
 	x := []float64{0, 0.3, 0.9, 1.7, 2, 3.4, 3.9, 5.5}
 	y := []float64{0.4, -0.2, 0.9, 1.3, 0.2, -0.8, 0.5, 0.1}

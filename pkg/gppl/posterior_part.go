@@ -144,9 +144,9 @@ func (p *partPredictor) observations(ctx context.Context) (*conditions, error) {
 	return of.observations(ctx)
 }
 
-// Mean returns the mean of Latent alone at each x, in O(n + len(x)) in all for a Markovian kernel, in O(n log n) for smooth ones
-// and in O(n) for each input otherwise, which for parts and many inputs is far less than the variances take. Errors are those of
-// Latent; it is an error for a posterior of channels or exposures.
+// Mean returns the mean of Latent at each x without the variances, which for parts and many inputs take far longer. The time is
+// O(n + len(x)) in all for a Markovian kernel, O(n log n) for smooth ones, and O(n) for each input otherwise. It returns the
+// errors of Latent, and an error for a posterior of channels or exposures.
 func (p *Posterior) Mean(ctx context.Context, x Inputs) (mean []float64, err error) {
 	if err := p.checkPlain("Posterior.Mean"); err != nil {
 		return nil, err

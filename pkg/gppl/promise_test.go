@@ -91,8 +91,8 @@ func TestPromiseOffScale(t *testing.T) {
 	t.Log(fmt.Sprint(worst))
 }
 
-// TestLastInexact: a poor start does not leave its mark on what is said of the
-// last evaluation.
+// TestLastInexact: a poor start does not affect the report about the last
+// evaluation.
 func TestLastInexact(t *testing.T) {
 	d := benchData(t, 100)
 	l, err := NewExact(t.Context(), Model{Kernel: SE{1, 50}, Noise: 0.1}, d)

@@ -236,7 +236,7 @@ func (s *summary) bad() (lines []string) {
 	return lines
 }
 
-// rank puts what is no number at all before what is a wrong one.
+// rank sorts results that are not numbers before results that are wrong numbers.
 func rank(j judged) float64 {
 	if j.verdict != exceeded {
 		return math.Inf(1)

@@ -11,7 +11,7 @@ import (
 )
 
 // stateSpace is a kernel as a sum of blocks of Markov processes. Each term is a Markovian kernel, a kernel that turns (a Waver
-// whose P is a parameter), or a product of these, at most one of which turns. It serves one family of kernels.
+// whose P is a parameter), or a product of these with at most one that turns. It serves one family of kernels.
 type stateSpace struct {
 	split   split
 	sources []source

@@ -309,11 +309,11 @@ func (l *VFE) factorise(w *vfeWork) (err error) {
 	return nil
 }
 
-// perturbation returns what the rounding of K_uu and what is wrong with K_xu do to the value, to first order
-// (inducing.Bound.Norms). W is large where inducing inputs nearly coincide, whatever the condition of K_uu. A derivative, above
-// all in an inducing input, has the errors of W itself, which are greater by up to the condition number κ of K_uu; √κ is about
-// what was found at most, since ∂K has little where K_uu is near singular. form is yᵀC⁻¹y ≥ σ²|β|². With a gradient, its weights
-// are at hand; otherwise they take 2m³ flops. What K_uu does is shared by all engines.
+// perturbation returns errors of the value, to first order (inducing.Bound.Norms): shared is due to the rounding of K_uu, the
+// same for all engines, and all also has the errors of K_xu. W is large where inducing inputs nearly coincide, whatever the
+// condition of K_uu. A derivative, above all in an inducing input, has the errors of W itself, which are greater by up to the
+// condition number κ of K_uu; the largest factor found was about √κ, since ∂K is small where K_uu is nearly singular. form is
+// yᵀC⁻¹y ≥ σ²|β|². With a gradient, its weights are at hand; otherwise they take 2m³ flops.
 func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared, all float64) {
 	if !gradient {
 		w.Weigh()

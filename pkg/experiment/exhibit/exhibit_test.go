@@ -226,7 +226,7 @@ func TestEEG(t *testing.T) {
 	f, err := EEGErrors(all, "another recording")
 	checkFigure(t, f, err, "another recording", "Laplace")
 
-	// Of the recording itself, what is stored is what is computed from it, but for the digits.
+	// What is stored about the recording agrees, to its digits, with what is computed from it.
 	kept, err := Sample(all)
 	if err != nil {
 		t.Fatal(err)

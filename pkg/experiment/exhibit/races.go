@@ -90,7 +90,7 @@ func (r Races) courses() (all []experiment.Race) {
 	return all
 }
 
-// leastExcess is what is drawn for less: a hundredth of a nat is far below what data can tell.
+// leastExcess is the smallest excess that is drawn, also for smaller ones: data cannot tell a hundredth of a nat.
 const leastExcess = 0.01
 
 // Figure shows the excess against processor time on the courses with regular times and the most observations.

@@ -69,7 +69,7 @@ func pick(ok bool, yes, no Status) Status {
 	return no
 }
 
-// found sets what was found.
+// found sets the text of the finding.
 func (r *Row) found(format string, args ...any) {
 	r.Ours = strings.TrimRight(fmt.Sprintf(format, args...), ". ")
 }
@@ -98,8 +98,8 @@ func (v numbers) of(format string) (all []float64) {
 	return all
 }
 
-// judges has a rule for each statement: it fills in what was found, and the verdict or the test that gives it. It returns false
-// where nothing is stored to judge by.
+// judges has a rule for each statement. A rule sets the finding, and the verdict or the test that decides it. It returns false if
+// no stored result bears on the statement.
 var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 	"theorem": func(e *experiment.Evidence, r *Row) bool {
 		v := numbers(e.Theory)

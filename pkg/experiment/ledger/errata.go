@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// erratum is an entry of errata.json: a misprint, or a setting that is not as the text has it. {found} in its effect is what was
-// measured; printedNumbers fills in the other names in braces.
+// erratum is an entry of errata.json: a misprint, or a setting that differs from the text. In its effect, {found} stands for the
+// measured value; printedNumbers fills in the other names in braces.
 type erratum struct {
 	ID, Section, Where, Printed, Correction, Effect, Notebook string
 }

@@ -21,7 +21,7 @@ const results = "../../../notebooks/results"
 
 var stored = sync.OnceValues(func() (*experiment.Evidence, error) { return experiment.LoadEvidence(results) })
 
-// evidence is what is stored, not to be changed: see copied.
+// evidence returns the stored evidence. A test that changes it takes a copy (copied).
 func evidence(t *testing.T) *experiment.Evidence {
 	t.Helper()
 	return testkit.Must(stored())(t)

@@ -165,7 +165,7 @@ func (r Row) sunspotVFE(e *experiment.Evidence, kernel string, p float64) Row {
 	return r
 }
 
-// table3 has the errors of prediction on the EEG, of which we have another recording.
+// table3 has the errors of prediction on the EEG. Ours is another recording than the paper's.
 func table3(e *experiment.Evidence) (rows []Row) {
 	const near = 0.1
 	for _, kernel := range kernels {

@@ -27,7 +27,7 @@ func change(e *experiment.Evidence, match func(experiment.Trial) bool, f func(*e
 	}
 }
 
-// mutations are changes of the evidence, each of which makes some false claims true, or some true ones false.
+// mutations are changes of the evidence. Each makes some false claims true, or some true ones false.
 func mutations() map[string]func(*experiment.Evidence) {
 	every := func(experiment.Trial) bool { return true }
 	of := func(loss string) func(experiment.Trial) bool {
@@ -552,8 +552,8 @@ func jitter(by float64) func(e *experiment.Evidence) {
 	return func(e *experiment.Evidence) { e.Theory["figure1.trace.with"] = by * e.Theory["figure1.trace.without"] }
 }
 
-// seed55Above puts what is learnt with the Ω of the authors' notebook off what they print: the NLL by a share, the loss and the
-// NLL at the start by nats.
+// seed55Above moves the results with the Ω of the authors' notebook away from the values that they print: the NLL by a share of
+// it, the loss and the NLL at the start by nats.
 func seed55Above(share, loss, start float64) func(e *experiment.Evidence) {
 	return func(e *experiment.Evidence) {
 		change(e, func(t experiment.Trial) bool { return t.Design == experiment.NotebookDesign }, func(o *experiment.Outcome) {
@@ -594,7 +594,7 @@ func logged(n int) func(e *experiment.Evidence) {
 	}
 }
 
-// towards lets VFE as in the authors' code end at a share of the way from proper VFE to what is published.
+// towards moves the result of VFE as in the authors' code to a share of the way from proper VFE to the published value.
 func towards(share float64) func(e *experiment.Evidence) {
 	return func(e *experiment.Evidence) {
 		for _, kernel := range kernels {

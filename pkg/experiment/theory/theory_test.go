@@ -208,8 +208,8 @@ func TestStoredStudy(t *testing.T) {
 	}
 }
 
-// TestStoredTheory computes the numbers of the theorem and of Figure 1 again. Quick tests take five of the figure's draws, others
-// each day, whose means must lie near those of all twenty.
+// TestStoredTheory computes the numbers of the theorem and of Figure 1 again. Quick tests take five of the
+// figure's twenty draws, different ones each day: their means must lie near the means of all twenty.
 func TestStoredTheory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -115,7 +115,7 @@ func TestNamedBudget(t *testing.T) {
 	}
 }
 
-// TestNamedChange: a change of which a draw has none is worth less than what its location costs.
+// TestNamedChange: on a draw without a change, a change gains less than its location costs.
 func TestNamedChange(t *testing.T) {
 	for seed := range uint64(testkit.Size(2, 3, 10)) {
 		s := &series.Series{Step: 1}

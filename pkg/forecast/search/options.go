@@ -70,8 +70,8 @@ type progress struct {
 	began time.Time
 
 	mu sync.Mutex // guards the fields below
-	// index counts hundredths of the work that are done, of count = 100 (both 0 before upTo); evaluations counts those of all
-	// candidates
+	// index is the number of hundredths of the work that are done, and count is 100 (both are 0 before upTo). evaluations is the
+	// total of all candidates.
 	index, count, evaluations int
 	done, end, each           float64 // see upTo
 }

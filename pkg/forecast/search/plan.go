@@ -160,8 +160,9 @@ func (p *Planner) With(e Effort) Plan {
 // of the longest period. Two weeks of ten minutes each have 2016, and a Toeplitz evaluation of as many takes 6 ms.
 const twoPeriods = 2100
 
-// mostThinned is the largest number of observations in two of the longest period of which at most thinned are compared: two weeks
-// of five minutes each have 4032. The best structures are then trained on all, which takes 25 ms for each evaluation of as many.
+// If two of the longest period have more than twoPeriods and at most mostThinned observations, such as the 4032 of two weeks in
+// steps of five minutes, thinned of them are compared. The best structures are then trained on all, at 25 ms per evaluation of
+// mostThinned.
 const mostThinned, thinned = 6000, 1500
 
 // searchedOn returns how many observations structures are compared on. They are the latest, or one in every of the latest if

@@ -439,7 +439,7 @@ func (out *Outcome) addFixed(t *trial, n int) {
 const (
 	// drawn is the largest number of observations for which forecasts also average over the parameters.
 	drawn = 300
-	// drawCount is the number of importance-weighted draws of the parameters of one model, of which drawnModels are kept.
+	// drawCount is the number of importance-weighted draws of the parameters of one model; drawnModels of them are kept.
 	drawCount, drawnModels = 40, 10
 	// worthDrawing is the least weight in the average for which the parameters of a model are drawn.
 	worthDrawing = 0.2

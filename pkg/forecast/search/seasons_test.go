@@ -133,8 +133,8 @@ func TestOpeningHours(t *testing.T) {
 	}
 }
 
-// TestSeasonOfParts: shifts of 12.5 hours repeat after 25, of which they are a half; two seasons of which one is about a
-// multiple of the other are found apart; and a long wave is found in the whole series.
+// TestSeasonOfParts: shifts of 12.5 hours are found as a season of 25; two seasons, one about a multiple of the other, are told
+// apart; and a long wave is found in the whole series.
 func TestSeasonOfParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 65))
 	draw := func(n int, f func(x float64) float64) []float64 {

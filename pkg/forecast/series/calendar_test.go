@@ -38,7 +38,7 @@ func TestParsePeriod(t *testing.T) {
 	}
 }
 
-// TestQuarterOfWeeks offers a season of a quarter to weekly series of which the weeks 13 apart are alike, and to no others.
+// TestQuarterOfWeeks: a season of a quarter is offered to weekly series whose values 13 weeks apart are alike, and to no others.
 func TestQuarterOfWeeks(t *testing.T) {
 	const weeks, trials = 260, 40
 	x := make([]float64, weeks)

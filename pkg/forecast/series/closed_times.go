@@ -17,8 +17,8 @@ type closedTimes struct {
 	latest int     // number of latest observations that determine closed; 0: all
 }
 
-// find sets what is closed, and reports whether some of the n steps are. It must not be chance: if a share p of the open steps is
-// missing, the probability that any step is missing in all of k cycles, of which there must be two, is at most n·pᵏ.
+// find sets which of the n steps of a cycle are closed, and reports whether there are any. Chance must not explain it: if a share
+// p of the open steps is missing, the probability that any step is missing in all k ≥ 2 cycles is at most n·pᵏ.
 func (r *closedTimes) find(x []float64) bool {
 	const chance, least = 0.01, 2
 	cycles := math.Floor((x[len(x)-1] - x[0]) * unitSeconds[r.axis.Unit] / r.cycle)

@@ -128,7 +128,7 @@ func (k *Known) group(x []float64) {
 	}
 }
 
-// alike reports whether two regressors, one of which rises with the other, have the same values to a thousandth of their scale.
+// alike reports whether two regressors that rise together have the same values to a thousandth of their scale.
 func (k *Known) alike(i, j int) bool {
 	most := negligibleRest * k.Scale[i]
 	return math.Abs(k.Centre[i]-k.Centre[j]) <= most && math.Abs(k.Scale[i]-k.Scale[j]) <= most

@@ -218,7 +218,7 @@ func (s *Series) later(d dataset.Series, rep dataset.CSVReport, r *Further) (ord
 	return order, nil
 }
 
-// alsoKnown joins the known values of the regressors with the rows of a file, some of which may be new observations.
+// alsoKnown joins the known values of the regressors with the rows of a file, which may include new observations.
 func (s *Series) alsoKnown(o ReadOptions, rep dataset.CSVReport, x []float64, observed bool) (*Known, error) {
 	read, last := &Series{Axis: s.Axis, X: s.X, Source: s.Source}, s.X[len(s.X)-1]
 	if err := read.setKnown(o, rep, x); err != nil {

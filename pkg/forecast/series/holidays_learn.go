@@ -19,8 +19,8 @@ import (
 // fits and forecasts then have them. The scales of their priors are learnt from the differences between each day and the median
 // of the same weekdays of four weeks before and after. With the mean difference m of an effect over n days and the variance v of
 // the differences of quiet days, a scale is the root of the mean of m² − v/n; there is one for holidays and one for the days
-// around them. z is the normal score of a difference among those of quiet days, and z̄ the mean score of an effect. All effects
-// of a kind are left out if chance explains Σ n·z̄² (χ² test at 1 %), and single effects if n·z̄² < 2.
+// around them. z is the normal score of a difference among the differences of quiet days, z̄ the mean score of an effect. All
+// effects of a kind are left out if chance explains Σ n·z̄² (χ² test at 1 %), and single effects if n·z̄² < 2.
 func (s *Series) LearnHolidays(country string) error {
 	country = strings.ToUpper(country)
 	if countries[country] == nil {

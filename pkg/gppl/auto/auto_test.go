@@ -324,7 +324,7 @@ func TestStartFrom(t *testing.T) {
 			}
 		}
 	}
-	// Period, noise shared with White, what is fixed, transforms.
+	// A model with a period, noise shared with White, fixed parameters and transforms.
 	rnd := rand.New(rand.NewPCG(3, 3))
 	x, y := make([]float64, 500), make([]float64, 500)
 	for i := range x {

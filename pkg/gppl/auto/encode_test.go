@@ -117,7 +117,7 @@ func TestAutoResultFile(t *testing.T) {
 	if diff := cmp.Diff(r.Result, plain, sameResult); diff != "" {
 		t.Errorf("saved (−) and loaded as a Result (+) differ:\n%s", diff)
 	}
-	// What was loaded goes on as what was saved.
+	// The loaded result continues as the saved one does.
 	n, k := got.Projection.Dims()
 	a, b := testkit.Must(r.Projection.Extend(t.Context(), d.X, k+9))(t), testkit.Must(got.Projection.Extend(t.Context(), d.X, k+9))(t)
 	if _, more := b.Dims(); n != d.Len() || more <= k || !mat.Equal(testkit.Must(a.Omega(t.Context()))(t), testkit.Must(b.Omega(t.Context()))(t)) {

@@ -16,8 +16,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// TestFindStarts: the first of the starts is the optimum that auto.Fit returns where the search saw all data, priors included,
-// and what is said of it is the same.
+// TestFindStarts: if the search saw all data, the first start is the optimum that auto.Fit returns, with priors too, and it is
+// described in the same words.
 func TestFindStarts(t *testing.T) {
 	d := observe(t, 60, 1, 0.2, 3, func(x float64) float64 { return math.Sin(2 * math.Pi * x / 7.3) })
 	m := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}}
@@ -54,7 +54,7 @@ func TestFindStarts(t *testing.T) {
 	}
 }
 
-// TestStartsOn: what was searched on y does for its logarithm, whatever the order of the observations; aliases are those of the
+// TestStartsOn: starts found on y serve for its logarithm, in any order of the observations; the aliases are taken from the
 // logarithm.
 func TestStartsOn(t *testing.T) {
 	const n = 520 // more than what aliases are looked for in
@@ -83,7 +83,8 @@ func TestStartsOn(t *testing.T) {
 	}
 }
 
-// TestFindStartsNotSearched: what is not searched has start values, and a doubt that says so; what cannot be trained is an error.
+// TestFindStartsNotSearched: a model that is not searched has start values and a doubt that says so; one that cannot be trained
+// is an error.
 func TestFindStartsNotSearched(t *testing.T) {
 	d := observe(t, 60, 1, 0.1, 3, func(x float64) float64 { return math.Sin(x / 3) })
 	change := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},

@@ -210,7 +210,8 @@ func (s *starter) scale(c float64) {
 	}
 }
 
-// model returns the model at what was found, the noise shared with White terms, all within the reach of their transforms.
+// model returns the model at the start values, the noise shared with White terms, and all parameters within their transforms'
+// range.
 func (s *starter) model() gppl.Model {
 	white := s.of.NoiseTerms()
 	share := s.noise / float64(1+len(white))
@@ -398,7 +399,7 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 	}
 }
 
-// startAt returns m at theta, but for what is fixed, and where transforms reach.
+// startAt returns m at theta, moved into the range of the transforms; fixed parameters keep their values.
 func startAt(m gppl.Model, theta []float64) gppl.Model {
 	for i, p := range m.Params() {
 		if p.IsFixed() {

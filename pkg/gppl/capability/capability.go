@@ -106,8 +106,8 @@ type Waver interface {
 // A Band is a range of frequencies, From and To included, in multiples of 1/P.
 type Band struct{ From, To int }
 
-// A Process is a stationary Markov process of d numbers, the solution of a linear stochastic differential equation, of which
-// the first is a part of f: over a gap Δ ≥ 0, in the unit of x,
+// A Process is a stationary Markov process of d numbers that solves a linear stochastic differential equation. Its first number
+// is a part of f. Over a gap Δ ≥ 0, in the unit of x,
 //
 //	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  Q = P∞ − ΦP∞Φᵀ,  k(Δ) = (ΦP∞)₁₁,
 //

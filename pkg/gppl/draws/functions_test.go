@@ -12,8 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
-// TestUncertainSample: functions drawn over parameters and inputs have the moments of the mixture that Predict returns, those of a
-// part too, and their seed.
+// TestUncertainSample: functions drawn over parameters and inputs, also of a part of the model, have the moments of the mixture
+// that Predict returns, and follow their seed.
 func TestUncertainSample(t *testing.T) {
 	ctx := t.Context()
 	d := testkit.Must(gppl.NewData(gppl.Scalars([]float64{0, 1, 2, 4, 5}), []float64{0.3, -0.2, 0.9, 1.4, 0.8}))(t)

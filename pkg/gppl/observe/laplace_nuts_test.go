@@ -18,8 +18,8 @@ import (
 
 // TestLaplaceMarginals compares the means and standard deviations of the 50 latent values by Laplace's method, corrected by
 // Pareto smoothed importance sampling, with those of the No-U-Turn sampler: they differ by at most five of the standard errors
-// that both have, from their effective numbers of draws. What Laplace's method alone is off by, which has the mode for the mean,
-// is logged.
+// that both have, from their effective numbers of draws. The error of Laplace's method without the correction, which takes the
+// mode for the mean, is logged.
 func TestLaplaceMarginals(t *testing.T) {
 	const n = 50
 	draws, corrected := testkit.Size(300, 1000, 10000), 0
@@ -86,7 +86,7 @@ func TestLaplaceMarginals(t *testing.T) {
 			}
 			moved := stat.Mean(own, weights.Weights)
 			spread := math.Sqrt(stat.MomentAbout(2, own, moved, weights.Weights))
-			// Of the mean, and of the standard deviation by that of the squares: of the effective number of draws, that of the fewer.
+			// The effective number of draws of the mean or of the squares, for the standard deviation, whichever is smaller.
 			effective := min(nuts.Diagnose([][]float64{v}).Bulk, nuts.Diagnose([][]float64{squares(v, sampled)}).Bulk)
 			chance := math.Sqrt(1/effective + 1/weights.ESS)
 			most = max(most, math.Abs(moved-sampled)/(sd*chance),

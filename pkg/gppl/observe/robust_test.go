@@ -18,8 +18,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// planted is a sine of n observations with noise of variance 0.01, every 17th of which is
-// off by 3 up or down; where is which.
+// planted is a sine of n observations with noise of variance 0.01. Every 17th observation is
+// off by 3, up or down; where lists them.
 func planted(n int) (d gppl.Data, truth []float64, where []int) {
 	rnd := rand.New(rand.NewPCG(9, uint64(n)))
 	x, y := make([]float64, n), make([]float64, n)

@@ -123,7 +123,7 @@ func TestSumsProcessors(t *testing.T) {
 	}
 }
 
-// TestSumsSubtract wants what is left of a part taken away to be the sums of the rest.
+// TestSumsSubtract: subtracting a part leaves the sums of the rest.
 func TestSumsSubtract(t *testing.T) {
 	x, y, _ := testsums.Series(2, 5000)
 	h := testsums.Header(t, testsums.Plain)

@@ -121,8 +121,8 @@ func TestBasis(t *testing.T) {
 	}
 }
 
-// TestBasisDependent wants features left out that depend on others in many digits, though
-// all pivots are large, and those of few points beyond their number.
+// TestBasisDependent: features are left out if they depend on others in many digits, even
+// if all pivots are large, and if they exceed the number of points.
 func TestBasisDependent(t *testing.T) {
 	check := func(n, k, least, most int) {
 		t.Helper()
@@ -153,8 +153,8 @@ func TestBasisDependent(t *testing.T) {
 	}
 }
 
-// TestBasisNested wants the basis of the first features to be the first part of that of
-// more, to the last digit.
+// TestBasisNested: the basis of the first features is the first part of the basis of more
+// features, to the last digit.
 func TestBasisNested(t *testing.T) {
 	features := ladder(90, parts)
 	p := basisPoints(400)
