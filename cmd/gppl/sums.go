@@ -222,7 +222,7 @@ func lengthOf(h sums.Header, d float64, digits int) string {
 	return strconv.FormatFloat(d, 'g', digits, 64)
 }
 
-// costs says what an evaluation of a likelihood from sums takes.
+// costs describes the time and memory of an evaluation of a likelihood from sums.
 func costs(p sums.Plan) string {
 	text := fmt.Sprintf("%.3g MB of memory, about %.2g s a likelihood of SE", 1e-6*float64(p.Bytes), p.Gridded)
 	if math.IsInf(p.Dense, 0) {

@@ -1,5 +1,5 @@
-// Package sumflags holds what gppl and gppl-beam share: what their flags mean for the header of sums.Sums, for columns and
-// memory, and which flag stands for a setting.
+// Package sumflags holds the flags that gppl and gppl-beam share: their meaning for the header of sums.Sums, for columns and
+// memory, and the flag for each setting.
 package sumflags
 
 import (
@@ -17,7 +17,7 @@ import (
 // Names are the flags that determine a header, beside --like.
 var Names = []string{"from", "to", "lengthscale", "longest", "centre", "largest"}
 
-// Range holds what the flags of the header say.
+// Range holds the values of the flags of the header.
 type Range struct {
 	Like                                  string // file with the header; "" if the header is planned
 	From, To                              string // "" if not given

@@ -1,4 +1,4 @@
-// Package costs holds what the operations of engines take, by which engines are chosen: seconds of one thread, fitted to
+// Package costs holds the times of the operations of engines, by which engines are chosen: seconds of one thread, fitted to
 // measurements by
 //
 //	go run ./measure/costs -fit
@@ -8,7 +8,7 @@ package costs
 
 import "runtime"
 
-// Operation is what an engine does many times, and Once what it does in every evaluation.
+// Operation is a step that an engine repeats; names that end in Once are the fixed part of every evaluation.
 type Operation int
 
 const (

@@ -1,7 +1,7 @@
 package costs
 
-// Seconds is what each operation takes, as go run ./measure/costs -fit wrote it. Only that command changes it, to see how
-// estimates depend on it.
+// Seconds is the time of each operation. go run ./measure/costs -fit writes it; that command alone also changes it while it runs,
+// to see how estimates depend on it.
 var Seconds = [Operations]float64{
 	DenseCube:        3.5e-11,
 	DensePair:        3.8e-08,

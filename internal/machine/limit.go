@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Least is less than a program takes by itself, in bytes.
+// Least is a lower bound on the memory of any program, in bytes.
 const Least = 10e6
 
 // available returns what Memory returned first: the limit that the runtime gets afterwards does not halve it again.

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// unknownMemory is what Memory supposes if the system does not tell, in bytes.
+// unknownMemory is the memory, in bytes, that Memory assumes if the system does not report it.
 const unknownMemory = 4 << 30
 
 // dense is the share of an address space that data can fill: a large array needs a gap as long as itself, and freed memory lies
 // between memory in use. With all of it, gppl ran out of memory at 50 MB with 88 MB in use, where 200 MB had been left to it.
 const dense = 0.5
 
-// Memory returns how many bytes this process may still take. shared is what it shares with other processes: the memory that the
-// machine has available, or that the control groups of the process leave if that is less. own is what its own limits leave, of
-// address space (ulimit -v) and of the runtime (GOMEMLIMIT); +Inf without limits. It reads files of Linux; without them, shared
+// Memory returns how many bytes this process may still take. shared is the part shared with other processes: the memory that the
+// machine has available or, if less, that the control groups of the process leave. own is the part that its own limits leave, on
+// address space (ulimit -v) and on the runtime (GOMEMLIMIT); +Inf without limits. It reads files of Linux; without them, shared
 // is 4 GB.
 func Memory() (shared, own float64) {
 	shared, own = memory(os.DirFS("/"))

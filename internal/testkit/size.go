@@ -1,5 +1,5 @@
-// Package testkit holds what tests of several packages share: how much a test may take, calls that they take for granted, texts
-// that are alike but for the digits of numbers, ranks of a simulation-based calibration, a bound on what a reader allocates, and
+// Package testkit holds the common parts of tests: the time that a test may take, calls that must not fail, comparison of texts
+// except for the digits of numbers, ranks of a simulation-based calibration, a bound on what a reader allocates, and
 // how calls end with their context.
 package testkit
 

@@ -40,7 +40,7 @@ func Names() (names []string) {
 
 // groups lists the groups. In a table with the columns of the R package Mcomp, a group is the series with a period; in M4 it is
 // the files of a frequency. The season of the weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period.
-// Nothing is developed on the groups with apart.
+// The groups with apart set are for tests only: nothing was developed on them.
 var groups = []struct {
 	name, table, period, m4 string
 	season                  int

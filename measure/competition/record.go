@@ -92,7 +92,7 @@ func (p Published) Naive() bool {
 	return strings.EqualFold(strings.ReplaceAll(p.Model, "_", "-"), "seasonal-naive")
 }
 
-// Detail is what became of one series. An error that cannot be scaled is −1.
+// Detail is the result for one series. An error that cannot be scaled is −1.
 type Detail struct {
 	Group   string  `json:"group"`
 	ID      string  `json:"id"`

@@ -126,8 +126,8 @@ func residuals(rows []row) {
 func write(ctx context.Context, file string) error {
 	var b bytes.Buffer
 	b.WriteString("package costs\n\n" +
-		"// Seconds is what each operation takes, as go run ./measure/costs -fit wrote it. Only that command\n" +
-		"// changes it, to see how estimates depend on it.\nvar Seconds = [Operations]float64{\n")
+		"// Seconds is the time of each operation. go run ./measure/costs -fit writes it; that command alone also changes it while it" +
+		" runs,\n// to see how estimates depend on it.\nvar Seconds = [Operations]float64{\n")
 	for o, s := range costs.Seconds {
 		fmt.Fprintf(&b, "%v: %g,\n", costs.Operation(o), s)
 	}

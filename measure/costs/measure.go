@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// timing is what one engine takes for a cell.
+// timing is the time of one engine for a cell.
 type timing struct {
 	Cell    cell
 	Engine  string
@@ -75,8 +75,8 @@ func (c cell) loss(ctx context.Context, data gppl.Data, engine string) (loss *gp
 	return loss, gppl.Values(loss.Params()), nil
 }
 
-// time returns the least of several runs of an engine, whose set-up is what the first evaluation takes more. An engine that takes
-// many times best is timed once.
+// time returns the least time of several runs of an engine. Its set-up is the additional time of the first evaluation. An engine
+// that takes many times best is timed once.
 func (c cell) time(ctx context.Context, data gppl.Data, engine string, best float64) (seconds float64, once bool, err error) {
 	var grad []float64
 	first, again := math.Inf(1), math.Inf(1)

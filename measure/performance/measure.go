@@ -54,7 +54,7 @@ func (s sweep) find(engine string, x float64) (point, bool) {
 	return point{}, false
 }
 
-// candidate is what Explain says about an engine.
+// candidate is the line of Explain about an engine.
 type candidate struct {
 	engine  string
 	chosen  bool

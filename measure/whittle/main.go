@@ -74,7 +74,7 @@ func (t trial) String() string {
 	return fmt.Sprintf("%s, n = %d, %g %% empty, %s", t.Kernel, t.N, 100*t.Gaps, t.Method)
 }
 
-// summary is what a method came to, of each parameter, over the draws that did not diverge.
+// summary is the result of a method for each parameter, over the draws that did not diverge.
 type summary struct {
 	Bias    []float64 `json:"bias"`    // bias of the log of each parameter
 	Spread  []float64 `json:"spread"`  // standard deviation of the log

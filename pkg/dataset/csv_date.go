@@ -66,8 +66,8 @@ var dateForms = map[TimeFormat]struct {
 	TimeWeek:    {"2000-W05", []string{time.DateOnly}, weekDay},
 }
 
-// date is what a cell says: an instant, the period that it names in place of a day, whether its year has two digits, and how far
-// its zone is ahead of UTC.
+// date is the content of a cell: an instant, the period that it names instead of a day, whether its year has two digits, and how
+// far its zone is ahead of UTC.
 type date struct {
 	time.Time
 	period string // month, quarter or week; "" for a day
@@ -233,7 +233,7 @@ var (
 // Zoned reports whether a date names a time zone.
 func Zoned(text string) bool { return zoned.MatchString(text) }
 
-// inEnglish writes a date with the name of a month with blanks between its parts and the English name: 31 Jan 2000.
+// inEnglish rewrites a date that has the name of a month: with blanks between its parts, and the month in English (31 Jan 2000).
 func inEnglish(text string) (again, period string) {
 	return words.ReplaceAllStringFunc(namedSeparators.ReplaceAllString(text, " "), func(name string) string {
 		if month := monthOf(name); month > 0 {

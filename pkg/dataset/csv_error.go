@@ -91,7 +91,7 @@ type CSVProblem struct {
 	Line   int    // number of the line, from 1; 0 for the file as a whole
 	Column string // number and name: column 2 ("y"); "" for a row or the file
 	Cell   string // text of the cell in the file
-	Err    error  // says what is wrong
+	Err    error  // the problem
 	Hint   Message
 }
 

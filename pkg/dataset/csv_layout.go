@@ -104,7 +104,7 @@ func usualWidth(rows []row) (width, most int) {
 	return width, most
 }
 
-// sort says what a cell is.
+// sort is the kind of a cell.
 type sort byte
 
 const (

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
-// A file that is no table with a row for each observation is refused by its first rows, with the command that makes a table of
-// it. A cell that is no number or date is refused with what it may be.
+// A file that is not a table with a row for each observation is refused after its first rows, with the command that makes a table
+// of it. The error of a cell that is neither a number nor a date says what the cell may be.
 
 // xAndY are the settings that choose columns.
 var xAndY = []any{Setting{Field: "X"}, Setting{Field: "Y"}}

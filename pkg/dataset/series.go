@@ -11,7 +11,7 @@ import (
 // Series is a recorded function of one variable: observation i is Y[i] at X[i]. X and Y have equal length, are finite when a
 // reader of this package made them, and stand in the order of the file.
 type Series struct {
-	Name  string    // says what was observed
+	Name  string    // title of the series, such as "Weekly CO2 at Mauna Loa"
 	X, Y  []float64 // n values each
 	XName string    // name on an axis, such as "time"
 	XUnit string    // unit, such as "year" or "s"; "" for none

@@ -15,7 +15,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// Keeps is what an estimator keeps of the information about each parameter, and what one evaluation of its loss costs.
+// Keeps has the share of the information about each parameter that an estimator keeps, and the cost of one evaluation of its
+// loss.
 type Keeps struct {
 	Trial             // its loss, design, order, taper and engine
 	Seconds float64   // processor time of value and gradient, the shortest of three
@@ -174,7 +175,7 @@ type bound struct {
 	a     *mat.SymDense // covariance of the data
 }
 
-// low returns the covariance Q + σ²I that the bound has in place of the data's, and the trace of what Q leaves out of K, over σ².
+// low returns the covariance Q + σ²I with which the bound replaces the data's, and tr(K − Q)/σ².
 func (b *bound) low(theta []float64) (q *mat.SymDense, rest float64, err error) {
 	m := b.model.WithParams(theta)
 	kzz, kzx := gram(m.Kernel, b.z, b.z), gram(m.Kernel, b.z, b.x)

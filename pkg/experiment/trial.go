@@ -94,7 +94,7 @@ func (t Trial) String() string {
 // TestStoredResults repeats some of the stored trials and fails if the results differ.
 const Revision = 1
 
-// Key is what a result is stored under: a hash of the trial, of its data and of the Revision.
+// Key returns the key under which a result is stored: a hash of the trial, of its data and of the Revision.
 func (t Trial) Key() (string, error) {
 	data, err := t.Source.fingerprint()
 	if err != nil {

@@ -2,8 +2,8 @@ package forecast
 
 import "sync"
 
-// computed holds what an Analysis computes of its models when it is first asked for. Copies of an Analysis share it; an analysis
-// with another series or other models has its own.
+// computed holds results that an Analysis computes from its models at the first request. Copies of an Analysis share it; an
+// analysis with another series or other models has its own.
 type computed struct {
 	conditioned once[struct{}] // whether the members are conditioned on the data
 	note        string         // why their posteriors are not exact; "" if they are; guarded by the lock of conditioned
@@ -43,7 +43,7 @@ type ShiftSize struct {
 	Size   float64 `json:"size"`
 	StdErr float64 `json:"std_err"` // standard error of Size if the kernel's parameters and the noise are known
 	Log    bool    `json:"log,omitempty"`
-	// InY, for a change of the level of log y, is what it adds to the median of the 24 observations before it.
+	// InY, for a change of the level of log y, is the change of y at the median of the 24 observations before it.
 	InY float64 `json:"size_in_y,omitempty"`
 	// Chance is approximately the probability of a shift as clear somewhere in a series without shifts; 0 if it was given.
 	Chance float64 `json:"chance,omitempty"`

@@ -26,7 +26,8 @@ type Draw struct {
 	// Bound bounds what the covariance of any two of F errs by, relative to k(0): the waves that are left out, inputs beside their
 	// places on a grid, and rounding.
 	Bound float64
-	// Jitter is what had to be added to the diagonal of a covariance that is factorised, usually 0: it acts as noise in F.
+	// Jitter is the number that was added to the diagonal of a covariance before its factorisation, usually 0: it acts as noise
+	// in F.
 	Jitter float64
 }
 
@@ -50,7 +51,7 @@ func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option
 	return s.draw(seed)
 }
 
-// sampler is what all draws from a prior at the same inputs share.
+// sampler is the common part of all draws from a prior at the same inputs.
 type sampler struct {
 	m     Model
 	x     Inputs
@@ -128,7 +129,7 @@ func withNoise(f []float64, noise float64, seed uint64, draw int) []float64 {
 type priorDraws struct {
 	ctx    context.Context
 	n      int
-	made   Draw // without values: what the draws are made by
+	made   Draw // the engines and bounds of the draws, without values
 	line   *drawnLine
 	terms  []func(dst []float64, rnd *rand.Rand) // add a draw at the inputs of the line
 	rest   *dense.Lower                          // factor of the terms that are drawn densely; nil if there are none

@@ -34,7 +34,7 @@ func engineNamesOf[E interface{ name() string }](engines []E) (names []string) {
 
 // An exactFactor is the factorised A of one model. It belongs to one goroutine, except for its posterior.
 type exactFactor interface {
-	// jitter is what had to be added to the diagonal.
+	// jitter returns the number that had to be added to the diagonal.
 	jitter() float64
 	// logDet returns log|A|.
 	logDet() float64

@@ -439,7 +439,8 @@ const kroneckerRounding = 4
 // norm returns the largest entry of D.
 func (f *kroneckerFactor) norm() float64 { return slices.Max(f.eigen) }
 
-// uncertainty is what an error ΔA of the eigenvalues does to first order, ½‖ΔA‖·√n·(mean of 1/D + mean of u²): they err apart.
+// uncertainty is the error of the value, to first order, due to errors ΔA of the eigenvalues: ½‖ΔA‖·√n·(mean of 1/D + mean of
+// u²), since they are independent.
 func (f *kroneckerFactor) uncertainty(r blas64.General) float64 {
 	f.solved(r)
 	var inverse float64

@@ -209,7 +209,7 @@ func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
-// residuals implements residualFactor: the diagonal of A⁻¹ − UUᵀ is what the gradient has of each observation's own error.
+// residuals implements residualFactor: the diagonal of A⁻¹ − UUᵀ is twice the derivative in each observation's own variance.
 func (f *stateSpaceFactor) residuals(alpha, precisions []float64, r blas64.General) bool {
 	first := r
 	first.Cols = 1

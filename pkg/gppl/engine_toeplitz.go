@@ -268,8 +268,8 @@ func (f *toeplitzFactor) own(r blas64.General) blas64.General {
 	return r
 }
 
-// uncertainty is what the value errs by for the change of A that the computed
-// factor belongs to: as for the estimate, but with what is known now.
+// uncertainty is the error of the value due to the change of A that the computed
+// factor belongs to. The estimate has the same formula, without the known factor.
 func (f *toeplitzFactor) uncertainty(r blas64.General) float64 {
 	f.squares = dense.Resize(f.squares, f.Alpha.Rows)
 	for j := range f.squares {

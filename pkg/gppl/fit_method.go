@@ -91,7 +91,7 @@ func (o *objective) newton() (score float64, ok bool) {
 	return score, false
 }
 
-// evaluation is what a loss returned at theta.
+// evaluation is the answer of a loss at theta.
 type evaluation struct {
 	theta, grad []float64
 	value       float64

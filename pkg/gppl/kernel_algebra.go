@@ -23,8 +23,8 @@ var (
 	_ capability.Nuggeter    = Product{}
 )
 
-// composite is what Sum and Product share: their parts and how the parameters
-// of the parts line up behind one another.
+// composite is the common part of Sum and Product: their parts, whose parameters
+// follow one another.
 type composite struct {
 	parts  []Kernel
 	offset []int // offset[i] is the index of part i's first parameter; one more at the end

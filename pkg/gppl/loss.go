@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// A Loss is what training minimises: a negative log likelihood, or a bound on one, in
-// nats, as a function of the natural values θ of its parameters.
+// A Loss is the function that training minimises: a negative log likelihood, or a bound
+// on one, in nats, of the natural values θ of its parameters.
 //
 // A loss may also have the methods
 //
@@ -23,7 +23,7 @@ import (
 //	Cost(theta []float64) (engine string, seconds float64)            // a prediction, without an evaluation
 //	Information(ctx context.Context, theta []float64) (*mat.SymDense, error) // see Informed
 //	ScoreCovariance(ctx context.Context, theta []float64) (*mat.SymDense, error) // see Whittle
-//	Priors() []ParamPrior                                             // of its parameters, part of the value
+//	Priors() []ParamPrior                                             // priors of its parameters, included in the value
 //	LogPrior(theta []float64) float64                                 // their log density
 //
 // A Loss is safe for concurrent use. Its answers do not depend on earlier calls, beyond the promised tolerance. It uses all
@@ -39,7 +39,7 @@ type Loss interface {
 	ValueGrad(ctx context.Context, grad, theta []float64) (float64, error)
 	// Model returns the model at theta.
 	Model(theta []float64) Model
-	// Report tells how the loss computes and what it had to do so far.
+	// Report returns the engine, and jitter, fallbacks and error bounds so far.
 	Report() LossReport
 	// String names the loss with its sizes.
 	fmt.Stringer
@@ -144,13 +144,13 @@ func (t *tally) get() LossReport {
 	return t.report
 }
 
-// chosen is what a loss with one choice of engines tells of its evaluations.
+// chosen reports the evaluations of a loss with one choice of engines.
 type chosen struct {
 	chooser *choice.Chooser
 	tally   *tally
 }
 
-// Report returns what the loss has had to do so far.
+// Report returns the engine, and jitter, fallbacks and error bounds so far.
 func (c *chosen) Report() LossReport {
 	r := c.tally.get()
 	r.Engine = c.chooser.Engines()
@@ -204,7 +204,7 @@ type knowing interface {
 	negligible(p int, value float64) bool
 }
 
-// noiseNegligible is negligible of a loss, or of what it wraps; false if that knows no errors.
+// noiseNegligible calls negligible of a loss or of the loss that it wraps; false if that has no known errors.
 func noiseNegligible(l Loss, p int, value float64) bool {
 	switch l := l.(type) {
 	case knowing:

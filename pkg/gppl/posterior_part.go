@@ -80,7 +80,7 @@ func (p *Posterior) Part(terms, columns []int) (*Posterior, error) {
 	return &q, nil
 }
 
-// ofTerms is what a posterior of some terms knows of the whole.
+// ofTerms holds the parts of the whole model that a posterior of some terms needs.
 type ofTerms struct {
 	columns []bool // columns of the mean that it has
 	rest    Kernel // the other terms; nil: none

@@ -359,9 +359,9 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	return value, nil, nil
 }
 
-// promise records and returns what the value may err by: what the estimates of the terms say
-// for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
-// what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
+// promise records and returns a bound on the error of the value. It is the sum of the terms' estimates, which assume that
+// zᵀS⁻¹z is one per projection and are completed by its actual size, and of the loss of digits in the residual's τ where
+// n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
 func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 	k := float64(l.data.K)
 	form, size := dense.Form(c.G, c.R), dense.Spread(dense.Diagonal(c.G), c.R)

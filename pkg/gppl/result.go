@@ -438,7 +438,7 @@ func (o *objective) isHeld(i int) bool { return i < len(o.held) && o.held[i] }
 
 // findUnits sets the units of parameters for differences: 1 for logs or, for the log of a period of many cycles over the
 // range, a part of a cycle. For parameters of any sign numeric.GradientStep is a thousandth of a standard error, given the
-// other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
+// other parameters; for logs it is about that too. ok is false if the loss cannot be evaluated.
 func (o *objective) findUnits(theta []float64) (ok bool) {
 	o.units = dense.Resize(o.units, len(o.trained))
 	grad, moved := make([]float64, len(o.trained)), make([]float64, len(o.trained))

@@ -23,8 +23,7 @@ func Cache[T any](key string, compute func() T) T {
 }
 
 // Key returns a key for [Cache], which differs as soon as one of the knobs that the value depends on differs. It is a hash of the
-// knobs as %#v and %v print them: what they hold, and what they say of themselves. Knobs with pointers have another key in every
-// cell, and are never found.
+// knobs as %#v and %v print them. Knobs with pointers have another key in every cell, and are never found.
 func Key(name string, knobs ...any) string {
 	hash := sha256.New()
 	for _, knob := range knobs {

@@ -60,7 +60,7 @@ func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 
 // SelectOptions describe a choice among some things.
 type SelectOptions struct {
-	Name    string // says what is chosen
+	Name    string // name of the choice, such as "kernel"
 	Options []string
 	Start   int           // index of the option chosen at first
 	Idle    time.Duration // the cell ends this long after the last choice; zero means two minutes

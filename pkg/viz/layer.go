@@ -115,7 +115,7 @@ func numbers(values []float64, decimals int) json.RawMessage {
 // sameSlice reports whether two slices are identical; a page then holds them once.
 func sameSlice(a, b []float64) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
-// panelData and layerData are what [Script] reads of a figure.
+// panelData and layerData are the parts of a figure that [Script] reads.
 type panelData struct {
 	Title  string      `json:"title"`
 	XLabel string      `json:"xLabel"`

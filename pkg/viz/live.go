@@ -14,8 +14,8 @@ var liveScript string
 //go:embed live.css
 var liveCSS string
 
-// Program is what a page carries to recompute its figures ([Figure.LiveHTML]): the source of its worker (Go's wasm_exec.js and
-// pkg/viz/live_worker.js) and the compressed program (cmd/gppl-live) as text. scripts/report/live.py makes both.
+// Program is the code with which a page recomputes its figures ([Figure.LiveHTML]): the source of its worker (Go's wasm_exec.js
+// and pkg/viz/live_worker.js) and the compressed program (cmd/gppl-live) as text. scripts/report/live.py makes both.
 type Program struct{ Worker, Packed string }
 
 // HTML returns the elements that hold the program. They do nothing by themselves, and must precede the script of the page.

@@ -91,5 +91,5 @@ func wrap(sty plottext.Style, s string, width vg.Length) []string {
 	return lines
 }
 
-// narrowWidth is what the margins of a page leave on a phone 400 pixels wide, in CSS pixels.
+// narrowWidth is the width, in CSS pixels, between the margins of a page on a phone 400 pixels wide.
 const narrowWidth = 360

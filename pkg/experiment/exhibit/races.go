@@ -41,7 +41,7 @@ var racers = []racer{
 	{"subset", viz.Purple, estimator(experiment.Subset), false, viz.Disc},
 }
 
-// course is what races have in common that are compared.
+// course returns the settings that races have in common if they are compared.
 func course(r experiment.Race) experiment.Race {
 	return experiment.Race{Kernel: r.Kernel, N: r.N, Ratio: r.Ratio, Random: r.Random}
 }

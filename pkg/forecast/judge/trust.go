@@ -43,8 +43,8 @@ type Trust struct {
 	Widen  float64 `json:"widen"`
 	Narrow int     `json:"origins_too_narrow"`
 	// Effort names the effort of the search at the origins, if it was narrower than the search of the fit. Unlearnt is the number
-	// of further origins at which no model could be learnt. Knew says what the forecasts of the past knew of the whole series; ""
-	// for nothing.
+	// of further origins at which no model could be learnt. Knew names what the forecasts of the past took from the whole series;
+	// "" for nothing.
 	Effort   string `json:"effort,omitempty"`
 	Unlearnt int    `json:"unlearnt_origins,omitempty"`
 	Knew     string `json:"knew,omitempty"`
@@ -82,7 +82,7 @@ type BacktestOptions struct {
 }
 
 const (
-	// reusedAll is what forecasts of the past knew if nothing was learnt anew.
+	// reusedAll is the value of Knew if nothing was learnt anew.
 	reusedAll = "structure and parameters"
 	// negligible is the ratio of error to spread of y below which an error counts as none. Where the yardstick has none, as in a
 	// series that repeats itself exactly, an error of exactly times that counts as none for the forecast: training to the last

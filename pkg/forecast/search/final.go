@@ -296,7 +296,7 @@ func (p *policy) allAffordable(kept []*trial, n int) (bool, error) {
 // affordable reports whether an evaluation of m is predicted to stay within the time that the plan allows.
 func (p *policy) affordable(m gppl.Model, v YScale) bool { return p.seconds(m, v) <= p.allowed() }
 
-// allowed returns the time in seconds that the plan allows for an evaluation, which is what dense algebra would take.
+// allowed returns the time in seconds that the plan allows for an evaluation: the time of dense algebra.
 func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, math.Inf(1)) }
 
 // seconds predicts the time of an evaluation of m.

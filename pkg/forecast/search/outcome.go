@@ -5,7 +5,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Outcome is what a search finds: the best model, and those that forecasts average.
+// Outcome is the result of a search: the best model, and the models that forecasts average.
 type Outcome struct {
 	Candidates []Candidate // the best first, failures last; a random walk follows the others that the forecast averages
 	Scaling    dataset.Scaling

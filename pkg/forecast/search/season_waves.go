@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// refine returns the period in steps, within half a cycle over the span, at which the given number of harmonics explain most.
-// more is what they gain there, in nats.
+// refine returns the period in steps, within half a cycle over the span, at which the given number of harmonics explain most, and
+// their gain there, in nats.
 func (v *view) refine(steps float64, harmonics int) (best, more float64) {
 	const rounds, tries, finer = 5, 3, 2.5
 	span := float64(v.at[len(v.at)-1])

@@ -35,7 +35,7 @@ type Settings struct {
 	Gain float64
 	// MaxProjections bounds k; 0 means n/2.
 	MaxProjections int
-	// Memory, unless 0, is what an evaluation of FitSums may take (gppl.WithMemory).
+	// Memory, unless 0, is the largest memory of an evaluation of FitSums, in bytes (gppl.WithMemory).
 	Memory float64
 	// Progress, unless nil, is called after every step.
 	Progress func(Step)

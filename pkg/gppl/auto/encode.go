@@ -18,7 +18,7 @@ import (
 // member names the additional member, which gppl's Result.UnmarshalJSON ignores.
 const member = "Auto"
 
-// addedJSON holds what a Result adds to the gppl.Result in it.
+// addedJSON holds the fields of a Result beside the gppl.Result in it.
 type addedJSON struct {
 	Exact      bool
 	Projection *gppl.Projection `json:",omitempty"`

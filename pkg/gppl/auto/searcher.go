@@ -102,7 +102,7 @@ type searcher struct {
 	compared comparer
 }
 
-// point is what training reached, or may begin at: natural values, and the loss there.
+// point is an end or a possible start of training: natural values, and the loss there.
 type point struct {
 	u     []float64
 	value float64

@@ -1,5 +1,5 @@
-// Package capability has what a kernel of one's own may declare beyond its covariance, each as an optional interface of a
-// gppl.Kernel: a kernel that has the methods gets the engines that use them, and the losses check what they are told. gppl.Sum
+// Package capability has the optional interfaces of a gppl.Kernel, by which a kernel of your own declares properties beyond its
+// covariance. A kernel that has the methods gets the engines that use them, and the losses check the declarations. gppl.Sum
 // and gppl.Product combine the properties of their parts. A kernel without any is computed densely, or by the Toeplitz engine on
 // a regular series. gppltest.CheckKernel compares the declared properties with the covariance.
 package capability

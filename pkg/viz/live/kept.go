@@ -127,7 +127,7 @@ func (e *Kept) at(values []float64) (*Shown, error) {
 	return shown, nil
 }
 
-// verify computes the published shares in two ways: from S, and from Σ as what the theorem does not lose.
+// verify computes the published shares in two ways: from S, and from Σ, as 1 minus the share that the theorem loses.
 func (e *Kept) verify() (checks []Check, err error) {
 	if err := e.published(); err != nil {
 		return nil, err

@@ -152,7 +152,7 @@ func byEngine(engine string) string {
 
 // figure is a figure that a page can compute again.
 type figure interface {
-	// check returns what is wrong with what the page has sent.
+	// check returns an error if the page has sent values that the figure cannot take.
 	check() error
 	Controls() []Control
 	// at computes what the figure shows where its controls have these values, as many as there are controls.
@@ -202,7 +202,7 @@ func (f Figure) figure() figure {
 	return nil
 }
 
-// answer is what a page gets; one of the fields is set.
+// answer is the reply to a page; one of the fields is set.
 type answer struct {
 	Shown  *Shown  `json:"shown,omitempty"`
 	Checks []Check `json:"checks,omitempty"`

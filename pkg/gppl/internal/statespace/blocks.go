@@ -12,8 +12,8 @@ import (
 )
 
 // A Filter treats blocks by the formulas at Filter, for an h that turns and a Φ with a square on its diagonal for each unit,
-// the state of one process. P and N are symmetric and kept by pairs of units (u, v ≤ u), d_u×d_v each, one after another: a
-// pair goes to ΦᵤPᵤᵥΦᵥᵀ by itself, for any number of units. The observed hᵀx is no number of the state: P − s·k·kᵀ is a
+// the state of one process. P and N are symmetric and kept by pairs of units (u, v ≤ u), d_u×d_v each, one after another: each
+// pair goes to ΦᵤPᵤᵥΦᵥᵀ separately, for any number of units. The observed hᵀx is not a number of the state: P − s·k·kᵀ is a
 // difference there, and rounding costs v/σ², as in dense algebra; BySum it costs √(v/σ²).
 
 // factorisePairs is Factorise ByPairs. It keeps the blocks.

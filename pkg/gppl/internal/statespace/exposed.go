@@ -296,7 +296,7 @@ func movesSize(m, d int) int { return 2*d*d + 2*m*d + m*m }
 
 // walk sets s to a stride and, for the p parameters of a sloped one, ds to its derivatives.
 func (e *Exposed) walk(ws *windows, st *stride, p int) (s moves, ds []moves) {
-	if ws.p == p && slices.Equal(ws.done.spans, st.spans) && slices.Equal(ws.done.slots, st.slots) { // regular exposures
+	if ws.p == p && slices.Equal(ws.done.spans, st.spans) && slices.Equal(ws.done.slots, st.slots) { // the same stride
 		return ws.s, ws.ds
 	}
 	d, m := e.X.Dim(), e.Slots
