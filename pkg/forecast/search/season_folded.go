@@ -79,7 +79,8 @@ func clearest(views []*view, calendar []int) (best folded) {
 }
 
 // apart returns the shorter of two seasons that together look like one of this period, if they explain more as two: a week and a
-// wave of 90 steps look like 91 steps, a multiple of 7. Otherwise it returns the period.
+// wave of 90 steps look like 91 steps, a multiple of 7; a week and a rota of 9 days look like 63 days. Otherwise it returns the
+// period.
 func (v *view) apart(gains []float64, period int) int {
 	short := 0
 	for p := 2; p <= period/4; p++ {
@@ -98,6 +99,11 @@ func (v *view) apart(gains []float64, period int) int {
 	for _, harmonics := range []int{1, 2, 3} {
 		if 2*harmonics < period {
 			more = max(more, rest.gainAt(steps, harmonics)-float64(harmonics)*math.Log(n))
+		}
+	}
+	for _, parts := range divisors(period) {
+		if period%parts == 0 && period/parts != short {
+			more = max(more, rest.gain(period/parts))
 		}
 	}
 	if gains[short]+more > gains[period] {

@@ -98,7 +98,7 @@ func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []s
 		}
 		period := best.steps() * s.Step
 		if slices.ContainsFunc(calendar, func(c season) bool { return same(period, c) }) {
-			known = append(known, season{period: period})
+			known = append(known, season{period: period, fixed: true})
 			continue
 		}
 		if slices.ContainsFunc(known, func(c season) bool { return same(period, c) }) {
@@ -114,7 +114,7 @@ func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []s
 	smooth, err := smoothPeriods(ctx, s, views[0])
 	for _, period := range smooth {
 		if len(all) == mostShown || period > span/leastWaves || period < 2.5*s.Step ||
-			slices.ContainsFunc(known, func(c season) bool { return same(period, c) || harmonic(c.period, period, span) }) {
+			slices.ContainsFunc(known, func(c season) bool { return same(period, c) || c.harmonic(period, span) }) {
 			continue
 		}
 		found := season{period: period, shown: true}

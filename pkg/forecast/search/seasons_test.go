@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -87,10 +88,11 @@ func TestRoughSeasonsLearnt(t *testing.T) {
 // is not taken for another.
 func TestShownBesideTheCalendar(t *testing.T) {
 	days := series.Axis{Name: "day", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
-	rota, week := rough(1, 200, 10, 0), rough(2, 200, 7, 0)
-	both := make([]float64, 200)
+	rota, week, nines := rough(1, 200, 10, 0), rough(2, 200, 7, 0), rough(3, 200, 9, 0)
+	both, nine := make([]float64, 200), make([]float64, 200) // the second repeats itself after 63 days
 	for i := range both {
 		both[i] = rota[i] + 2*week[i]
+		nine[i] = 2*nines[i] + week[i]
 	}
 	for name, c := range map[string]struct {
 		y     []float64
@@ -100,6 +102,7 @@ func TestShownBesideTheCalendar(t *testing.T) {
 		"rota":          {rota, []float64{10, 7, 365.2425}, 0},
 		"week":          {week, []float64{7, 365.2425}, -1},
 		"rota and week": {both, []float64{7, 365.2425, 10}, 2},
+		"nine and week": {nine, []float64{9, 7, 365.2425}, 0},
 	} {
 		s := evenSeries(t, days, 0, 1, c.y)
 		all := planner(t, s, Options{}).seasons
@@ -129,6 +132,29 @@ func TestOpeningHours(t *testing.T) {
 	for _, c := range planner(t, s, Options{}).seasons {
 		if c.shown {
 			t.Errorf("a season of %v days is shown beside the day and the week", c.period)
+		}
+	}
+}
+
+// TestTide: a smooth tide of 12.42 hours in ten-minute data is found beside the calendar's day and week. A week has 13.53 tides, and
+// its nearest fractions, a thirteenth and a fourteenth, are most of a cycle apart from a tide after twelve days.
+func TestTide(t *testing.T) {
+	days := series.Axis{Name: "when", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Clock: true}
+	const tide = 12.42 / 24
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 69))
+		y := make([]float64, 12*144)
+		for i := range y {
+			y[i] = 3 + 1.5*math.Sin(2*math.Pi*float64(i)/144/tide) + 0.15*r.NormFloat64()
+		}
+		var shown []float64
+		for _, c := range planner(t, evenSeries(t, days, 0, 1.0/144, y), Options{}).seasons {
+			if c.shown {
+				shown = append(shown, c.period)
+			}
+		}
+		if len(shown) != 1 || math.Abs(shown[0]/tide-1) > 0.002 {
+			t.Errorf("seed %d: beside the calendar's it shows %v days, want %v", seed, shown, tide)
 		}
 	}
 }
@@ -173,7 +199,7 @@ func TestSeasonOfParts(t *testing.T) {
 	}
 }
 
-// TestNoSeasonShown: white, red, wandering and heavy-tailed noise and lines show no season.
+// TestNoSeasonShown: white, red, wandering and heavy-tailed noise and lines show no season, by numbers or by days.
 func TestNoSeasonShown(t *testing.T) {
 	const draws, most = 200, 0.03
 	for name, next := range map[string]func(r *rand.Rand, before float64) float64{
@@ -193,7 +219,12 @@ func TestNoSeasonShown(t *testing.T) {
 					v = next(r, v)
 					y[i] = v
 				}
-				if len(planner(t, evenSeries(t, series.Axis{Name: "t"}, 0, 1, y), Options{}).seasons) > 0 {
+				axis := series.Axis{Name: "t"}
+				if seed%2 == 0 {
+					axis = series.Axis{Name: "day", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+				}
+				seasons := planner(t, evenSeries(t, axis, 0, 1, y), Options{}).seasons
+				if slices.ContainsFunc(seasons, func(c season) bool { return c.shown }) {
 					false++
 				}
 			}
