@@ -17,6 +17,8 @@ const (
 	// clearJump is the distance of the medians on either side of a change of level, in standard deviations of the values about
 	// them, from which the change is tried before the scale of y is chosen. A line has 3.2.
 	clearJump = 4
+	// clearJumpOfCounts is the same for counts, whose smaller changes findShifts does not see.
+	clearJumpOfCounts = 3
 	// unlikeOthers is the least ratio of the distance of the medians of three values on either side of a place to the median of
 	// this distance over all places. A walk drifts as far, but no step of it stands out.
 	unlikeOthers = 5
@@ -33,7 +35,7 @@ const (
 // needs no factor and no number of observations, and so it serves counts and short series, too. In 13 of 16 series of M3 that had
 // such changes the search found nothing, so a small search like the first comes before it, and must find half of the evidence.
 func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
-	all, short := jumps(a.Series), dips(a.Series)
+	all, short := jumps(a.Series, a.wholeSeasons()...), dips(a.Series)
 	rare := math.Log(2 * float64(len(a.Series.X)) / shiftChance)
 	sought := [][]series.Shift{all}
 	if len(all) > 1 {
@@ -74,8 +76,8 @@ func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 }
 
 // jumps returns the clear changes of level of a series that has none yet, the clearest first: those with a distance of clearJump
-// or more, on the scale of y or on another that its values allow.
-func jumps(s *series.Series) (all []series.Shift) {
+// or more, on the scale of y or on another that its values allow, as they are or less seasons of whole numbers of steps.
+func jumps(s *series.Series, seasons ...int) (all []series.Shift) {
 	least := beside
 	if len(s.X) < leastScanned { // in a short series four values at one level are not odd
 		least = 4
@@ -84,7 +86,19 @@ func jumps(s *series.Series) (all []series.Shift) {
 	if width < least || len(s.Shifts) > 0 {
 		return nil
 	}
+	clear := float64(clearJump)
+	if s.Counting != nil {
+		clear = clearJumpOfCounts
+	}
 	scales := scalesOf(s)
+	for _, y := range scales {
+		for _, steps := range seasons {
+			if y = deseasonalised(s, y, steps); y == nil {
+				break
+			}
+			scales = append(scales, y)
+		}
+	}
 	var abrupt []func(at int) bool
 	for _, y := range scales {
 		abrupt = append(abrupt, abruptIn(y))
@@ -101,7 +115,7 @@ func jumps(s *series.Series) (all []series.Shift) {
 				}
 			}
 		}
-		if best < clearJump {
+		if best < clear {
 			break
 		}
 		all = append(all, series.Shift{At: s.X[at], Scale: series.ShiftScale})

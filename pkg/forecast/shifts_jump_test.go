@@ -19,7 +19,7 @@ func TestJumpBeforeScale(t *testing.T) {
 		counts        bool
 	}{
 		"60 values": {60, 40, 3, 103, false}, "down": {60, 30, 90, 4, false}, "24 values": {24, 14, 5, 50, false},
-		"counts": {70, 45, 4, 60, true},
+		"counts": {70, 45, 4, 60, true}, "near counts": {80, 48, 5, 22, true},
 	} {
 		r := rand.New(rand.NewPCG(65, uint64(c.n)))
 		y := make([]float64, c.n)
