@@ -112,7 +112,7 @@ func TestLinks(t *testing.T) {
 // declared are the exported names of a package, with fields and methods as Type.Name.
 func declared(t *testing.T, dir string) map[string]bool {
 	t.Helper()
-	names, holders := map[string]bool{}, map[string][]string{} // by what they embed
+	names, holders := map[string]bool{}, map[string][]string{} // holders lists, for each type, the structs that embed it
 	paths, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
 	if err != nil || paths == nil {
 		t.Fatalf("no Go files in %s: %v", dir, err)
@@ -277,7 +277,7 @@ func checkCommand(words []string) error {
 	if len(words) == 0 {
 		return nil
 	}
-	var source string // where its flags are
+	var source string // source is the file or folder that declares the flags
 	switch {
 	case words[0] == "go" && len(words) > 2 && words[1] == "run":
 		source = strings.TrimPrefix(words[2], "../")

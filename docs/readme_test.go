@@ -189,7 +189,7 @@ func TestReadmeSpeeds(t *testing.T) {
 			measured[row[0]] = row
 		}
 	}
-	var ratios []string // of n = 4000
+	var ratios []string // ratios at n = 4000
 	readme := strings.Join(strings.Fields(pages["README.md"]), " ")
 	for _, row := range []struct{ name, column string }{
 		{"exact, Matérn 3/2", "Exact NLL, Matérn 3/2"}, {"exact, SE", "Exact NLL, SE"}, {"PL, SE", "PL, SE"},

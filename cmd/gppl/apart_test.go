@@ -90,7 +90,7 @@ func TestNothingOverwritten(t *testing.T) {
 	three := made("t,y,p", 24, func(i int) string { return fmt.Sprintf("%d,%.3f,1.%d", i, observed(i), i%7) })
 	put(t, ".", "two.csv", three)
 	put(t, ".", "known.csv", three)
-	const dash = "-" // which gppl sum alone takes for standard input
+	const dash = "-" // standard input, for gppl sum only
 	put(t, ".", dash, three)
 	put(t, "data", "in.csv", three)
 	put(t, "data", recordingFile, strings.TrimPrefix(made("", 12*300, func(i int) string {
@@ -162,7 +162,7 @@ func TestNothingOverwritten(t *testing.T) {
 			if c.kind == recordingFile {
 				input = c.kind
 			}
-			if c.batch { // else it is a folder
+			if c.batch { // otherwise the output is a folder
 				output = "new-" + place + ".txt"
 			}
 			if flag == "figure" {

@@ -314,7 +314,7 @@ func TestHostileModels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err = sealed.Open(b); err != nil { // as a file of before there were checksums
+	if b, err = sealed.Open(b); err != nil { // a file from before there were checksums
 		t.Fatal(err)
 	}
 	whole := string(b)

@@ -380,7 +380,7 @@ func TestSumExamples(t *testing.T) {
 		ran := 0
 		for _, line := range strings.Split(text, "\n") {
 			args := strings.Fields(line)
-			if len(args) == 0 || args[0] != "gppl" || strings.Contains(line, "RQ") { // which takes long
+			if len(args) == 0 || args[0] != "gppl" || strings.Contains(line, "RQ") { // RQ takes long
 				continue
 			}
 			must(t, args[1:]...)

@@ -24,7 +24,7 @@ func TestWritten(t *testing.T) {
 			switch filepath.Base(name) {
 			case "sums": // a model alone, which predicts with its sums
 				args = []string{"fit", name + ".sums", "--at", "3", "--at", "14.5", "--quiet"}
-			case "holidays": // its regressor needs values of the future
+			case "holidays": // the regressor of holidays needs values of the future
 				args = append(args, "--future", name+"-future.csv")
 			}
 			out := filepath.Join(t.TempDir(), "out.csv")

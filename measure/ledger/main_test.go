@@ -54,7 +54,7 @@ func TestDrawings(t *testing.T) {
 	if len(drawn) != len(committed) || len(drawn) == 0 {
 		t.Errorf("%d figures are drawn, %d committed", len(drawn), len(committed))
 	}
-	const share = 3e-4 // of a coordinate: invisible, and more than other processors' last digits move
+	const share = 3e-4 // share of a coordinate: invisible, and more than other processors' last digits move
 	for _, name := range drawn {
 		name = filepath.Base(name)
 		got, want := testkit.Must(os.ReadFile(filepath.Join(dir, name)))(t), testkit.Must(os.ReadFile(filepath.Join(docs, name)))(t)

@@ -89,7 +89,7 @@ func TestSurvey(t *testing.T) {
 	if err != nil || calls.Load() != 27 || len(trials) != 27 || len(stored) != 27 {
 		t.Errorf("%v after %d calls: %v are stored", err, calls.Load(), trials)
 	}
-	for i, k := range trials { // as they ended
+	for i, k := range trials { // in the order in which they ended
 		if want := float64(k.K) + 1/float64(k.Seed); stored[i].Value != want {
 			t.Errorf("the stored result of %v is %v, want %v", k, stored[i].Value, want)
 		}

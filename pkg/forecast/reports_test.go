@@ -24,7 +24,7 @@ func TestPublicReports(t *testing.T) {
 	day := func(i int) time.Time { return time.Date(2019, 1, 1+i, 0, 0, 0, 0, time.UTC) }
 	week := func(i int) time.Time { return day(7 * i) }
 	for _, c := range []struct {
-		report   string // its address and, in short, what was wrong
+		report   string // address of the report and a summary of the fault
 		n, ahead int
 		at       func(i int) time.Time // nil for numbers
 		truth    func(i float64) float64

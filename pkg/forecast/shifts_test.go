@@ -123,7 +123,7 @@ func TestShiftsFound(t *testing.T) {
 	for _, c := range []struct {
 		kind, change string
 		n            int
-		size         float64 // of the step, or of the kink at the end
+		size         float64 // size of the step, or of the kink at the end
 		near         float64
 		least        float64 // share that is found
 	}{{"noise", "level", 100, 4, 2, 0.7}, {"noise", "level", 300, 4, 2, 0.9}, {"SE", "level", 300, 1.2, 2, 0.4},
@@ -160,7 +160,7 @@ func TestShiftsFound(t *testing.T) {
 
 // TestShiftsStuck: the constant values of a stuck sensor are no change of level, and do not hide one.
 func TestShiftsStuck(t *testing.T) {
-	const from, to = 100, 140 // of the run
+	const from, to = 100, 140 // ends of the run
 	for _, n := range []int{300, 600} {
 		for _, step := range []float64{0, 6} {
 			y := unchanged("noise", n, rand.New(rand.NewPCG(3, uint64(n))))

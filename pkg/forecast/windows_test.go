@@ -147,7 +147,7 @@ func TestFirstThatTakes(t *testing.T) {
 
 // The thresholds agree with their reasons, in predicted seconds.
 func TestWindowCosts(t *testing.T) {
-	const coreFlops, toeplitzPair = 9e9, 1.5e-9 // of the core for which times are predicted
+	const coreFlops, toeplitzPair = 9e9, 1.5e-9 // rates of the core for which times are predicted
 	dense := func(n float64) float64 { return n * n * n / 3 / coreFlops }
 	for _, c := range []struct{ got, lo, hi float64 }{
 		{dense(search.WindowLength), 0.25, 0.35}, {dense(7445), 14, 16}, {dense(20000), 280, 310}, {dense(cheapDense), 0.002, 0.003},

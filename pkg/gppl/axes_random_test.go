@@ -322,11 +322,11 @@ func axesDifferences(f func([]float64) float64, theta []float64) []float64 {
 // The tolerances of TestAxesRandom, relative to 1 + the size of what is compared: of the gradient, 1 + its norm.
 const (
 	axesValue     = 1e-10
-	axesGradient  = 1e-7 // of sixth-order differences
+	axesGradient  = 1e-7 // error of sixth-order differences
 	axesBound     = 1e-8 // VFE: K_uu is solved by LU here, in other digits
 	axesBoundGrad = 1e-5 // differences of these, which lose as many digits as K_uu is ill conditioned
 	axesPredicted = 1e-10
-	axesSlope     = 1e-7 // of sixth-order differences
+	axesSlope     = 1e-7 // error of sixth-order differences
 )
 
 // TestAxesRandom: kernels of axes, with a lengthscale for each, sums and products of them, change points on an axis and a kernel

@@ -108,7 +108,7 @@ func randomChannels(rnd *rand.Rand, k gppl.Kernel) channelCase {
 	for i, p := range k.Params() {
 		theta[i] = p.Value * math.Exp(0.3*rnd.NormFloat64())
 		if p.Name == "quality" || strings.HasSuffix(p.Name, ".quality") {
-			theta[i] = max(theta[i], 0.55) // as the closed form has it
+			theta[i] = max(theta[i], 0.55) // the least value that the closed form takes
 		}
 	}
 	c := channelCase{model: gppl.Model{Kernel: k.WithParams(theta)}}

@@ -23,9 +23,9 @@ type columnCase struct {
 	name    string
 	of      func(l *observed.Line) exactEngine
 	kernels []Kernel
-	regular bool // it wants a constant step
-	known   bool // it takes known errors
-	scaled  bool // it takes errors that are known up to their scale
+	regular bool // the engine wants a constant step
+	known   bool // the engine takes known errors
+	scaled  bool // the engine takes errors that are known up to their scale
 }
 
 var columnCases = []columnCase{

@@ -111,7 +111,7 @@ func TestKroneckerRandom(t *testing.T) {
 			return l, value, grad, err
 		}
 		l, value, grad, err := by(gppl.EngineKronecker)
-		if err != nil { // what happens to be no product
+		if err != nil { // the kernel happens to be no product
 			if !strings.Contains(err.Error(), "no product over axes") && !strings.Contains(err.Error(), "no full grid") {
 				t.Errorf("seed %d, %v: %v", seed, m, err)
 			}

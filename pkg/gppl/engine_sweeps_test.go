@@ -101,7 +101,7 @@ func TestSweeps(t *testing.T) {
 		if pairs && f.Err > n*e.tolerance {
 			t.Errorf("%v, noise %.3g: pairs of terms, whose bound is %.2g", s.kernel, s.noise, f.Err)
 		}
-		e.tolerance = 0 // which pairs never keep
+		e.tolerance = 0 // a tolerance that pairs never keep
 		if _, by := e.sweep(&c.state, c); by == statespace.ByPairs {
 			t.Errorf("%v: pairs of terms without any tolerance", s.kernel)
 		}

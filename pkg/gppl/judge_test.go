@@ -51,10 +51,10 @@ type verdict string
 const (
 	kept     verdict = "kept"
 	exceeded verdict = "exceeded"
-	jittered verdict = "jittered" // it reports another model
+	jittered verdict = "jittered" // the loss reports another model
 	refused  verdict = "refused"  // the engine does not take the kernel
 	failed   verdict = "failed"   // an error, which is no wrong answer
-	skipped  verdict = "skipped"  // it would take too long, by its own estimate
+	skipped  verdict = "skipped"  // too expensive, by the loss's own estimate
 	notANum  verdict = "NaN"
 	panicked verdict = "panic"
 	hung     verdict = "hang"

@@ -237,7 +237,7 @@ func TestOwnKernelEngines(t *testing.T) {
 		kernel  gppl.Kernel
 		x       []float64
 		pl      bool
-		chosen  string   // by itself
+		chosen  string   // engine of the automatic choice
 		engines []string // others that take it
 	}{
 		{ringing, irregular, false, gppl.EngineSpectral, []string{gppl.EngineBanded}},

@@ -273,7 +273,7 @@ const leaveOutTrust = 0.01
 func TestRandomLeaveOut(t *testing.T) {
 	type tally struct {
 		right, refused, lost, silent int
-		worst                        float64 // of the correct answers
+		worst                        float64 // worst error of the correct answers
 	}
 	count := map[string]*tally{}
 	var numbers []int

@@ -91,7 +91,7 @@ func (c oracleCase) projection() *Projection {
 	for i, row := range c.Omega {
 		o.SetRow(i, row)
 	}
-	return ProjectionOf(o) // it is not treated as orthonormal
+	return ProjectionOf(o) // not treated as orthonormal
 }
 
 // near fails unless got is within tol of want, relative to it.

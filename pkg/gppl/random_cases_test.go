@@ -24,7 +24,7 @@ type randomCase struct {
 	target   string
 	proj     *gppl.Projection // nil: only the exact NLL is computed
 	residual bool             // PL keeps the residual energy
-	before   []float64        // where the loss is evaluated first; nil: nowhere
+	before   []float64        // parameters of an earlier evaluation; nil: there is none
 }
 
 func (c *randomCase) String() string {

@@ -230,7 +230,7 @@ func TestErrors(t *testing.T) {
 	fig := func(o CurvesOptions) *Figure { return Must(Curves(o)) }
 	for name, c := range map[string]struct {
 		err  error
-		data bool // is errNoData
+		data bool // errNoData is expected
 	}{
 		"no X label":         {series(SeriesOptions{Frame: Frame{YLabel: "y"}, Observed: obs}), false},
 		"blank Y label":      {curves(CurvesOptions{Frame: Frame{XLabel: "x", YLabel: " \n"}, Curves: ok}), false},

@@ -28,7 +28,7 @@ var (
 // TestNarrow checks that on a phone every figure is as wide as a phone, with texts of at least 11 CSS pixels that stay inside it.
 func TestNarrow(t *testing.T) {
 	for name, f := range gallery(t) {
-		f.Width = 800 // as most are
+		f.Width = 800 // the usual width
 		h := string(Must(f.HTML()))
 		svg := narrowSVG.FindString(h)
 		if svg == "" {

@@ -140,7 +140,7 @@ func TestBroken(t *testing.T) {
 		return checkWhite(e)
 	}
 	spikes := draw(300, 0.5, 0.9).E
-	spikes[100], spikes[200] = 60, -50 // which would hide the autocorrelation of the others
+	spikes[100], spikes[200] = 60, -50 // spikes that would hide the autocorrelation of the others
 	spiked := checkWhite(spikes)
 	spiked.SD = 1
 	for name, test := range map[string]struct {

@@ -15,10 +15,10 @@ type season struct {
 // smoothSeason is the periodic lengthscale at which the training of a season begins, and the median of its prior. A wave has 1.
 const smoothSeason = 0.8
 
-// harmonic reports whether a period is a whole fraction of a season. Over the span they differ by less than half a cycle of the
-// period, as a periodogram resolves; if the season is not fixed, by up to a quarter of a cycle of the season. The k-th fraction of
-// a season that is not quite the fitted one is off by k times as much: in a long series nearly every short period would be such a
-// fraction of a week or a year.
+// harmonic reports whether a period is a whole fraction of a season: over the span they differ by less than half a cycle of the
+// period, the resolution of a periodogram. If the season is not fixed, they differ by up to a quarter of a cycle of the season.
+// The k-th fraction of a season that is slightly wrong is off by k times as much: in a long series nearly every short period
+// would be such a fraction of a week or a year.
 func (c season) harmonic(period, span float64) bool {
 	const resolved, unsure = 0.5, 0.25 // cycles
 	cycles := c.period / period

@@ -141,7 +141,7 @@ func TestLengthDigits(t *testing.T) {
 
 // TestWords: a sentence names the month of a monthly series, without a day of the week, and the day of a daily one.
 func TestWords(t *testing.T) {
-	for first, want := range map[string][2]string{ // of dates a month, and a day, apart
+	for first, want := range map[string][2]string{ // dates a month, and a day, apart
 		"2024-01-01": {"January 2024", "Monday, 1 January 2024"},
 		"2024-01-31": {"January 2024", "Wednesday, 31 January 2024"},
 		"2024-01-15": {"15 January 2024", "Monday, 15 January 2024"},

@@ -26,7 +26,7 @@ func TestBoundsNear(t *testing.T) {
 	const n = 120
 	for name, c := range map[string]struct {
 		draw        func(r *rand.Rand, i int) float64
-		least, most float64 // of the distance beyond
+		least, most float64 // limits on the distance beyond
 	}{
 		"60 ± 3, 100 and 99.99": {func(r *rand.Rand, i int) float64 {
 			switch i {

@@ -17,7 +17,7 @@ func TestLead(t *testing.T) {
 		name  string
 		lo    float64
 		hi    float64
-		codes map[int]float64 // by the last digit of i
+		codes map[int]float64 // code for each last digit of i
 		once  float64
 		want  string
 	}{

@@ -31,7 +31,7 @@ func TestNoHolidays(t *testing.T) {
 				wrong++
 			}
 		}
-		if wrong > 3 { // of 40, where 1 % each of two kinds are expected
+		if wrong > 3 { // of 40 series; 1 % each of two kinds are expected
 			t.Errorf("heavy tails: %v: effects were seen in %d of %d series without any", heavy, wrong, runs)
 		}
 	}

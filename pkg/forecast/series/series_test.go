@@ -187,7 +187,7 @@ func TestReadRemarks(t *testing.T) {
 		text string
 		o    ReadOptions
 		want string // in the notes; "" for no remark
-		unit string // of the axis
+		unit string // unit of the axis
 	}{
 		"milliseconds by name": {times("Timestamp (ms)", "", 1_700_000_000_000, 3_600_000), ReadOptions{},
 			`is read as Unix time in milliseconds; ReadOptions.Time: "number"`, "hour"},

@@ -137,7 +137,7 @@ func TestClearPeriods(t *testing.T) {
 				}
 			}
 			t.Logf("memory %v, amplitude %v: %d of %d found, %d others", memory, amplitude, found, series, false0)
-			if most := 12; false0 > most { // of Binomial(100, 0.05), with a probability of 1e-3 at most
+			if most := 12; false0 > most { // Binomial(100, 0.05) exceeds it with a probability of at most 1e-3
 				t.Errorf("memory %v, amplitude %v: %d of %d series have a clear period that is none", memory, amplitude, false0, series)
 			}
 			if amplitude > 0 && found < 90 {

@@ -115,7 +115,7 @@ func TestFitSumsRefused(t *testing.T) {
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "dense matrix") {
 		t.Fatalf("%v", err)
 	}
-	r, err := auto.FitSums(t.Context(), m, s, 0, auto.Settings{MaxProjections: 60}) // it needs 500
+	r, err := auto.FitSums(t.Context(), m, s, 0, auto.Settings{MaxProjections: 60}) // the model needs 500 projections
 	if err != nil {
 		t.Fatal(err)
 	}

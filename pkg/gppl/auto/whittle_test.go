@@ -73,7 +73,7 @@ func TestWhittle(t *testing.T) {
 		worse[len(worse)-1] *= 2
 		want := at(exact, worse, nil) - at(exact, better, nil)
 		of := []*whittle{f}
-		if _, lines := k.(gppl.Sum); !lines { // of a rhythm, every segment has the same phase
+		if _, lines := k.(gppl.Sum); !lines { // every segment has the same phase of a rhythm
 			of = append(of, newSegments(m, d, 512))
 		}
 		for _, of := range of {

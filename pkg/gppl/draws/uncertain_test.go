@@ -69,7 +69,7 @@ func TestMixture(t *testing.T) {
 	near(t, "log density", log[0], math.Log(density), 1e-12)
 	near(t, "log density", log[1], distuv.Normal{Mu: 1, Sigma: 2}.LogProb(-2), 1e-12)
 	one := &draws.Mixture{Weights: []float64{1}, Means: [][]float64{{1}}, Variances: [][]float64{{4}}}
-	z := 0.75 // of N(1, 4) at 2.5
+	z := 0.75 // standard score of 2.5 under N(1, 4)
 	want := 2 * (z*(2*distuv.UnitNormal.CDF(z)-1) + 2*distuv.UnitNormal.Prob(z) - 1/math.Sqrt(math.Pi))
 	near(t, "CRPS of one component", testkit.Must(one.CRPS(t.Context(), []float64{2.5}))(t)[0], want, 1e-14)
 }
@@ -139,7 +139,7 @@ func TestMixtureCRPS(t *testing.T) {
 			}
 			return p
 		}
-		integral := func(a, b float64, f func(v float64) float64) (sum float64) { // by Simpson's rule
+		integral := func(a, b float64, f func(v float64) float64) (sum float64) { // Simpson's rule
 			steps := 2 * min(500_000, 10+int(4*(b-a)/least))
 			h := (b - a) / float64(steps)
 			for i := range steps + 1 {

@@ -56,7 +56,7 @@ func FuzzModelJSON(f *testing.F) {
 			return
 		}
 		if m.Kernel == nil {
-			if string(b) == "null" { // which encoding/json takes for no value at all
+			if string(b) == "null" { // encoding/json takes null for no value at all
 				return
 			}
 			t.Fatal("no kernel and no error")
