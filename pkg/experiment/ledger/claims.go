@@ -295,14 +295,14 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 		return judged > 0
 	},
 	"variance-vfe": func(e *experiment.Evidence, r *Row) bool {
-		more, of := map[uint64]int{}, map[uint64]bool{}
+		more, of := map[uint64]int{}, map[uint64]int{}
 		for _, optimiser := range []string{"Adam", "BFGS"} {
 			v := experiment.Figure2Ratios(e.E1, vfe, optimiser)
 			if len(v.Latent) == 0 {
 				return false
 			}
 			for i, seed := range v.Seeds {
-				of[seed] = true
+				of[seed]++
 				if v.Latent[i] > 1 {
 					more[seed]++
 				}
@@ -319,7 +319,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 		return true
 	},
 	"variance-pl": func(e *experiment.Evidence, r *Row) bool {
-		nearer, of := map[uint64]int{}, map[uint64]bool{}
+		nearer, of := map[uint64]int{}, map[uint64]int{}
 		for _, optimiser := range []string{"Adam", "BFGS"} {
 			p, v := experiment.Figure2Ratios(e.E1, pl, optimiser), experiment.Figure2Ratios(e.E1, vfe, optimiser)
 			one := map[uint64]float64{}
@@ -329,7 +329,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			won, both := 0, 0
 			for i, seed := range p.Seeds {
 				if y, ok := one[seed]; ok {
-					of[seed] = true
+					of[seed]++
 					if both++; math.Abs(math.Log(p.Sparse[i])) < y {
 						won++
 						nearer[seed]++
@@ -437,7 +437,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 		return true
 	},
 	"e3-sunspots": func(e *experiment.Evidence, r *Row) bool {
-		better, published, of := map[uint64]int{}, map[uint64]int{}, map[uint64]bool{}
+		better, published, of := map[uint64]int{}, map[uint64]int{}, map[uint64]int{}
 		for _, kernel := range kernels {
 			runs, v := sunspots(e, kernel, pl), median(experiment.NLLs(sunspots(e, kernel, vfe)))
 			if len(runs) == 0 || math.IsNaN(v) {
@@ -445,7 +445,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			}
 			nll := experiment.NLLs(runs)
 			for i, o := range runs {
-				of[o.Trial.Seed] = true
+				of[o.Trial.Seed]++
 				if nll[i] < v {
 					better[o.Trial.Seed]++
 				}
@@ -552,12 +552,12 @@ func traceLeft(v numbers, design string, k int) float64 {
 // nearer appends on how many draws of E1 PL ends nearer to ML than VFE by every optimiser, and tests whether these are most.
 func (r *Row) nearer(e *experiment.Evidence, name string, optimisers []string, by func(optimiser,
 	loss string) func(experiment.Trial) bool) *Test {
-	nearer, of := map[uint64]int{}, map[uint64]bool{}
+	nearer, of := map[uint64]int{}, map[uint64]int{}
 	for _, optimiser := range optimisers {
 		a, b := experiment.Pairs(experiment.Where(e.E1, by(optimiser, pl)), experiment.Where(e.E1, by(optimiser, vfe)))
 		x, y := experiment.NLLs(a), experiment.NLLs(b)
 		for i, o := range a {
-			of[o.Trial.Source.Seed] = true
+			of[o.Trial.Source.Seed]++
 			if x[i] < y[i] {
 				nearer[o.Trial.Source.Seed]++
 			}
@@ -566,18 +566,22 @@ func (r *Row) nearer(e *experiment.Evidence, name string, optimisers []string, b
 	return r.every(name, nearer, of, len(optimisers))
 }
 
-// every counts the draws on which all parts of a claim hold, and tests whether these are most.
-func (r *Row) every(name string, holds map[uint64]int, of map[uint64]bool, parts int) *Test {
-	won := 0
-	for seed := range of {
-		if holds[seed] == parts {
+// every counts the draws on which all parts of a claim hold, and tests whether these are most. Draws on which a part could not be
+// compared, because one of its runs diverged, count for neither side.
+func (r *Row) every(name string, holds, compared map[uint64]int, parts int) *Test {
+	won, of := 0, 0
+	for seed, n := range compared {
+		if n < parts {
+			continue
+		}
+		if of++; holds[seed] == parts {
 			won++
 		}
 	}
-	if len(of) > 0 {
-		r.Ours += fmt.Sprintf(", %s %d of %d", name, won, len(of))
+	if of > 0 {
+		r.Ours += fmt.Sprintf(", %s %d of %d", name, won, of)
 	}
-	return signs(won, len(of))
+	return signs(won, of)
 }
 
 // timeRatios returns, for each n of E2, the median dense time of PL over the median of VFE at k = m = 150.
