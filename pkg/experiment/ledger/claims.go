@@ -480,7 +480,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 				r.Ours += fmt.Sprintf(", %s %.3f and %.3f", kernel, median(experiment.Values(a, nmse)), median(experiment.Values(b, nmse)))
 			}
 		}
-		r.found("PL is better on %d of %d samples; NMSE of PL and VFE by the exact posterior, medians: %s", better, of, trimmed(r.Ours))
+		r.found("PL is better in %d of %d pairs of kernel and sample; NMSE of PL and VFE by the exact posterior, medians: %s", better, of, trimmed(r.Ours))
 		if r.Status = pick(better == of, Reproduced, NotReproduced); !paper {
 			r.found("of another recording, %s", r.Ours)
 		}
@@ -515,7 +515,8 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			}
 			r.Ours += fmt.Sprintf(", %s %s s (%s)", kernel, number(runs[0].Seconds()), runs[0].Status)
 		}
-		r.found("ML trained at n = 8000 to its optimum for %d of %d kernels: %s", trained, judged, trimmed(r.Ours))
+		r.found("ML trained at n = 8000 to its optimum within %d minutes for %d of %d kernels: %s", feasible/60, trained, judged,
+			trimmed(r.Ours))
 		r.Status = pick(trained == 0, Reproduced, Corrected)
 		return judged > 0
 	},

@@ -78,26 +78,26 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 			number(slices.Max(forty)), number(slices.Max(hundred))), p > slices.Max(hundred) && p < slices.Max(forty)
 	},
 	"code-float32": func(e *experiment.Evidence) (string, bool) {
-		text, higher := "", 0
+		text, higher, pairs := "", 0, 0
 		for _, n := range experiment.E2Sizes(scales.Full) {
 			for _, x := range experiment.PrecisionPairs(e.E2, n, 150) {
 				if x.Failed >= failing {
 					text += fmt.Sprintf(", n = %d: %s and %s", n, number(x.Double), number(x.Single))
-					if x.Single > x.Double+sameNLL {
+					if pairs++; x.Single > x.Double+sameNLL {
 						higher++
 					}
 				}
 			}
 		}
-		if text == "" {
+		if pairs == 0 {
 			return "", false
 		}
-		return "Our pairs on one draw in double and in single precision, where that fails by the thousand, end above ML by " +
-			trimmed(text), higher > 0
+		return fmt.Sprintf("Where single precision fails by the thousand it ends above double precision on the same draw in %d of %d "+
+			"pairs; nats above ML in double and in single precision, %s", higher, pairs, trimmed(text)), 2*higher > pairs
 	},
 	"code-noise": func(e *experiment.Evidence) (string, bool) {
 		text, nearer := "", true
-		for _, kernel := range []string{"RQ", "LocPer"} {
+		for _, kernel := range []string{"Laplace", "RQ", "LocPer"} {
 			proper := median(experiment.NLLs(sunspots(e, kernel, vfe)))
 			theirs := median(experiment.NLLs(experiment.Where(e.Sunspots, experiment.NotebookVFE(kernel))))
 			p := e.Published.Sunspots[kernel][vfe].NLL
