@@ -255,7 +255,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			if of++; p < v {
 				fewer++
 			}
-			if p <= overVFE*m {
+			if p <= larger*m {
 				similar++
 			}
 		}
@@ -272,7 +272,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 			add("sunspots "+kernel, of3(pl), of3(vfe), of3(ml))
 		}
 		r.found("PL takes fewer evaluations by Adam than VFE in %d of %d settings, and at most %g times ML's in %d; medians "+
-			"of PL, VFE and ML: %s", fewer, of, overVFE, similar, trimmed(r.Ours))
+			"of PL, VFE and ML: %s", fewer, of, larger, similar, trimmed(r.Ours))
 		r.Status = pick(fewer == of && similar == of, Reproduced, pick(2*fewer > of, Corrected, NotReproduced))
 		return of > 0
 	},
@@ -423,7 +423,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 		faster := len(sizes) > 0
 		for i, n := range sizes {
 			r.Ours += fmt.Sprintf(", n = %.0f ×%.2g", n, ratio[i])
-			faster = faster && (n < 3000 && ratio[i] < 1 || n >= 3000 && ratio[i] < overVFE && ratio[i] > 1/overVFE)
+			faster = faster && (n < 3000 && ratio[i] < 1 || n >= 3000 && ratio[i] < larger && ratio[i] > 1/larger)
 		}
 		r.found("dense time of PL over VFE's at k = m = 150, medians: %s", trimmed(r.Ours))
 		r.Status = pick(faster, Reproduced, NotReproduced)

@@ -113,7 +113,7 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 		}
 		return fmt.Sprintf("By Adam their code gives ×%.2f in the median, the sparse posterior ×%.2f, the exact posterior at "+
 			"the same hyperparameters ×%.2f",
-			median(v.Theirs), median(v.Sparse), median(v.Exact)), median(v.Theirs) > overVFE && median(v.Sparse) < overVFE
+			median(v.Theirs), median(v.Sparse), median(v.Exact)), median(v.Theirs) > larger && median(v.Sparse) < larger
 	},
 	"one-omega": func(e *experiment.Evidence) (string, bool) {
 		var within, means []float64

@@ -21,7 +21,7 @@ const (
 	printed   = 0.02 // nats by which a published optimum of ML may be off: it is printed with three decimals, and stopped early
 	closeVFE  = 15.0 // nats from a published VFE within which the median of ours must end: k-means starts elsewhere
 	exactly   = 1e-6 // relative difference of numbers that come from the same random numbers
-	overVFE   = 1.5  // ratio of variances, or of times, that counts as larger
+	larger    = 1.5  // ratio of variances, of times, or of evaluations, from which one counts as larger
 	failing   = 1000 // failed factorisations from which a training counts as failing numerically
 	deviation = 4.5  // standard errors by which a simulated quantity may differ from its formula
 )
