@@ -65,7 +65,7 @@ func TestStoredFiles(t *testing.T) {
 		"e1.jsonl":           {200, "3a1f13971a9c2d96"},
 		"e1-notebook.jsonl":  {430, "51dff4264f5e2012"},
 		"e2.jsonl":           {1326, "86486757020586b8"},
-		"sunspots.jsonl":     {564, "66b65a3468240b5c"},
+		"sunspots.jsonl":     {572, "bff199a6a62c4d8a"},
 		"eeg.jsonl":          {23, "e47725d5821e8f39"},
 		"accurate.jsonl":     {1714, "484723d72c998478"},
 		"curves.jsonl":       {410, "70dc6176175b4756"},
