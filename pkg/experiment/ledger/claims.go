@@ -490,10 +490,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 		const similar = 3 // times, either way
 		near := true
 		for _, kernel := range kernels {
-			of := func(loss string) float64 {
-				return median(experiment.DenseTimes(e.Sunspots, experiment.SunspotsBy(experiment.Paper, kernel, loss, plain)))
-			}
-			x := of(pl) / of(vfe)
+			x := median(sunspotTimes(e, kernel))
 			near = near && x < similar && x > 1.0/similar
 			r.Ours += fmt.Sprintf(", %s ×%.2g", kernel, x)
 		}
@@ -602,13 +599,10 @@ func meansOf(draws map[uint64][]float64) (means []float64) {
 	return means
 }
 
-// timeRatios returns, for each n of E2, the median dense time of PL over the median of VFE at k = m = 150.
+// timeRatios returns, for each n of E2, the median of the dense times of PL over those of VFE at k = m = 150.
 func timeRatios(e *experiment.Evidence) (sizes, ratio []float64) {
 	for _, n := range experiment.E2Sizes(scales.Full) {
-		of := func(loss string) float64 {
-			return median(experiment.DenseTimes(e.E2, experiment.E2By(experiment.Paper, loss, n, 150)))
-		}
-		if x := of(pl) / of(vfe); !math.IsNaN(x) {
+		if x := median(e2Times(e, n, 150)); !math.IsNaN(x) {
 			sizes, ratio = append(sizes, float64(n)), append(ratio, x)
 		}
 	}

@@ -350,19 +350,29 @@ func times(e *experiment.Evidence) (rows []Row) {
 					p[f.Method] = experiment.Figure{Seconds: f.Seconds}
 				}
 			}
-			dense := func(loss string) []float64 {
-				return experiment.DenseTimes(e.E2, experiment.E2By(experiment.Paper, loss, n, k))
-			}
-			add(fmt.Sprintf("e2-%d-%d", n, k), fmt.Sprintf("E2, n = %d, k = m = %d", n, k), "06-E2", p, quotients(dense(pl), dense(vfe)))
+			add(fmt.Sprintf("e2-%d-%d", n, k), fmt.Sprintf("E2, n = %d, k = m = %d", n, k), "06-E2", p, e2Times(e, n, k))
 		}
 	}
 	for _, kernel := range kernels {
-		dense := func(loss string) []float64 {
-			return experiment.DenseTimes(e.Sunspots, experiment.SunspotsBy(experiment.Paper, kernel, loss, plain))
-		}
-		add("sunspots-"+kernel, "sunspots, "+kernel, "07-E3-sunspots", e.Published.Sunspots[kernel], quotients(dense(pl), dense(vfe)))
+		add("sunspots-"+kernel, "sunspots, "+kernel, "07-E3-sunspots", e.Published.Sunspots[kernel], sunspotTimes(e, kernel))
 	}
 	return rows
+}
+
+// e2Times are the dense times of PL over those of VFE in E2, for all pairs of draws.
+func e2Times(e *experiment.Evidence, n, order int) []float64 {
+	of := func(loss string) []float64 {
+		return experiment.DenseTimes(e.E2, experiment.E2By(experiment.Paper, loss, n, order))
+	}
+	return quotients(of(pl), of(vfe))
+}
+
+// sunspotTimes are the same on the sunspots.
+func sunspotTimes(e *experiment.Evidence, kernel string) []float64 {
+	of := func(loss string) []float64 {
+		return experiment.DenseTimes(e.Sunspots, experiment.SunspotsBy(experiment.Paper, kernel, loss, plain))
+	}
+	return quotients(of(pl), of(vfe))
 }
 
 // order judges which of two times is shorter, by the range of ours over draws.

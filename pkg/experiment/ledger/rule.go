@@ -33,11 +33,10 @@ type Test struct {
 	P        float64 `json:"p"`
 	Adjusted float64 `json:"adjusted"` // P corrected for all tests of numbers, or of claims (Holm)
 
-	Lo       float64 `json:"lo,omitempty"` // for a number: the interval that this test alone accepts
-	Hi       float64 `json:"hi,omitempty"`
-	Claim    bool    `json:"claim,omitempty"`   // the test is of a claim, one-sided
-	Support  float64 `json:"support,omitempty"` // for a claim: the probability of as much evidence for it if it were false
-	Diverged int     `json:"diverged,omitempty"`
+	Lo      float64 `json:"lo,omitempty"` // for a number: the interval that this test alone accepts
+	Hi      float64 `json:"hi,omitempty"`
+	Claim   bool    `json:"claim,omitempty"`   // the test is of a claim, one-sided
+	Support float64 `json:"support,omitempty"` // for a claim: the probability of as much evidence for it if it were false
 }
 
 // decided reports whether the interval of a number is narrow enough to tell.
@@ -112,7 +111,6 @@ func (r Row) number(published float64, ours []float64, diverged int, logs bool, 
 	if r.Test = further(published, ours, logs); r.Test == nil {
 		return r.notRun()
 	}
-	r.Test.Diverged = diverged
 	v := numeric.OnlyFinite(ours)
 	r.Ours = fmt.Sprintf("%s [%s, %s]%s over %d draws", number(numeric.Median(v)), number(slices.Min(v)), number(slices.Max(v)),
 		unit, len(v))
