@@ -480,7 +480,8 @@ var judges = map[string]func(e *experiment.Evidence, r *Row) bool{
 				r.Ours += fmt.Sprintf(", %s %.3f and %.3f", kernel, median(experiment.Values(a, nmse)), median(experiment.Values(b, nmse)))
 			}
 		}
-		r.found("PL is better in %d of %d pairs of kernel and sample; NMSE of PL and VFE by the exact posterior, medians: %s", better, of, trimmed(r.Ours))
+		r.found("PL is better in %d of %d pairs of kernel and sample; NMSE of PL and VFE by the exact posterior, medians: %s", better,
+			of, trimmed(r.Ours))
 		if r.Status = pick(better == of, Reproduced, NotReproduced); !paper {
 			r.found("of another recording, %s", r.Ours)
 		}
