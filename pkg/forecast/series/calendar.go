@@ -67,7 +67,8 @@ func (a Axis) Season(period float64) string {
 }
 
 // PeriodTo writes a period with its unit, rounded to a number of digits. Several months and several weeks of dates are named as
-// such, since 2 months are 60.88 days on average.
+// such, since 2 months are 60.88 days on average. Between one and three days a period of times of the day that is not a number of
+// days is in hours: 25 hours are easier to recognise than 1.042 days.
 func (a Axis) PeriodTo(period float64, digits int) string {
 	const same = 0.001 // 61 days are not 2 months
 	if seconds := period * unitSeconds[a.Unit]; a.Dates || a.Unit == "year" {
@@ -79,6 +80,10 @@ func (a Axis) PeriodTo(period float64, digits int) string {
 			if several > 1 && seconds < 2*unitSeconds["year"] && math.Abs(seconds/(several*u.seconds)-1) < same {
 				return plural(several, u.name, digits)
 			}
+		}
+		days := seconds / unitSeconds["day"]
+		if a.Clock && days > 1 && days < 3 && math.Abs(days-math.Round(days)) > same*days {
+			return plural(seconds/unitSeconds["hour"], "hour", digits)
 		}
 	}
 	return a.LengthTo(period, digits)
