@@ -32,7 +32,7 @@ const (
 // row by row, and one of c.
 type packed struct {
 	tile
-	fused bool // round sums alone (Lower.Fused)
+	fused bool // multiply and add without rounding in between (Lower.Fused)
 	a     [Tile * depth]float64
 	z     [Tile / panelRows][2]int // range of columns in which a panel of a is not zero
 	b     [depth * panelCols]float64
@@ -53,12 +53,12 @@ func addProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
 //go:noescape
 func addProductWide(k int, a, b *float64, ldb int, c *float64, ldc int)
 
-// fuseProduct does as addProduct, but rounds each sum alone. It needs FMA.
+// fuseProduct does as addProduct by fused multiply-adds, which do not round the products. It needs FMA.
 //
 //go:noescape
 func fuseProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
 
-// fuseProductWide does as addProductWide, but rounds each sum alone.
+// fuseProductWide does as addProductWide by fused multiply-adds. It needs AVX-512.
 //
 //go:noescape
 func fuseProductWide(k int, a, b *float64, ldb int, c *float64, ldc int)

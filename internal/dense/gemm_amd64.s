@@ -8,7 +8,7 @@
 #define WIDE ·addProductWide
 #include "product_amd64.h"
 
-// fuseProduct and fuseProductWide round each sum alone.
+// fuseProduct and fuseProductWide do not round the products.
 #undef ADD
 #undef NARROW
 #undef WIDE

@@ -27,9 +27,9 @@ type Lower struct {
 	tiles    []blas64.General // tiles row by row: (0,0), (1,0), (1,1), (2,0), …
 	negative int              // first block whose diagonal in J is −1 (CholeskySigned)
 
-	// Fused lets sums of products be rounded alone, and not their products as well, where the processor can: Cholesky, InvertL and
-	// InverseColumn take about three quarters of the time (BenchmarkDense of pkg/gppl). The last digits differ from gonum's. Set it
-	// before the first call, and not where results depend on the last digits of a factor (solvePanel).
+	// Fused makes Cholesky, InvertL and InverseColumn use fused multiply-adds on processors that have them: they round each sum, and
+	// no product before it. They take about three quarters of the time (BenchmarkDense of pkg/gppl), and the last digits differ from
+	// gonum's. Set it before the first call, and leave it false if results depend on the last digits of a factor (solvePanel).
 	Fused bool
 
 	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a parallel.Stop.
@@ -171,8 +171,9 @@ func (l *Lower) CholeskySigned(negative int) error {
 // for as many products.
 const strip = 4
 
-// FusedSize returns the numbers that Cholesky of a Fused matrix of size n holds besides it: the transposes of a strip.
-func FusedSize(n int) int { return Blocks(n) * strip * Tile * Tile }
+// FusedSize returns how many numbers Cholesky of a Fused matrix of size n holds besides it: the transposes of a strip's tiles, none
+// for a single tile.
+func FusedSize(n int) int { return (Blocks(n) - 1) * strip * Tile * Tile }
 
 // sign is the diagonal of J in a block.
 func (l *Lower) sign(block int) float64 {
@@ -182,8 +183,11 @@ func (l *Lower) sign(block int) float64 {
 	return 1
 }
 
-// eliminate subtracts from the tiles (i, from) to (i, to) what the columns of the strip before l.column explain.
+// eliminate subtracts from the tiles (i, from) to (i, to) the products of the strip's columns before l.column.
 func (l *Lower) eliminate(i, from, to int) {
+	if l.first == l.column {
+		return
+	}
 	if l.Fused {
 		l.eliminateFused(i, from, to)
 		return
@@ -215,7 +219,7 @@ func (l *Lower) eliminateFused(i, from, to int) {
 // transposed returns the memory for the transpose of tile (i, j) of the strip.
 func (l *Lower) transposed(i, j int) blas64.General {
 	rows := Width(l.n, i)
-	return blas64.General{Rows: Tile, Cols: rows, Stride: rows, Data: l.across[(i*strip+j-l.first)*Tile*Tile:][:Tile*rows]}
+	return blas64.General{Rows: Tile, Cols: rows, Stride: rows, Data: l.across[((i-1)*strip+j-l.first)*Tile*Tile:][:Tile*rows]}
 }
 
 // CholeskyWithJitter factorises the matrix that fill writes. If that fails it adds jitter to the diagonal, from 1e-12 of scale

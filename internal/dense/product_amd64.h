@@ -1,4 +1,5 @@
-// The kernels of products, once with ADD(b, a, c, t) that rounds each product, and once with one that does not: see gemm_amd64.s.
+// The two kernels of products. gemm_amd64.s includes this file twice, with two definitions of ADD(b, a, c, t), which adds a·b to c
+// and may use t.
 
 // func NARROW(k int, a, b *float64, ldb int, c *float64, ldc int)
 //
