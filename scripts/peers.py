@@ -2,13 +2,14 @@
 """Times gppl beside tinygp, celerite2, S+LEAF, smolgp and GPyTorch and writes the table into docs/performance.md.
 
     python3 scripts/peers.py            # the full table: tens of minutes, on a machine that does nothing else
-    python3 scripts/peers.py --draws    # the table of draws alone: three minutes
+    python3 scripts/peers.py --draws    # the table of draws alone: five minutes
     python3 scripts/peers.py --quick    # n = 1000 alone, printed and not written
 
 All libraries compute the exact negative log likelihood and its gradient, in float64, on the CPU, of the same series at
 the same parameters, one after the other in one run. Their values are compared: a library that computes something else is
-seen. Then they draw from the prior and from the posterior at the same times. The libraries come from PyPI in the versions of scripts/requirements-peers.txt, into .env/peers, apart from all else
-(some gigabytes, for PyTorch brings CUDA along). Compilation and set-up are not timed; the table shows medians.
+seen. Then they draw from the prior and from the posterior at the same times. The libraries come from PyPI in the versions
+of scripts/requirements-peers.txt, into .env/peers, apart from all else (some gigabytes, for PyTorch brings CUDA along).
+Compilation is not timed. The time of a draw includes its set-up, the time of a likelihood does not. The tables show medians.
 """
 
 import argparse

@@ -44,8 +44,8 @@ func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 		sought = append(sought, all[:1])
 	}
 	for k, found := range append(sought, dips(a.Series)) {
-		beside := k == 0 // seen beside a season
-		if len(found) == 0 || beside && slices.Equal(found, all) {
+		seasonal := k == 0 // the changes may be visible only beside a season
+		if len(found) == 0 || seasonal && slices.Equal(found, all) {
 			continue
 		}
 		shifts := append(slices.Clone(a.Series.Shifts), found...)
@@ -68,7 +68,7 @@ func (a *Analysis) withJumps(ctx context.Context) (*Analysis, error) {
 				break
 			}
 		}
-		if gain > rare && (!beside || wanderers(outcome.Result.Model.Kernel) < wanderers(a.Result.Model.Kernel)) {
+		if gain > rare && (!seasonal || wanderers(outcome.Result.Model.Kernel) < wanderers(a.Result.Model.Kernel)) {
 			for i := range found {
 				shifts[len(shifts)-1-i].Chance = max(shiftChance*math.Exp(rare-gain), math.SmallestNonzeroFloat64)
 			}
@@ -99,9 +99,9 @@ func jumps(s *series.Series, seasons ...int) (all []series.Shift) {
 	if width < least || len(s.Shifts) > 0 {
 		return nil
 	}
-	clear := float64(clearJump)
+	enough := float64(clearJump)
 	if s.Counting != nil {
-		clear = clearJumpOfCounts
+		enough = clearJumpOfCounts
 	}
 	scales := scalesOf(s)
 	for _, y := range scales {
@@ -128,7 +128,7 @@ func jumps(s *series.Series, seasons ...int) (all []series.Shift) {
 				}
 			}
 		}
-		if best < clear {
+		if best < enough {
 			break
 		}
 		all = append(all, series.Shift{At: s.X[at], Scale: series.ShiftScale})

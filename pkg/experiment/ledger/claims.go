@@ -600,7 +600,7 @@ func meansOf(draws map[uint64][]float64) (means []float64) {
 	return means
 }
 
-// timeRatios returns, for each n of E2, the median of the dense times of PL over those of VFE at k = m = 150.
+// timeRatios returns, for each n of E2, the median of PL's dense time divided by VFE's at k = m = 150.
 func timeRatios(e *experiment.Evidence) (sizes, ratio []float64) {
 	for _, n := range experiment.E2Sizes(scales.Full) {
 		if x := median(e2Times(e, n, 150)); !math.IsNaN(x) {

@@ -359,7 +359,7 @@ func times(e *experiment.Evidence) (rows []Row) {
 	return rows
 }
 
-// e2Times are the dense times of PL over those of VFE in E2, for all pairs of draws.
+// e2Times returns PL's dense time divided by VFE's, for all pairs of draws of E2 with n observations and k = m = order.
 func e2Times(e *experiment.Evidence, n, order int) []float64 {
 	of := func(loss string) []float64 {
 		return experiment.DenseTimes(e.E2, experiment.E2By(experiment.Paper, loss, n, order))
@@ -367,7 +367,7 @@ func e2Times(e *experiment.Evidence, n, order int) []float64 {
 	return quotients(of(pl), of(vfe))
 }
 
-// sunspotTimes are the same on the sunspots.
+// sunspotTimes returns PL's dense time divided by VFE's, for all pairs of trainings of a kernel on the sunspots.
 func sunspotTimes(e *experiment.Evidence, kernel string) []float64 {
 	of := func(loss string) []float64 {
 		return experiment.DenseTimes(e.Sunspots, experiment.SunspotsBy(experiment.Paper, kernel, loss, plain))

@@ -35,7 +35,7 @@ type Test struct {
 
 	Lo      float64 `json:"lo,omitempty"` // for a number: the interval that this test alone accepts
 	Hi      float64 `json:"hi,omitempty"`
-	Claim   bool    `json:"claim,omitempty"`   // the test is of a claim, one-sided
+	Claim   bool    `json:"claim,omitempty"`   // a claim is tested, and the test is one-sided
 	Support float64 `json:"support,omitempty"` // for a claim: the probability of as much evidence for it if it were false
 }
 

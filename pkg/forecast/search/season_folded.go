@@ -101,7 +101,7 @@ func (v *view) apart(gains []float64, period int) int {
 			more = max(more, rest.gainAt(steps, harmonics)-float64(harmonics)*math.Log(n))
 		}
 	}
-	for _, parts := range divisors(period) {
+	for _, parts := range partCounts(period) {
 		if period%parts == 0 && period/parts != short {
 			more = max(more, rest.gain(period/parts))
 		}
@@ -160,7 +160,7 @@ func gainOf(n, total, explained, free float64) float64 {
 // after 25 steps and has only every second harmonic of 25.
 func (v *view) inParts(white *view, f folded) folded {
 	best := f
-	for _, parts := range divisors(f.period) {
+	for _, parts := range partCounts(f.period) {
 		gain := min(v.gainOfParts(f.period, parts), white.gainOfParts(f.period, parts))
 		if gain > best.gain {
 			best.parts, best.gain = parts, gain
@@ -169,8 +169,8 @@ func (v *view) inParts(white *view, f folded) folded {
 	return best
 }
 
-// divisors returns the numbers of parts, from 2 on, that leave at least two steps in a part.
-func divisors(period int) (all []int) {
+// partCounts returns the numbers of parts, from 2 on, that leave at least two steps in a part.
+func partCounts(period int) (all []int) {
 	for parts := 2; 2*parts <= period; parts++ {
 		all = append(all, parts)
 	}
