@@ -171,8 +171,8 @@ func (l *Lower) CholeskySigned(negative int) error {
 // for as many products.
 const strip = 4
 
-// FusedSize returns how many numbers Cholesky of a Fused matrix of size n holds besides it: the transposes of a strip's tiles, none
-// for a single tile.
+// FusedSize returns how many numbers Cholesky of a Fused matrix of size n holds besides it: the transposes of a strip's tiles,
+// none for a single tile.
 func FusedSize(n int) int { return (Blocks(n) - 1) * strip * Tile * Tile }
 
 // sign is the diagonal of J in a block.
