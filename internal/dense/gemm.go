@@ -47,3 +47,21 @@ func (t *tile) size() (rows, cols int) {
 
 // addTo adds alpha·op(a)·b to c.
 func (t *tile) addTo(b, c blas64.General) { Gemm(t.ta, blas.NoTrans, t.alpha, t.a, b, 1, c) }
+
+// triangle says which part of the matrices of a product matters; all may be computed.
+type triangle int
+
+const (
+	lowerB triangle = 1 << iota // b is zero above its diagonal
+	lowerC                      // c is needed up to its diagonal
+
+	none triangle = 0 // b and c are not triangular
+)
+
+// lowerIf returns of if i = j: tiles on the diagonal are triangular.
+func lowerIf(i, j int, of triangle) triangle {
+	if i == j {
+		return of
+	}
+	return none
+}

@@ -16,6 +16,7 @@ import (
 const (
 	panelRows = 4
 	panelCols = 8
+	broadCols = 12 // columns of a panel with fused multiply-adds
 	wideCols  = 16 // columns of a panel with AVX-512
 	depth     = 64
 )
@@ -43,25 +44,30 @@ var packs = sync.Pool{New: func() any { return new(packed) }}
 
 // addProduct adds to the 4×8 matrix c the product of the 4×k matrix a, stored by columns, and the k×8 matrix b, for k > 0. The
 // rows of b and c are ldb and ldc apart. It needs AVX. Each entry adds its products one after another, each rounded, as gonum
-// does.
+// does. Meanwhile memory at ahead is fetched into the cache (product_amd64.h).
 //
 //go:noescape
-func addProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
+func addProduct(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
 
 // addProductWide does as addProduct for the 4×16 matrix c and the k×16 matrix b. It needs AVX-512.
 //
 //go:noescape
-func addProductWide(k int, a, b *float64, ldb int, c *float64, ldc int)
+func addProductWide(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
 
 // fuseProduct does as addProduct by fused multiply-adds, which do not round the products. It needs FMA.
 //
 //go:noescape
-func fuseProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
+func fuseProduct(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
+
+// fuseProductBroad does as fuseProduct for the 4×12 matrix c and the k×12 matrix b.
+//
+//go:noescape
+func fuseProductBroad(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
 
 // fuseProductWide does as addProductWide by fused multiply-adds. It needs AVX-512.
 //
 //go:noescape
-func fuseProductWide(k int, a, b *float64, ldb int, c *float64, ldc int)
+func fuseProductWide(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
 
 // addDotsWide adds alpha times the products of 4 rows of a and 4 rows of b, with k entries each, to the 4×4 matrix c. The rows
 // are lda, ldb and ldc apart. It needs AVX-512, and adds up as dots does.
@@ -74,10 +80,11 @@ func addDotsWide(k int, alpha float64, a *float64, lda int, b *float64, ldb int,
 //go:noescape
 func packTransposed(k, panels int, alpha float64, a *float64, lda int, to *float64)
 
-// packRows sets to, k×4, to alpha times the transpose of 4 rows of a, lda apart, for a multiple k of 4. It needs AVX.
+// transposeFour sets to, k×4 with rows ldto apart, to alpha times the transpose of 4 rows of a, lda apart, for a multiple k of 4.
+// It needs AVX.
 //
 //go:noescape
-func packRows(k int, alpha float64, a *float64, lda int, to *float64)
+func transposeFour(k int, alpha float64, a *float64, lda int, to *float64, ldto int)
 
 // dots sets to to the products of 4 rows of a, lda apart, and 2 rows of b, ldb apart, with k entries each. It needs AVX. It adds
 // up as gonum does: every fourth product in a lane, and the remaining ones in the first.
@@ -189,6 +196,28 @@ func Reflect(a, b []float64, k float64, x, y []float64) {
 	reflectEach(a, b, k, x, y)
 }
 
+// transpose sets dst to aᵀ, in strips of columns of a, so that the rows of dst stay in the first cache.
+func transpose(dst, a blas64.General) {
+	rows, cols := a.Rows&^(panelRows-1), a.Cols&^(panelRows-1)
+	if !cpu.X86.HasAVX || rows == 0 || cols == 0 {
+		transposeEach(dst, a)
+		return
+	}
+	_, _ = a.Data[(a.Rows-1)*a.Stride+a.Cols-1], dst.Data[(a.Cols-1)*dst.Stride+a.Rows-1] // the kernel does not check
+	for j := 0; j < cols; j += transposedCols {
+		for i := 0; i < rows; i += panelRows {
+			transposeFour(min(transposedCols, cols-j), 1, &a.Data[i*a.Stride+j], a.Stride, &dst.Data[j*dst.Stride+i], dst.Stride)
+		}
+	}
+	right, below := Sub(a, 0, a.Rows, cols, a.Cols), Sub(a, rows, a.Rows, 0, cols)
+	transposeEach(Sub(dst, cols, a.Cols, 0, a.Rows), right)
+	transposeEach(Sub(dst, 0, cols, rows, a.Rows), below)
+}
+
+// transposedCols is the number of columns of a that transpose takes at a time: it writes to as many rows of dst, in each to the
+// same line of a cache twice.
+const transposedCols = 16
+
 // addProducts adds alpha·op(a)·b to c.
 func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int) {
 	p := packs.Get().(*packed)
@@ -198,7 +227,7 @@ func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int
 		for l := 0; l < k; l += depth {
 			deep := min(depth, k-l)
 			p.packA(ta, alpha, a, i, rows, l, deep)
-			p.addTimes(Rows(b, l, deep), Rows(c, i, rows))
+			p.addTimes(none, Rows(b, l, deep), Rows(c, i, rows), blas64.General{})
 		}
 	}
 	packs.Put(p)
@@ -213,10 +242,10 @@ func (p *packed) set(fused bool, ta blas.Transpose, alpha float64, a blas64.Gene
 	}
 }
 
-// addTo adds the product of what set packed and b to c.
-func (p *packed) addTo(b, c blas64.General) {
+// addTo adds the product of what set packed and b to c. It fetches next, the b of the following call or nothing, into the cache.
+func (p *packed) addTo(of triangle, b, c, next blas64.General) {
 	if cpu.X86.HasAVX {
-		p.addTimes(b, c)
+		p.addTimes(of, b, c, next)
 	} else {
 		p.tile.addTo(b, c)
 	}
@@ -224,49 +253,70 @@ func (p *packed) addTo(b, c blas64.General) {
 
 // addTimes adds to c the product of the packed matrix and b. It takes Tile columns at a time, which fit into the first cache. A
 // panel of c stays in registers while the products are added to each of its entries.
-func (p *packed) addTimes(b, c blas64.General) {
-	narrow := c.Cols % panelCols // number of columns of the last panel
-	if narrow > 0 {
+func (p *packed) addTimes(of triangle, b, c, next blas64.General) {
+	if len(next.Data) == 0 {
+		next = b
+	}
+	if narrow := c.Cols % panelCols; narrow > 0 {
 		p.packB(b, c.Cols-narrow, narrow)
 	}
 	for first := 0; first < c.Cols; first += Tile {
-		last := min(first+Tile, c.Cols)
 		for r := 0; r < c.Rows; r += panelRows {
-			lo, hi := p.z[r/panelRows][0], p.z[r/panelRows][1]
-			if lo == hi {
-				continue
+			last := min(first+Tile, c.Cols)
+			if of&lowerC != 0 {
+				last = min(last, (r+panelRows+panelCols-1)&^(panelCols-1))
 			}
-			a, high := &p.a[r*b.Rows+lo*panelRows], min(panelRows, c.Rows-r)
+			rows, ahead := min(panelRows, c.Rows-r), next.Data[min(r*Tile, len(next.Data)-1):]
 			for j, cols := first, 0; j < last; j += cols {
-				cols = min(panelCols, last-j)
-				from, ldb := p.b[lo*panelCols:], panelCols
-				if cols == panelCols {
-					from, ldb = b.Data[lo*b.Stride+j:], b.Stride
+				cols = p.width(rows, j-first, last-j)
+				lo, hi := p.z[r/panelRows][0], p.z[r/panelRows][1]
+				if of&lowerB != 0 {
+					lo = max(lo, j)
 				}
-				switch at := c.Data[r*c.Stride+j:]; {
-				case high < panelRows || cols < panelCols:
-					p.addToEdge(hi-lo, a, from, ldb, at, c.Stride, high, cols)
-				case cpu.X86.HasAVX512F && last-j >= wideCols:
-					cols = wideCols
-					if p.fused {
-						fuseProductWide(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
-					} else {
-						addProductWide(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
-					}
+				if lo >= hi {
+					continue
+				}
+				a, to := &p.a[r*b.Rows+lo*panelRows], c.Data[r*c.Stride+j:]
+				fetched := &ahead[min((j-first)*panelRows, len(ahead)-1)]
+				switch {
+				case cols < panelCols:
+					p.addToEdge(hi-lo, a, p.b[lo*panelCols:], panelCols, to, c.Stride, rows, cols)
+				case rows < panelRows:
+					p.addToEdge(hi-lo, a, b.Data[lo*b.Stride+j:], b.Stride, to, c.Stride, rows, cols)
 				default:
-					p.product(hi-lo, a, &from[0], ldb, &at[0], c.Stride)
+					p.product(cols, hi-lo, a, &b.Data[lo*b.Stride+j], b.Stride, &to[0], c.Stride, fetched)
 				}
 			}
 		}
 	}
 }
 
-// product is addProduct, or fuseProduct.
-func (p *packed) product(k int, a, b *float64, ldb int, c *float64, ldc int) {
-	if p.fused {
-		fuseProduct(k, a, b, ldb, c, ldc)
-	} else {
-		addProduct(k, a, b, ldb, c, ldc)
+// width returns the number of columns of the panel of c at column j of a tile, from which as many as left remain.
+func (p *packed) width(rows, j, left int) int {
+	switch {
+	case rows < panelRows || left < 2*panelCols:
+		return min(panelCols, left)
+	case cpu.X86.HasAVX512F:
+		return wideCols
+	case p.fused && j+left == Tile && left > 2*panelCols:
+		return broadCols // four of them make a tile with two of panelCols
+	}
+	return panelCols
+}
+
+// product adds the product of a panel of a and one of b with some columns to c.
+func (p *packed) product(cols, k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64) {
+	switch {
+	case cols == broadCols:
+		fuseProductBroad(k, a, b, ldb, c, ldc, ahead)
+	case cols == wideCols && p.fused:
+		fuseProductWide(k, a, b, ldb, c, ldc, ahead)
+	case cols == wideCols:
+		addProductWide(k, a, b, ldb, c, ldc, ahead)
+	case p.fused:
+		fuseProduct(k, a, b, ldb, c, ldc, ahead)
+	default:
+		addProduct(k, a, b, ldb, c, ldc, ahead)
 	}
 }
 
@@ -294,7 +344,7 @@ func packPanel(to []float64, ta blas.Transpose, alpha float64, a blas64.General,
 		clear(to)
 	case ta == blas.NoTrans && deep >= panelRows:
 		first = deep &^ (panelRows - 1)
-		packRows(first, alpha, &a.Data[i*a.Stride+l], a.Stride, &to[0])
+		transposeFour(first, alpha, &a.Data[i*a.Stride+l], a.Stride, &to[0], panelRows)
 	}
 	if ta == blas.NoTrans {
 		for s := range rows {
@@ -341,7 +391,7 @@ func (p *packed) addToEdge(k int, a *float64, b []float64, ldb int, c []float64,
 	for r := range rows {
 		copy(p.c[r*panelCols:], c[r*ldc:][:cols])
 	}
-	p.product(k, a, &b[0], ldb, &p.c[0], panelCols)
+	p.product(panelCols, k, a, &b[0], ldb, &p.c[0], panelCols, &b[0])
 	for r := range rows {
 		copy(c[r*ldc:][:cols], p.c[r*panelCols:])
 	}

@@ -17,6 +17,96 @@
 #define WIDE ·fuseProductWide
 #include "product_amd64.h"
 
+// func fuseProductBroad(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
+//
+// As fuseProduct for 12 columns: Y0 to Y11 hold the entries of c, Y12 to Y14 a row of b, Y15 one entry of a.
+TEXT ·fuseProductBroad(SB), NOSPLIT, $0-56
+	MOVQ k+0(FP), CX
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DI
+	MOVQ ldb+24(FP), R8
+	MOVQ c+32(FP), R9
+	MOVQ ldc+40(FP), R10
+	SHLQ $3, R8
+	SHLQ $3, R10
+	LEAQ (R9)(R10*1), R11
+	LEAQ (R11)(R10*1), R12
+	LEAQ (R12)(R10*1), R13
+
+	MOVQ ahead+48(FP), AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 96(R9)
+	PREFETCHT0 160(R9)
+	PREFETCHT0 96(R11)
+	PREFETCHT0 160(R11)
+	PREFETCHT0 96(R12)
+	PREFETCHT0 160(R12)
+	PREFETCHT0 96(R13)
+	PREFETCHT0 160(R13)
+
+	VMOVUPD (R9), Y0
+	VMOVUPD 32(R9), Y1
+	VMOVUPD 64(R9), Y2
+	VMOVUPD (R11), Y3
+	VMOVUPD 32(R11), Y4
+	VMOVUPD 64(R11), Y5
+	VMOVUPD (R12), Y6
+	VMOVUPD 32(R12), Y7
+	VMOVUPD 64(R12), Y8
+	VMOVUPD (R13), Y9
+	VMOVUPD 32(R13), Y10
+	VMOVUPD 64(R13), Y11
+
+next:
+	VMOVUPD (DI), Y12
+	VMOVUPD 32(DI), Y13
+	VMOVUPD 64(DI), Y14
+
+	VBROADCASTSD (SI), Y15
+	VFMADD231PD  Y12, Y15, Y0
+	VFMADD231PD  Y13, Y15, Y1
+	VFMADD231PD  Y14, Y15, Y2
+
+	VBROADCASTSD 8(SI), Y15
+	VFMADD231PD  Y12, Y15, Y3
+	VFMADD231PD  Y13, Y15, Y4
+	VFMADD231PD  Y14, Y15, Y5
+
+	VBROADCASTSD 16(SI), Y15
+	VFMADD231PD  Y12, Y15, Y6
+	VFMADD231PD  Y13, Y15, Y7
+	VFMADD231PD  Y14, Y15, Y8
+
+	VBROADCASTSD 24(SI), Y15
+	VFMADD231PD  Y12, Y15, Y9
+	VFMADD231PD  Y13, Y15, Y10
+	VFMADD231PD  Y14, Y15, Y11
+
+	ADDQ $32, SI
+	ADDQ R8, DI
+	DECQ CX
+	JNZ  next
+
+	VMOVUPD Y0, (R9)
+	VMOVUPD Y1, 32(R9)
+	VMOVUPD Y2, 64(R9)
+	VMOVUPD Y3, (R11)
+	VMOVUPD Y4, 32(R11)
+	VMOVUPD Y5, 64(R11)
+	VMOVUPD Y6, (R12)
+	VMOVUPD Y7, 32(R12)
+	VMOVUPD Y8, 64(R12)
+	VMOVUPD Y9, (R13)
+	VMOVUPD Y10, 32(R13)
+	VMOVUPD Y11, 64(R13)
+	VZEROUPPER
+	RET
+
 // func dots(k int, a *float64, lda int, b *float64, ldb int, to *[8]float64)
 //
 // Y0 to Y7 hold the sums of 4×2 dot products, each in four lanes, Y8 and Y9 entries of two rows of b, Y10 those of a row of a.
@@ -343,19 +433,22 @@ next:
 	VZEROUPPER
 	RET
 
-// func packRows(k int, alpha float64, a *float64, lda int, to *float64)
+// func transposeFour(k int, alpha float64, a *float64, lda int, to *float64, ldto int)
 //
 // Y1 to Y4 hold four entries of each row, then each column.
-TEXT ·packRows(SB), NOSPLIT, $0-40
+TEXT ·transposeFour(SB), NOSPLIT, $0-48
 	MOVQ         k+0(FP), CX
 	VBROADCASTSD alpha+8(FP), Y0
 	MOVQ         a+16(FP), SI
 	MOVQ         lda+24(FP), R8
 	MOVQ         to+32(FP), DI
+	MOVQ         ldto+40(FP), R9
 	SHLQ         $3, R8
+	SHLQ         $3, R9
 	LEAQ         (SI)(R8*1), R11
 	LEAQ         (R11)(R8*1), R12
 	LEAQ         (R12)(R8*1), R13
+	LEAQ         (R9)(R9*2), R10
 
 four:
 	VMULPD     (SI), Y0, Y1
@@ -371,14 +464,14 @@ four:
 	VPERM2F128 $0x31, Y7, Y5, Y3
 	VPERM2F128 $0x31, Y8, Y6, Y4
 	VMOVUPD    Y1, (DI)
-	VMOVUPD    Y2, 32(DI)
-	VMOVUPD    Y3, 64(DI)
-	VMOVUPD    Y4, 96(DI)
+	VMOVUPD    Y2, (DI)(R9*1)
+	VMOVUPD    Y3, (DI)(R9*2)
+	VMOVUPD    Y4, (DI)(R10*1)
 	ADDQ       $32, SI
 	ADDQ       $32, R11
 	ADDQ       $32, R12
 	ADDQ       $32, R13
-	ADDQ       $128, DI
+	LEAQ       (DI)(R9*4), DI
 	SUBQ       $4, CX
 	JG         four
 	VZEROUPPER

@@ -23,6 +23,10 @@ func (p *packed) set(_ bool, ta blas.Transpose, alpha float64, a blas64.General)
 	p.tile = tile{ta, alpha, a}
 }
 
+func (p *packed) addTo(_ triangle, b, c, _ blas64.General) { p.tile.addTo(b, c) }
+
+func transpose(dst, a blas64.General) { transposeEach(dst, a) }
+
 func slide(sums *[windows]float64, k int, long, x []float64) { slideEach(sums, k, long, x) }
 
 // Reflect sets a = x + k·y and b = y + k·x, which all have the length of x. a and b may not overlap others.

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -35,20 +34,21 @@ type Lower struct {
 	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a parallel.Stop.
 	Ctx context.Context
 
-	// The first four are the loops that run in parallel, made once so that calls need not allocate; the other fields are what
-	// they run on.
-	panel, trailing, invert, squares func(int)
-	first, column                    int // first column of the strip, and the column at work or the one after the strip
-	inverse                          *Lower
-	together                         int       // columns that InvertL computes at a time
-	across                           []float64 // transposes of the strip's tiles, if Fused
-	diagonal                         []float64
+	// The functions are the loops that run in parallel, made once so that calls need not allocate; the other fields are what they
+	// run on.
+	panel, trailing, invert, below, squares func(int)
+	first, column                           int // of the strip; at work, or the one after the strip
+	inverse                                 *Lower
+	within                                  *[strip * (strip - 1) / 2]packed // packed tiles of the strip, for InvertL
+	across                                  []float64                        // transposes of the strip's tiles, if Fused
+	diagonal                                []float64
 }
 
 // NewLower returns a zero matrix of size n.
 func NewLower(n int) *Lower {
 	l := &Lower{n: n, negative: Blocks(n)}
-	l.panel, l.trailing, l.invert, l.squares = l.solvePanel, l.updateRow, l.invertColumns, l.addSquares
+	l.panel, l.trailing, l.squares = l.solvePanel, l.updateRow, l.addSquares
+	l.invert, l.below = l.invertColumn, l.substitute
 	for i := range Blocks(n) {
 		for j := range i + 1 {
 			r, c := Width(n, i), Width(n, j)
@@ -210,7 +210,11 @@ func (l *Lower) eliminateFused(i, from, to int) {
 	}
 	for c := from; c <= to; c++ {
 		for j := l.first; j < l.column; j++ {
-			row[j-l.first].addTo(l.transposed(c, j), l.At(i, c))
+			next := l.transposed(min(c+1, to), l.first)
+			if j+1 < l.column {
+				next = l.transposed(c, j+1)
+			}
+			row[j-l.first].addTo(lowerIf(i, c, lowerC), l.transposed(c, j), l.At(i, c), next)
 		}
 	}
 	strips.Put(row)
@@ -461,46 +465,76 @@ func (l *Lower) MulLT(b blas64.General) {
 // InvertL sets dst to L⁻¹, in n³/3 flops. dst and l must not share storage.
 func (l *Lower) InvertL(dst *Lower) {
 	nb := Blocks(l.n)
-	l.inverse, l.together = dst, 1
-	if nb >= pairsFrom*runtime.GOMAXPROCS(0) {
-		l.together = 2
-	}
-	parallel.Within(l.Ctx, (nb+l.together-1)/l.together, l.invert)
-}
-
-// pairsFrom is the number of columns of tiles for each processor from which InvertL computes two at a time, with the same tiles
-// of L: with fewer, the first two would take longer than all others.
-const pairsFrom = 4
-
-// invertColumns computes one or two columns of tiles of L⁻¹; the first are the longest.
-func (l *Lower) invertColumns(group int) {
-	nb, m := Blocks(l.n), l.inverse
-	first := group * l.together
-	last := min(first+l.together, nb)
-	p := packs.Get().(*packed)
-	for i := first; i < nb; i++ {
-		parallel.Look(l.Ctx)
-		end := min(i, last)
-		for j := first; j < end; j++ {
-			Zero(m.At(i, j))
-		}
-		for k := first; k < i; k++ {
-			p.set(l.Fused, blas.NoTrans, -1, l.At(i, k))
-			for j := first; j < min(k+1, last); j++ {
-				p.addTo(m.At(k, j), m.At(i, j))
+	l.inverse = dst
+	p := pairs.Get().(*[strip * (strip - 1) / 2]packed)
+	l.within = p
+	for first := 0; first < nb; first += strip {
+		l.first, l.column = first, min(first+strip, nb)
+		for i := first; i < l.column; i++ {
+			for k := first; k < i; k++ {
+				l.between(i, k).set(l.Fused, blas.NoTrans, -1, l.At(i, k))
 			}
 		}
-		for j := first; j < end; j++ {
-			Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), m.At(i, j))
-		}
-		if i < last {
+		parallel.Within(l.Ctx, l.column, l.invert)
+		parallel.Within(l.Ctx, nb-l.column, l.below)
+	}
+	l.within = nil
+	pairs.Put(p)
+}
+
+// pairs holds packed tiles of L in the rows of a strip of columns.
+var pairs = sync.Pool{New: func() any { return new([strip * (strip - 1) / 2]packed) }}
+
+// between returns the packed tile (i, k) of L of two columns i > k of the strip.
+func (l *Lower) between(i, k int) *packed {
+	i, k = i-l.first, k-l.first
+	return &l.within[i*(i-1)/2+k]
+}
+
+// invertColumn completes column j of M = L⁻¹ in the rows of the strip, M_ij = −L_ii⁻¹·Σ_k L_ik·M_kj, from which the sums over the
+// columns before the strip are subtracted.
+func (l *Lower) invertColumn(j int) {
+	m := l.inverse
+	for i := max(l.first, j); i < l.column; i++ {
+		if i == j {
 			copy(m.At(i, i).Data, l.At(i, i).Data)
 			if !lapack64.Trtri(lowerTriangle(m.At(i, i))) {
 				panic("dense: zero on the diagonal of a Cholesky factor")
 			}
+			continue
+		}
+		if j >= l.first {
+			Zero(m.At(i, j))
+		}
+		for k := max(l.first, j); k < i; k++ {
+			l.between(i, k).addTo(lowerIf(k, j, lowerB), m.At(k, j), m.At(i, j), m.At(min(k+1, i), j))
+		}
+		Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), m.At(i, j))
+	}
+}
+
+// substitute subtracts L_ik·M_kj for all columns k of the strip from a row M_ij below it. The row of L is packed once for all
+// j.
+func (l *Lower) substitute(row int) {
+	i, m := l.column+row, l.inverse
+	of := strips.Get().(*[strip]packed)
+	for k := l.first; k < l.column; k++ {
+		of[k-l.first].set(l.Fused, blas.NoTrans, -1, l.At(i, k))
+	}
+	for j := range l.column {
+		parallel.Look(l.Ctx)
+		if j >= l.first {
+			Zero(m.At(i, j))
+		}
+		for k := max(l.first, j); k < l.column; k++ {
+			next := m.At(max(l.first, j+1), min(j+1, l.column-1))
+			if k+1 < l.column {
+				next = m.At(k+1, j)
+			}
+			of[k-l.first].addTo(lowerIf(k, j, lowerB), m.At(k, j), m.At(i, j), next)
 		}
 	}
-	packs.Put(p)
+	strips.Put(of)
 }
 
 // InverseDiagonal sets d to the diagonal of A⁻¹ = MᵀJM and m to M = L⁻¹, in n³/3 flops.
@@ -549,7 +583,11 @@ func (m *Lower) InverseColumn(j int, scratch []float64, visit func(i int, t blas
 		t := blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: memory[:rows*cols]}
 		Zero(t)
 		for k := i; k < nb; k++ {
-			(*column)[k].addTo(m.At(k, i), t)
+			next := m.At(min(i+1, nb-1), min(i+1, nb-1))
+			if k+1 < nb {
+				next = m.At(k+1, i)
+			}
+			(*column)[k].addTo(lowerIf(k, i, lowerB), m.At(k, i), t, next)
 		}
 		dst := blas64.General{Rows: cols, Cols: rows, Stride: rows, Data: scratch[:rows*cols]}
 		transpose(dst, t)

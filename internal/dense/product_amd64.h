@@ -1,10 +1,11 @@
 // The two kernels of products. gemm_amd64.s includes this file twice, with two definitions of ADD(b, a, c, t), which adds a·b to c
-// and may use t.
+// and may use t. What the processor does not foresee they fetch into the cache: the entries of c to the right, and 4 lines at ahead,
+// the WIDE one 8, a share of the matrix that b comes from in the next product. Both may lie outside of any memory.
 
-// func NARROW(k int, a, b *float64, ldb int, c *float64, ldc int)
+// func NARROW(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
 //
 // Y0 to Y7 hold the 4×8 entries of c, Y8 and Y9 a row of b, Y10 one entry of a.
-TEXT NARROW(SB), NOSPLIT, $0-48
+TEXT NARROW(SB), NOSPLIT, $0-56
 	MOVQ k+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DI
@@ -16,6 +17,16 @@ TEXT NARROW(SB), NOSPLIT, $0-48
 	LEAQ (R9)(R10*1), R11
 	LEAQ (R11)(R10*1), R12
 	LEAQ (R12)(R10*1), R13
+
+	MOVQ ahead+48(FP), AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 64(R9)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 64(R12)
+	PREFETCHT0 64(R13)
 
 	VMOVUPD (R9), Y0
 	VMOVUPD 32(R9), Y1
@@ -62,10 +73,10 @@ next:
 	VZEROUPPER
 	RET
 
-// func WIDE(k int, a, b *float64, ldb int, c *float64, ldc int)
+// func WIDE(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
 //
 // Z0 to Z7 hold the 4×16 entries of c, Z8 and Z9 a row of b, Z10 one entry of a.
-TEXT WIDE(SB), NOSPLIT, $0-48
+TEXT WIDE(SB), NOSPLIT, $0-56
 	MOVQ k+0(FP), CX
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), DI
@@ -77,6 +88,24 @@ TEXT WIDE(SB), NOSPLIT, $0-48
 	LEAQ (R9)(R10*1), R11
 	LEAQ (R11)(R10*1), R12
 	LEAQ (R12)(R10*1), R13
+
+	MOVQ ahead+48(FP), AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	PREFETCHT0 256(AX)
+	PREFETCHT0 320(AX)
+	PREFETCHT0 384(AX)
+	PREFETCHT0 448(AX)
+	PREFETCHT0 128(R9)
+	PREFETCHT0 192(R9)
+	PREFETCHT0 128(R11)
+	PREFETCHT0 192(R11)
+	PREFETCHT0 128(R12)
+	PREFETCHT0 192(R12)
+	PREFETCHT0 128(R13)
+	PREFETCHT0 192(R13)
 
 	VMOVUPD (R9), Z0
 	VMOVUPD 64(R9), Z1

@@ -72,8 +72,8 @@ func trsmRight(trans blas.Transpose, alpha float64, t blas64.Triangular, b blas6
 	transposes.Put(memory)
 }
 
-// transpose sets dst to aᵀ, in squares that stay in the first cache.
-func transpose(dst, a blas64.General) {
+// transposeEach sets dst to aᵀ, in squares that stay in the first cache.
+func transposeEach(dst, a blas64.General) {
 	const side = 8
 	for i := 0; i < a.Rows; i += side {
 		for j := 0; j < a.Cols; j += side {
