@@ -208,10 +208,10 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestEvery: a draw on which one of two parts could not be compared counts neither for a claim nor against it.
-func TestEvery(t *testing.T) {
+// TestMost: a draw on which one of two parts could not be compared counts neither for a claim nor against it.
+func TestMost(t *testing.T) {
 	var r Row
-	got := r.every("both", map[uint64]int{1: 2, 2: 1, 3: 1}, map[uint64]int{1: 2, 2: 2, 3: 1}, 2)
+	got := r.most("both", sample{1: -1, 2: -1, 3: -1}, sample{1: -1, 2: 1})
 	if r.Ours != ", both 1 of 2" || got.N != 2 || got.P != signs(1, 2).P {
 		t.Errorf("one draw with both, one with half, one without a comparison: %q, %+v", r.Ours, got)
 	}

@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+)
+
+// A sample has a number for each draw: of the data or, on recorded series, of Ω. Claims compare samples draw by draw.
+type sample map[uint64]float64
+
+// draws returns a number of each outcome by the seed of its data or, on recorded series, of Ω.
+func draws(all []experiment.Outcome, number func(experiment.Outcome) float64) sample {
+	s := sample{}
+	for _, o := range all {
+		s[cmp.Or(o.Trial.Source.Seed, o.Trial.Seed)] = number(o)
+	}
+	return s
+}
+
+// nll is the exact NLL, +Inf of a failed training.
+func nll(o experiment.Outcome) float64 { return experiment.NLLs([]experiment.Outcome{o})[0] }
+
+// logs returns the logarithms of numbers by their seeds.
+func logs(seeds []uint64, v []float64) sample {
+	s := sample{}
+	for i, seed := range seeds {
+		s[seed] = math.Log(v[i])
+	}
+	return s
+}
+
+// apply returns f of each number.
+func (s sample) apply(f func(float64) float64) sample {
+	changed := sample{}
+	for seed, x := range s {
+		changed[seed] = f(x)
+	}
+	return changed
+}
+
+// minus returns the differences on the draws that both samples have.
+func (s sample) minus(t sample) sample {
+	difference := sample{}
+	for _, seed := range common(s, t) {
+		difference[seed] = s[seed] - t[seed]
+	}
+	return difference
+}
+
+// values returns the numbers in the order of their seeds.
+func (s sample) values() (v []float64) {
+	for _, seed := range common(s) {
+		v = append(v, s[seed])
+	}
+	return v
+}
+
+// mean returns the mean over samples on each draw that all of them have.
+func mean(samples ...sample) sample {
+	means := sample{}
+	for _, seed := range common(samples...) {
+		var v []float64
+		for _, s := range samples {
+			v = append(v, s[seed])
+		}
+		means[seed] = stat.Mean(v, nil)
+	}
+	return means
+}
+
+// common returns the seeds that all samples have, in ascending order.
+func common(samples ...sample) []uint64 {
+	if len(samples) == 0 {
+		return nil
+	}
+	seeds := slices.Sorted(maps.Keys(samples[0]))
+	return slices.DeleteFunc(seeds, func(seed uint64) bool {
+		return slices.ContainsFunc(samples, func(s sample) bool { _, ok := s[seed]; return !ok })
+	})
+}
+
+// most appends to the finding on how many draws all samples are negative, and tests whether these are most. Draws that a sample
+// lacks, because a run diverged, count for neither side.
+func (r *Row) most(name string, samples ...sample) *Test {
+	seeds, won := common(samples...), 0
+	for _, seed := range seeds {
+		if !slices.ContainsFunc(samples, func(s sample) bool { return !(s[seed] < 0) }) {
+			won++
+		}
+	}
+	if len(seeds) > 0 {
+		r.Ours += fmt.Sprintf(", %s %d of %d", name, won, len(seeds))
+	}
+	return signs(won, len(seeds))
+}
