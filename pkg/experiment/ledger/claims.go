@@ -205,8 +205,8 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 		nearer := func(name string, with []string, by func(optimiser, loss string) func(experiment.Trial) bool) *Test {
 			var differences []sample
 			for _, optimiser := range with {
-				differences = append(differences, draws(experiment.Where(e.E1, by(optimiser, pl)), nll).minus(
-					draws(experiment.Where(e.E1, by(optimiser, vfe)), nll)))
+				differences = append(differences,
+					ends(experiment.Where(e.E1, by(optimiser, pl))).minus(ends(experiment.Where(e.E1, by(optimiser, vfe)))))
 			}
 			return r.most(name, differences...)
 		}
@@ -273,7 +273,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 		for _, loss := range losses {
 			a := experiment.Where(e.E1, experiment.NotebookE1("Adam", loss))
 			b := experiment.Where(e.E1, experiment.NotebookE1("BFGS", loss))
-			more := draws(a, nll).minus(draws(b, nll))
+			more := ends(a).minus(ends(b))
 			tests = append(tests, r.most(loss, more.apply(func(x float64) float64 { return x - same })))
 			adam, bfgs := median(experiment.Evaluations(a)), median(experiment.Evaluations(b))
 			fewer = fewer && adam < bfgs
@@ -317,8 +317,8 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 	},
 	"vfe-noise": func(e *experiment.Evidence, r *Row) {
 		logNoise := func(loss string) sample {
-			return draws(experiment.Where(e.E1, experiment.NotebookE1("Adam", loss)),
-				func(o experiment.Outcome) float64 { return math.Log(o.Theta[2]) })
+			runs := experiment.Where(e.E1, experiment.NotebookE1("Adam", loss))
+			return draws(runs, experiment.Values(runs, func(o experiment.Outcome) float64 { return math.Log(o.Theta[2]) }))
 		}
 		less := logNoise(ml).minus(logNoise(vfe))
 		r.Test = r.most("larger on", less)
@@ -330,16 +330,11 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 			near, runs, worst := 0, 0, 0.0
 			var above []sample
 			for _, n := range experiment.E2Sizes(scales.Full) {
-				s := draws(experiment.Where(e.E2, experiment.E2By(experiment.Paper, loss, n, 150)), func(o experiment.Outcome) float64 {
-					return experiment.Excess(e.E2, []experiment.Outcome{o})[0]
-				})
-				for _, x := range s {
-					if runs++; x <= sameNLL {
-						near++
-					}
-					worst = max(worst, x)
-				}
-				above = append(above, s.apply(logNats))
+				some := experiment.Where(e.E2, experiment.E2By(experiment.Paper, loss, n, 150))
+				excess := experiment.Excess(e.E2, some)
+				runs, near = runs+len(some), near+under(excess, sameNLL)
+				worst = slices.Max(append(excess, worst))
+				above = append(above, draws(some, excess).apply(logNats))
 			}
 			means := mean(above...).values()
 			tests = append(tests, below(means, math.Log(sameNLL)))
@@ -353,7 +348,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 		var apart []sample
 		for _, n := range []int{3000, 4000} {
 			of := func(loss string) sample {
-				return draws(experiment.Where(e.E2, experiment.E2By(experiment.Paper, loss, n, 150)), nll)
+				return ends(experiment.Where(e.E2, experiment.E2By(experiment.Paper, loss, n, 150)))
 			}
 			nats := of(pl).minus(of(vfe)).apply(math.Abs)
 			if len(nats) == 0 {
@@ -395,11 +390,11 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 		published := sample{} // negative if PL ends as low as in Table 2 for a kernel
 		for _, kernel := range kernels {
 			v := median(experiment.NLLs(sunspots(e, kernel, vfe)))
-			ends, table2 := draws(sunspots(e, kernel, pl), nll), e.Published.Sunspots[kernel][pl].NLL
-			for seed, x := range ends {
+			nll, table2 := ends(sunspots(e, kernel, pl)), e.Published.Sunspots[kernel][pl].NLL
+			for seed, x := range nll {
 				published[seed] = min(published[seed], x-table2)
 			}
-			above := ends.apply(func(x float64) float64 { return x - v })
+			above := nll.apply(func(x float64) float64 { return x - v })
 			r.most(kernel, above)
 			worse = append(worse, above)
 		}

@@ -15,17 +15,17 @@ import (
 // A sample has a number for each draw: of the data or, on recorded series, of Ω. Claims compare samples draw by draw.
 type sample map[uint64]float64
 
-// draws returns a number of each outcome by the seed of its data or, on recorded series, of Ω.
-func draws(all []experiment.Outcome, number func(experiment.Outcome) float64) sample {
+// draws returns numbers of outcomes by the seed of the data or, on recorded series, of Ω.
+func draws(all []experiment.Outcome, numbers []float64) sample {
 	s := sample{}
-	for _, o := range all {
-		s[cmp.Or(o.Trial.Source.Seed, o.Trial.Seed)] = number(o)
+	for i, o := range all {
+		s[cmp.Or(o.Trial.Source.Seed, o.Trial.Seed)] = numbers[i]
 	}
 	return s
 }
 
-// nll is the exact NLL, +Inf of a failed training.
-func nll(o experiment.Outcome) float64 { return experiment.NLLs([]experiment.Outcome{o})[0] }
+// ends returns the exact NLL of outcomes, +Inf of a failed training.
+func ends(all []experiment.Outcome) sample { return draws(all, experiment.NLLs(all)) }
 
 // logs returns the logarithms of numbers by their seeds.
 func logs(seeds []uint64, v []float64) sample {
