@@ -27,21 +27,21 @@ func PairsBy(a, b []Outcome, same func(x, y Trial) bool) (as, bs []Outcome) {
 // timedOrder is the order of E2 whose measured dense evaluations are used for the authors' E1, at the same n and order 40.
 const timedOrder = 50
 
-// NotebookSeconds returns the dense times of E1 with the settings of the authors' notebook: the number of evaluations times
-// the measured cost of one at n = 1000, for VFE and PL at order 50 of E2 instead of 40. The authors do not time the set-up, so
-// it is left out.
-func NotebookSeconds(e *Evidence, optimiser, loss string) []float64 {
+// NotebookSeconds returns the dense time of a training of E1 with the settings of the authors' notebook: the number of evaluations
+// times the measured cost of one at n = 1000, for VFE and PL at order 50 of E2 instead of 40. The authors do not time the set-up,
+// so it is left out.
+func NotebookSeconds(e *Evidence, o Outcome) float64 {
 	order := timedOrder
-	if loss == ML {
+	if o.Trial.Loss == ML {
 		order = 0
 	}
 	one := math.NaN()
-	for _, o := range e.E2 {
-		if t := o.Trial; t.Optimiser.Method == Evaluate && t.Loss == loss && t.Order == order && t.Source.N == 1000 {
-			one = o.Fit
+	for _, m := range e.E2 {
+		if t := m.Trial; t.Optimiser.Method == Evaluate && t.Loss == o.Trial.Loss && t.Order == order && t.Source.N == 1000 {
+			one = m.Fit
 		}
 	}
-	return Values(Where(e.E1, NotebookE1(optimiser, loss)), func(o Outcome) float64 { return float64(o.Evaluations) * one })
+	return float64(o.Evaluations) * one
 }
 
 // DenseCosts returns, for each n of E2, PL's seconds for a dense evaluation divided by VFE's, with k = m =

@@ -378,11 +378,6 @@ func DenseSeconds(all []Outcome, o Outcome) float64 {
 	return math.NaN()
 }
 
-// DenseTimes returns the [DenseSeconds] of the outcomes whose trial matches.
-func DenseTimes(all []Outcome, match func(Trial) bool) []float64 {
-	return Values(Where(all, match), func(o Outcome) float64 { return DenseSeconds(all, o) })
-}
-
 // SameSeeds gives outcomes of ML, which need no seed, the seed of their draw, so that [Pairs] can match them.
 func SameSeeds(all []Outcome) []Outcome {
 	all = slices.Clone(all)

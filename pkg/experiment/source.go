@@ -53,6 +53,16 @@ func (s Source) Truth() gppl.Model {
 	return gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: s.Lengthscale}, Noise: noise}
 }
 
+// SignalDirections returns how many directions of n observations on [0, 1000] of SE with variance 1 and noise variance 0.1 carry
+// signal above the noise.
+func SignalDirections(lengthscale float64, n int) int {
+	count, err := Source{Lengthscale: lengthscale}.Truth().SpectralColumns(gppl.Data{X: gppl.Scalars(Grid(0, 1000, n))}, 1)
+	if err != nil {
+		panic(err) // SE has a cutoff on any series
+	}
+	return count
+}
+
 // Sample holds the data of a Source: training observations and, for some sources, held-out ones.
 type Sample struct {
 	Train gppl.Data

@@ -9,11 +9,8 @@ import (
 	"os/signal"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -74,15 +71,10 @@ func machines(all []experiment.Outcome) string {
 func directions(lengthscale float64, sizes ...int) string {
 	s := fmt.Sprintf("Directions whose signal is above the noise, at lengthscale %g:", lengthscale)
 	for i, n := range sizes {
-		x := floats.Span(make([]float64, n), 0, 1000)
-		count, err := experiment.Source{Lengthscale: lengthscale}.Truth().SpectralColumns(gppl.Data{X: gppl.Scalars(x)}, 1)
-		if err != nil {
-			panic(err) // SE has a cutoff on any series
-		}
 		if i > 0 {
 			s += ","
 		}
-		s += fmt.Sprintf(" %d of %d", count, n)
+		s += fmt.Sprintf(" %d of %d", experiment.SignalDirections(lengthscale, n), n)
 	}
 	return s + "."
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // erratum is an entry of errata.json: a misprint, or a setting that differs from the text. In its effect, {found} stands for the
-// measured value; printedNumbers fills in the other names in braces.
+// measured value; namedNumbers fills in the other names in braces.
 type erratum struct {
 	ID, Section, Where, Printed, Correction, Effect, Notebook string
 }
@@ -24,7 +24,7 @@ var errata = entries[erratum]("errata.json")
 
 // errataRows has a row for each erratum. Where its effect was measured, it is undecided if the measurement does not show it.
 func errataRows(e *experiment.Evidence) (rows []Row) {
-	printed := printedNumbers(e.Published)
+	numbers := namedNumbers(e)
 	for _, x := range errata {
 		r := Row{ID: x.ID, Group: Errata, Claim: x.Printed, Published: x.Where, Ours: x.Effect, Why: x.Correction, Status: Corrected,
 			Rule: "read in their text and code", Overturn: "another reading of them", Notebook: x.Notebook}
@@ -39,20 +39,31 @@ func errataRows(e *experiment.Evidence) (rows []Row) {
 				r.Status = Undecided
 			}
 		}
-		r.Claim, r.Why, r.Ours = printed.Replace(r.Claim), printed.Replace(r.Why), printed.Replace(r.Ours)
+		r.Claim, r.Why, r.Ours = numbers.Replace(r.Claim), numbers.Replace(r.Why), numbers.Replace(r.Ours)
 		rows = append(rows, r)
 	}
 	return rows
 }
 
-// printedNumbers fills in the numbers of the paper, and of the outputs of its notebooks, that errata name.
-func printedNumbers(p experiment.Published) *strings.Replacer {
-	failed := 0
+// namedNumbers fills in the numbers of the paper, of the outputs of its notebooks, and of the evidence that texts name in braces.
+func namedNumbers(e *experiment.Evidence) *strings.Replacer {
+	p, failed, longest := e.Published, 0, 0.0
 	for _, n := range p.Logs.E2Failed {
 		failed += n
 	}
+	single := experiment.Where(e.E1, experiment.NotebookE1Text(vfe, true))
+	_, broken := converged(single, experiment.NLLs)
+	for _, kernel := range kernels {
+		for _, o := range experiment.EEGRuns(e.EEG, experiment.GPPL, kernel, ml) {
+			longest = max(longest, o.Seconds())
+		}
+	}
 	bfgs, log, eeg, variance := p.E1["BFGS"], p.Logs.E1Seconds, p.EEG["SE"], experiment.Figure2Published()
 	return strings.NewReplacer(
+		"{broken}", fmt.Sprintf("%d of %d", broken, len(single)),
+		"{directions}", fmt.Sprintf("from %d at n = 500 to %d at n = 4000", experiment.SignalDirections(5, 500),
+			experiment.SignalDirections(5, 4000)),
+		"{longest}", fmt.Sprintf("%.0f minutes", longest/60),
 		"{failed}", fmt.Sprintf("%d %03d", failed/1000, failed%1000),
 		"{vfe-e1}", fmt.Sprintf("%.0f", bfgs[vfe].NLL-bfgs[ml].NLL),
 		"{vfe-2000}", fmt.Sprintf("%.0f", p.Above(2000, vfe, 150)),

@@ -121,7 +121,7 @@ func TestStatements(t *testing.T) {
 // TestCovers checks that every number that the paper prints has a row, and that times have one for each pair.
 func TestCovers(t *testing.T) {
 	e := evidence(t)
-	want := map[string]int{Table1: 6, Table2: 12, Table3: 8, Figure3: len(e.Published.E2), Times: 24}
+	want := map[string]int{Table1: 5, Table2: 12, Table3: 8, Figure3: len(e.Published.E2), Times: 24}
 	got := map[string]int{}
 	for _, r := range Of(e) {
 		got[r.Group]++
@@ -186,9 +186,30 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%+v is %s, want %s", c.test, got, c.want)
 		}
 	}
-	rows := []Row{{Test: &Test{P: 0.01, Claim: true}, Status: Corrected}, {Test: &Test{P: 0.03, Claim: true, Support: 1}}}
-	if settle(rows); rows[0].Status != Corrected || rows[0].Test.Adjusted != 0.02 || rows[1].Status != NotReproduced {
-		t.Errorf("a rule's verdict and a test's become %s and %s", rows[0].Status, rows[1].Status)
+	rows := []Row{{Test: &Test{P: 0.9, Claim: true}, Status: Corrected}, {Test: &Test{P: 0.9, Claim: true, Support: 0.2}, Status: Corrected},
+		{Test: &Test{P: 0.001, Claim: true, Support: 1}, Status: Corrected}, {Test: &Test{P: 0.9, Claim: true}, Status: NotReproduced},
+		{Test: &Test{P: 0.9, Lo: 1, Hi: 2}, Status: Corrected}}
+	settle(rows)
+	for i, want := range []Status{Corrected, Undecided, NotReproduced, NotReproduced, Corrected} {
+		if rows[i].Status != want {
+			t.Errorf("row %d, with a rule's verdict and a test's, is %s, want %s", i, rows[i].Status, want)
+		}
+	}
+	if rows[2].Test.Adjusted != 0.005 {
+		t.Errorf("p = 0.001 among 5 is corrected to %g", rows[2].Test.Adjusted)
+	}
+}
+
+// TestRests gives a claim that rests on two others all verdicts of these.
+func TestRests(t *testing.T) {
+	for _, c := range []struct{ a, b, want Status }{
+		{Reproduced, Reproduced, Reproduced}, {Reproduced, Corrected, Corrected}, {Reproduced, Undecided, Undecided},
+		{Reproduced, NotReproduced, NotReproduced}, {Undecided, NotReproduced, NotReproduced}, {Reproduced, NotRun, NotRun},
+	} {
+		r := Row{ID: "both"}
+		if r.rests([]Row{{ID: "a", Status: c.a}, {ID: "b", Status: c.b}}, []string{"a", "b"}); r.Status != c.want {
+			t.Errorf("%s and %s make %s, want %s", c.a, c.b, r.Status, c.want)
+		}
 	}
 }
 
@@ -202,6 +223,15 @@ func TestSigns(t *testing.T) {
 	}
 	if got := all(signs(4, 20), signs(5, 20)); math.Abs(got.P-2*signs(4, 20).P) > 1e-12 || got.Support != signs(4, 20).Support {
 		t.Errorf("both: %+v", got)
+	}
+	for _, c := range []struct{ mean, p, support float64 }{{4, 0.0066, 0.9934}, {-4, 0.0066, 0.9934}, {0, 0.8850, 0.1150}} {
+		s := sample{1: c.mean - 2, 2: c.mean - 1, 3: c.mean, 4: c.mean + 1, 5: c.mean + 2} // standard error 0.7071
+		if got := within(s, 1); math.Abs(got.P-c.p) > 1e-4 || math.Abs(got.Support-c.support) > 1e-3 {
+			t.Errorf("a mean of %g within 1: %+v", c.mean, got)
+		}
+	}
+	if got := either(signs(4, 20), signs(5, 20)); got.P != signs(5, 20).P || got.Support != signs(4, 20).Support {
+		t.Errorf("either: %+v", got)
 	}
 	if got := holm([]float64{0.01, 0.04, 0.03}); !slices.Equal(got, []float64{0.03, 0.06, 0.06}) {
 		t.Errorf("Holm: %v", got)

@@ -52,9 +52,6 @@ type Row struct {
 	Test *Test `json:"test,omitempty"` // if the row is random
 }
 
-// random reports whether the verdict is left to the row's test.
-func (r *Row) random() bool { return r.Test != nil && r.Status == "" }
-
 // notRun says that nothing is stored to judge the row by.
 func (r Row) notRun() Row {
 	r.Status, r.Test, r.Ours, r.Why, r.Overturn = NotRun, nil, "", "nothing is stored", "a stored run"

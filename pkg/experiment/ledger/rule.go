@@ -19,11 +19,11 @@ const (
 	wide      = 10.0 // an interval whose ends differ by more gives no verdict
 	sameNLL   = 2.0  // nats that count as the same NLL: a likelihood ratio of seven
 	printed   = 0.02 // nats by which a published optimum of ML may be off: it is printed with three decimals, and stopped early
-	closeVFE  = 15.0 // nats from a published VFE within which the median of ours must end: k-means starts elsewhere
 	exactly   = 1e-6 // relative difference of numbers that come from the same random numbers
 	larger    = 1.5  // ratio of variances, of times, or of evaluations, from which one counts as larger
 	failing   = 1000 // failed factorisations from which a training counts as failing numerically
 	deviation = 4.5  // standard errors by which a simulated quantity may differ from its formula
+	slope     = 0.05 // by which a fitted power may be off
 )
 
 // A Test is a statistical test of a row.
@@ -52,7 +52,8 @@ func (t *Test) rule() string {
 		number(t.Hi), t.Name, t.N, t.P, t.Adjusted)
 }
 
-// settle corrects the tests of a family of rows for their number, and gives each row that is left to its test the verdict.
+// settle corrects the tests of a family of rows for their number, and gives each row that is left to its test the verdict. A claim
+// that its rule corrects needs the support of its test as well.
 func settle(rows []Row) {
 	var p []float64
 	for _, r := range rows {
@@ -68,9 +69,8 @@ func settle(rows []Row) {
 			continue
 		}
 		t.Adjusted, adjusted = adjusted[0], adjusted[1:]
-		if r.random() {
-			why := ""
-			if r.Status, why = t.verdict(); r.Status != NotReproduced || r.Why == "" {
+		if status, why := t.verdict(); r.Status == "" || t.Claim && r.Status == Corrected && status != Reproduced {
+			if r.Status = status; status != NotReproduced || r.Why == "" {
 				r.Why = why
 			}
 		}
@@ -201,7 +201,7 @@ func signs(won, of int) *Test {
 // below tests that the mean of v is at most limit, by Student's t.
 func below(v []float64, limit float64) *Test {
 	n := float64(len(v))
-	if n < 3 {
+	if n < 2 {
 		return nil
 	}
 	mean, sd := stat.MeanStdDev(v, nil)
@@ -212,6 +212,27 @@ func below(v []float64, limit float64) *Test {
 	}
 	return &Test{Name: "t test of a mean over draws", N: len(v), P: t.Survival(z), Claim: true, Support: t.CDF(z)}
 }
+
+// within tests that the mean of a sample is at most limit from 0, on either side.
+func within(s sample, limit float64) *Test {
+	upper := below(s.values(), limit)
+	if lower := below(s.apply(negative).values(), limit); upper != nil {
+		upper.P, upper.Support = min(upper.P, lower.P), max(upper.Support, lower.Support)
+	}
+	return upper
+}
+
+// either is the test of a claim with two readings: it is false only if both are, and true only if both are.
+func either(a, b *Test) *Test {
+	if a == nil || b == nil {
+		return nil
+	}
+	c := *a
+	c.P, c.Support = max(a.P, b.P), max(a.Support, b.Support)
+	return &c
+}
+
+func negative(x float64) float64 { return -x }
 
 // all combines the tests of the parts of a claim that must all hold: the smallest p times their number (Bonferroni), and the
 // support of the weakest part.

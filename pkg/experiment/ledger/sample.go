@@ -27,6 +27,14 @@ func draws(all []experiment.Outcome, numbers []float64) sample {
 // ends returns the exact NLL of outcomes, +Inf of a failed training.
 func ends(all []experiment.Outcome) sample { return draws(all, experiment.NLLs(all)) }
 
+// logRatio returns the logarithm of a number of an outcome over the same number of another, on each draw that both have.
+func logRatio(of, over []experiment.Outcome, number func(experiment.Outcome) float64) sample {
+	return draws(of, experiment.Values(of, number)).apply(math.Log).minus(draws(over, experiment.Values(over, number)).apply(math.Log))
+}
+
+// factor is the geometric mean of the ratio.
+func (s sample) factor() float64 { return math.Exp(stat.Mean(s.values(), nil)) }
+
 // logs returns the logarithms of numbers by their seeds.
 func logs(seeds []uint64, v []float64) sample {
 	s := sample{}
@@ -44,6 +52,9 @@ func (s sample) apply(f func(float64) float64) sample {
 	}
 	return changed
 }
+
+// above returns how far each number lies above x.
+func (s sample) above(x float64) sample { return s.apply(func(y float64) float64 { return y - x }) }
 
 // minus returns the differences on the draws that both samples have.
 func (s sample) minus(t sample) sample {

@@ -131,6 +131,9 @@ func mutations() map[string]func(*experiment.Evidence) {
 				}
 			})
 		},
+		"PL is lower and faster": func(e *experiment.Evidence) {
+			change(e, of(pl), func(o *experiment.Outcome) { o.NLL, o.Evaluations = 0, 1 })
+		},
 		"repulsive is worse": func(e *experiment.Evidence) {
 			change(e, func(t experiment.Trial) bool { return t.Design == experiment.PoolDesign },
 				func(o *experiment.Outcome) { o.NLL += 1e6 })
@@ -419,12 +422,16 @@ func TestTheoryFollows(t *testing.T) {
 		to   map[string]float64
 		want Status
 	}{
-		{"theorem", nil, Reproduced},
+		{"theorem", nil, Corrected},
 		{"theorem", map[string]float64{"theorem.score.worst_deviation": 6}, NotReproduced},
 		{"theorem", map[string]float64{"theorem.loss.least_eigenvalue": -0.1}, NotReproduced},
 		{"theorem", map[string]float64{"theorem.routes.worst": 1e-3}, NotReproduced},
 		{"theorem", map[string]float64{"theorem.k_equals_n.lost": 1e-3}, NotReproduced},
-		{"theorem", map[string]float64{"theorem.slope.noisy.noise.total": 2}, NotReproduced},
+		{"theorem", map[string]float64{"theorem.slope.noisy.noise.total": 2}, NotReproduced}, // of one parameter
+		{"theorem", map[string]float64{"theorem.slope.noisy.noise.total": 0.5}, NotReproduced},
+		{"theorem", map[string]float64{"theorem.slope.noisy.lengthscale.quadratic": 1}, NotReproduced},
+		{"theorem", map[string]float64{"theorem.slope.noisy.noise.total": 2, "theorem.slope.noisy.variance.total": 2,
+			"theorem.slope.noisy.lengthscale.total": 2}, Reproduced},
 		{"corollary-2", map[string]float64{"theorem.corollary2.sd": 0}, Reproduced},
 		{"corollary-2", map[string]float64{"theorem.corollary2.mean": 50}, NotReproduced},
 		{"optimal-directions", map[string]float64{"theorem.choice.eigen.stderr.noise": 0.01}, NotReproduced}, // of one parameter
@@ -479,29 +486,41 @@ func TestThresholds(t *testing.T) {
 		wantIn, not Status
 	}{
 		{"table2-SE-ML", at(sunspot(ml), 1549.120+0.019), at(sunspot(ml), 1549.120+0.021), Reproduced, NotReproduced},
-		{"table2-SE-VFE", at(sunspot(vfe), 1691.999+14.9), at(sunspot(vfe), 1691.999+15.1), Reproduced, NotReproduced},
+		{"table2-SE-VFE", at(sunspot(vfe), 1691.999+10), at(sunspot(vfe), 1691.999+40), Reproduced, NotReproduced},
 		{"e2-par", e2(pl, 501.9), e2(pl, 502.1), Reproduced, NotReproduced},
 		{"theorem", func(e *experiment.Evidence) { e.Theory["theorem.score.worst_deviation"] = 4.4 },
-			func(e *experiment.Evidence) { e.Theory["theorem.score.worst_deviation"] = 4.6 }, Reproduced, NotReproduced},
+			func(e *experiment.Evidence) { e.Theory["theorem.score.worst_deviation"] = 4.6 }, Corrected, NotReproduced},
 		{"traces-fall", shares("spectrum.figure_1.onehot.k50.figure.median", 0.49),
 			shares("spectrum.figure_1.onehot.k50.figure.median", 0.51), Reproduced, NotReproduced},
 		{"traces-fall", shares("spectrum.figure_1.onehot.k200.figure.median", 0.049),
 			shares("spectrum.figure_1.onehot.k200.figure.median", 0.051), Reproduced, NotReproduced},
-		{"steps", evaluations(149), evaluations(151), Reproduced, Corrected},
-		{"steps", fewerUpTo(500), fewerUpTo(0), Corrected, NotReproduced},
-		{"infeasible", trainsIn(601), trainsIn(599), Reproduced, Corrected},
+		{"steps", takes(149), takes(151), Reproduced, NotReproduced},
+		{"steps", fewerUpTo(4000), fewerUpTo(3000), Reproduced, NotReproduced},
+		{"infeasible", trainsIn(601), trainsIn(599), Reproduced, NotReproduced},
 		{"e3-cost", timeRatio(2.9), timeRatio(3.1), Reproduced, NotReproduced},
 		{"e3-cost", timeRatio(1 / 2.9), timeRatio(1 / 3.1), Reproduced, NotReproduced},
-		{"e2-faster", timeRatio(0.99), timeRatio(1.01), Reproduced, NotReproduced},
+		{"e2-faster", timeRatio(0.99), timeRatio(1.01), Corrected, NotReproduced},
+		{"e2-faster", timeRatioAt(0.99, 500), timeRatioAt(0.99, 503), Reproduced, Corrected}, // the premise
 		{"adam", adamAbove(0.4), adamAbove(0.6), Reproduced, NotReproduced},
 		{"notebook", seed55(1 + 0.9e-4), seed55(1 + 2e-4), Reproduced, NotReproduced},
 		{"table3-SE-PL", nmseTimes(1.09), nmseTimes(1.11), Reproduced, NotReproduced},
-		{"theorem", found("theorem.loss.least_eigenvalue", -0.9e-12), found("theorem.loss.least_eigenvalue", -1.1e-12), Reproduced,
+		{"theorem", found("theorem.loss.least_eigenvalue", -0.9e-12), found("theorem.loss.least_eigenvalue", -1.1e-12), Corrected,
 			NotReproduced},
-		{"theorem", found("theorem.routes.worst", 0.9e-9), found("theorem.routes.worst", 1.1e-9), Reproduced, NotReproduced},
-		{"theorem", found("theorem.k_equals_n.lost", 0.9e-20), found("theorem.k_equals_n.lost", 1.1e-20), Reproduced, NotReproduced},
-		{"theorem", found("theorem.slope.noisy.noise.total", 1.04), found("theorem.slope.noisy.noise.total", 1.06), Reproduced,
+		{"theorem", found("theorem.routes.worst", 0.9e-9), found("theorem.routes.worst", 1.1e-9), Corrected, NotReproduced},
+		{"theorem", found("theorem.k_equals_n.lost", 0.9e-20), found("theorem.k_equals_n.lost", 1.1e-20), Corrected, NotReproduced},
+		{"theorem", found("theorem.slope.noisy.noise.total", 1.04), found("theorem.slope.noisy.noise.total", 1.06), Corrected,
 			NotReproduced},
+		{"theorem", found("theorem.slope.noisy.noise.cross", 0.96), found("theorem.slope.noisy.noise.cross", 0.94), Corrected,
+			NotReproduced},
+		// Chance: the median of the first says what the draws do not.
+		{"e1-faster", fasterOn(20), fasterOn(11), Reproduced, Undecided},
+		{"e1-faster", fasterOn(15), fasterOn(0), Reproduced, NotReproduced},
+		{"e3-cost", starts(1.0), starts(8), Reproduced, Undecided},
+		{"steps", scattered(1.1), scattered(40), Reproduced, Undecided},
+		{"e3-eeg", samples(0.5, 0.6), samples(0.1, 0.9), Reproduced, Undecided},
+		{"e3-eeg", samples(0.5, 0.6), samples(0.5, 1.1), Reproduced, NotReproduced},
+		{"e3-sunspots", between(30), between(-30), NotReproduced, Undecided}, // beside VFE as their code trains it
+		{"table2-SE-VFE", startsApart(1), startsApart(30), NotReproduced, Reproduced},
 		{"corollary-2", found("theorem.corollary2.sd", 0.9e-6), found("theorem.corollary2.sd", 1.1e-6), Reproduced, NotReproduced},
 		{"any-projection", found("theorem.choice.sphere.commutator", 0.011), found("theorem.choice.sphere.commutator", 0.009),
 			NotReproduced, Reproduced},
@@ -705,8 +724,8 @@ func at(match func(experiment.Trial) bool, nll float64) func(e *experiment.Evide
 	return func(e *experiment.Evidence) { change(e, match, func(o *experiment.Outcome) { o.NLL = nll }) }
 }
 
-// evaluations gives PL a number of evaluations, ML 100 and VFE 1000.
-func evaluations(n int) func(e *experiment.Evidence) {
+// takes gives PL a number of evaluations, ML 100 and VFE 1000.
+func takes(n int) func(e *experiment.Evidence) {
 	return func(e *experiment.Evidence) {
 		change(e, func(experiment.Trial) bool { return true }, func(o *experiment.Outcome) {
 			o.Evaluations = map[string]int{ml: 100, pl: n, vfe: 1000}[o.Trial.Loss]
@@ -745,6 +764,90 @@ func timeRatio(ratio float64) func(e *experiment.Evidence) {
 				o.Fit = float64(o.Evaluations)
 			}
 		})
+	}
+}
+
+// timeRatioAt is timeRatio with all exact trainings at 500 nats, and the others at nll.
+func timeRatioAt(ratio, nll float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		timeRatio(ratio)(e)
+		change(e, func(experiment.Trial) bool { return true }, func(o *experiment.Outcome) {
+			if o.NLL = nll; o.Trial.Loss == ml {
+				o.NLL = 500
+			}
+		})
+	}
+}
+
+// fasterOn lets PL take a tenth of the evaluations of the others on the first draws of E1, and a hundred times as many on the rest.
+func fasterOn(draws uint64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(t experiment.Trial) bool { return t.Source.Name == "draw" }, func(o *experiment.Outcome) {
+			switch o.Evaluations = 1000; {
+			case o.Trial.Loss == pl && o.Trial.Source.Seed <= draws:
+				o.Evaluations = 10
+			case o.Trial.Loss == pl:
+				o.Evaluations = 100_000
+			}
+		})
+	}
+}
+
+// starts lets VFE on the sunspots take as long as PL in geometric mean, with a factor between its starts.
+func starts(apart float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		timeRatio(1)(e)
+		change(e, func(t experiment.Trial) bool {
+			return t.Source.Name == "sunspots" && t.Loss == vfe && t.Optimiser.Method != experiment.Evaluate
+		},
+			func(o *experiment.Outcome) { o.Evaluations = int(1000 * math.Pow(apart, float64(o.Trial.Seed)-2)) })
+	}
+}
+
+// scattered lets PL take half the evaluations of VFE and ML in E1 in the median, and on every second draw a factor more.
+func scattered(by float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		takes(50)(e)
+		change(e, experiment.NotebookE1("Adam", pl), func(o *experiment.Outcome) {
+			if o.Trial.Source.Seed%5 < 2 {
+				o.Evaluations = int(50 * by)
+			}
+		})
+	}
+}
+
+// samples lets PL have these shares of VFE's error on the two samples of the EEG.
+func samples(share ...float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(t experiment.Trial) bool { return t.Source.Name == "eeg" }, func(o *experiment.Outcome) {
+			if o.MSE != nil {
+				if o.MSE = (&experiment.Validation{NMSE: 0.4, Fresh: 0.4}); o.Trial.Loss == pl {
+					o.MSE.NMSE, o.MSE.Fresh = 0.4*share[o.Trial.Source.Seed-1], 0.4*share[o.Trial.Source.Seed-1]
+				}
+			}
+		})
+	}
+}
+
+// between lets PL on the sunspots end 50 nats above proper VFE, and some nats above VFE as the authors' code trains it.
+func between(nats float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(t experiment.Trial) bool { return t.Source.Name == "sunspots" }, func(o *experiment.Outcome) {
+			switch o.NLL = 1650; {
+			case o.Trial.Optimiser.Method == experiment.TorchAdam && o.Trial.Loss == vfe:
+				o.NLL = 1700 - nats
+			case o.Trial.Loss == pl:
+				o.NLL = 1700
+			}
+		})
+	}
+}
+
+// startsApart lets VFE end 40 nats above the published number for SE in the mean over starts that are some nats apart.
+func startsApart(nats float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		change(e, func(t experiment.Trial) bool { return t.Source.Name == "sunspots" && t.Loss == vfe },
+			func(o *experiment.Outcome) { o.NLL = 1691.999 + 40 + nats*(float64(o.Trial.Seed)-2) })
 	}
 }
 
