@@ -181,13 +181,17 @@ func Optimum(all []Outcome, t Trial) float64 {
 	return math.NaN()
 }
 
+// ExactFits returns the trainings of the exact likelihood by this project, from all their starts.
+func ExactFits(all []Outcome) []Outcome {
+	return slices.DeleteFunc(slices.Clone(all), func(o Outcome) bool {
+		return o.Trial.Loss != ML && o.Trial.Loss != Auto || o.Trial.Protocol != GPPL || o.Trial.Optimiser.Method == Evaluate || o.Error != ""
+	})
+}
+
 // optima returns the optimum of each source and kernel.
 func optima(all []Outcome) map[Trial]float64 {
 	lowest := map[Trial]float64{}
-	for _, o := range all {
-		if o.Trial.Loss != ML && o.Trial.Loss != Auto || o.Trial.Protocol != GPPL || o.Error != "" {
-			continue
-		}
+	for _, o := range ExactFits(all) {
 		of := Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}
 		if before, ok := lowest[of]; !ok || o.NLL < before {
 			lowest[of] = o.NLL

@@ -107,7 +107,7 @@ func TestStatements(t *testing.T) {
 	of := map[string]bool{}
 	for _, x := range errata {
 		of[x.ID] = true
-		if (effects[x.ID] != nil) != strings.Contains(x.Effect, "{found}") {
+		if (effects[x.ID] != nil) == (x.Rows != nil) == strings.Contains(x.Effect, "{found}") {
 			t.Errorf("erratum %q: its effect and what measures it do not fit", x.ID)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
@@ -31,18 +30,13 @@ const (
 // plain is the options of a trial without any of the authors'.
 var plain = experiment.Authors{}
 
-// excess returns, for outcomes of an experiment, how far each ends above the optimum of its data.
-func excess(all []experiment.Outcome) func([]experiment.Outcome) []float64 {
-	return func(some []experiment.Outcome) []float64 { return experiment.Excess(all, some) }
-}
-
 // table1 has the NLL of ML, which one draw gives by both optimisers, and by how much VFE and PL end above it, with the settings of
 // the authors' notebook.
 func table1(e *experiment.Evidence) []Row {
 	ofML := e.Published.E1["BFGS"][ml].NLL
-	v, diverged := converged(e1(e, "BFGS", ml), experiment.NLLs)
+	runs, diverged := converged(e1(e, "BFGS", ml))
 	rows := []Row{Row{ID: "table1-ML", Group: Table1, Notebook: "05-E1", Claim: "NLL of ML, BFGS and Adam",
-		Published: fmt.Sprintf("%.1f nats", ofML)}.number(ofML, v, diverged, false, " nats")}
+		Published: fmt.Sprintf("%.1f nats", ofML)}.number(ofML, experiment.NLLs(runs), diverged, false, " nats")}
 	for _, optimiser := range []string{"BFGS", "Adam"} {
 		for _, loss := range []string{vfe, pl} {
 			p := e.Published.E1[optimiser]
@@ -50,8 +44,8 @@ func table1(e *experiment.Evidence) []Row {
 			r := Row{ID: fmt.Sprintf("table1-%s-%s", optimiser, loss), Group: Table1, Notebook: "05-E1",
 				Claim:     fmt.Sprintf("NLL of %s above ML's, %s (%.1f − %.1f)", loss, optimiser, p[loss].NLL, p[ml].NLL),
 				Published: fmt.Sprintf("%.1f nats", above)}
-			v, diverged := converged(e1(e, optimiser, loss), excess(e.E1))
-			r = r.number(above, v, diverged, true, " nats")
+			runs, diverged := converged(e1(e, optimiser, loss))
+			r = r.number(above, experiment.Excess(e.E1, runs), diverged, true, " nats")
 			stated := experiment.Excess(e.E1, experiment.Where(e.E1, experiment.E1By(optimiser, loss)))
 			if loss == vfe && r.Test != nil && len(stated) > 0 {
 				r.Ours = fmt.Sprintf("m = 40: %s; m = 100: at most %s", r.Ours, number(slices.Max(stated)))
@@ -86,14 +80,15 @@ func table2(e *experiment.Evidence) (rows []Row) {
 			case vfe:
 				r = r.sunspotVFE(e, kernel, p)
 			case pl:
-				best := optimum(e, kernel)
-				v, diverged := converged(sunspots(e, kernel, pl), experiment.NLLs)
-				above := slices.Clone(v)
-				floats.AddConst(-best, above)
-				if r = r.number(p-best, above, diverged, true, " nats above ML"); r.Test != nil {
-					r.Rule = "by what is above our optimum of ML"
-					r.Ours += fmt.Sprintf("; %d of them end lower than the published one", under(v, p))
+				runs, diverged := converged(sunspots(e, kernel, pl))
+				if len(runs) == 0 {
+					r = r.notRun()
+					break
 				}
+				above, published := experiment.Excess(recorded(e), runs), p-experiment.Optimum(recorded(e), runs[0].Trial)
+				r = r.number(published, above, diverged, true, " nats above ML")
+				r.Rule = "by what is above our optimum of ML"
+				r.Ours += fmt.Sprintf("; %d of them end lower than the published one", under(above, published))
 			}
 			rows = append(rows, r)
 		}
@@ -119,32 +114,24 @@ func e1(e *experiment.Evidence, optimiser, loss string) []experiment.Outcome {
 	return experiment.Where(e.E1, experiment.NotebookE1(optimiser, loss))
 }
 
-// exactFits selects all trainings of the exact likelihood with a kernel on the sunspots: by L-BFGS from the paper's start and
-// from random ones, and by the automatic fit.
-func exactFits(e *experiment.Evidence, kernel string) []experiment.Outcome {
-	all := append(experiment.Where(e.Sunspots, func(t experiment.Trial) bool {
-		return t.Protocol == experiment.GPPL && t.Kernel == kernel && t.Loss == ml && t.Optimiser.Method != experiment.Evaluate
-	}), experiment.Where(e.Accurate, func(t experiment.Trial) bool {
-		return t.Source.Name == "sunspots" && t.Kernel == kernel && t.Loss == experiment.Auto
-	})...)
-	return slices.DeleteFunc(all, func(o experiment.Outcome) bool { return o.Error != "" })
+// recorded are all outcomes on the sunspots, and the automatic fits.
+func recorded(e *experiment.Evidence) []experiment.Outcome {
+	return slices.Concat(e.Sunspots,
+		experiment.Where(e.Accurate, func(t experiment.Trial) bool { return t.Loss == experiment.Auto }))
 }
 
-// optimum is the lowest exact NLL that is stored for a kernel on the sunspots.
-func optimum(e *experiment.Evidence, kernel string) float64 {
-	return slices.Min(append(experiment.NLLs(exactFits(e, kernel)), math.Inf(1)))
-}
-
-// optimum judges a published optimum of ML, which involves no chance.
+// optimum judges a published optimum of ML, which involves no chance, by all trainings of the exact likelihood.
 func (r Row) optimum(e *experiment.Evidence, kernel string, p float64) Row {
-	ours := optimum(e, kernel)
-	if math.IsInf(ours, 1) {
+	fits := experiment.NLLs(experiment.ExactFits(experiment.Where(recorded(e), func(t experiment.Trial) bool {
+		return t.Source.Name == "sunspots" && t.Kernel == kernel
+	})))
+	if len(fits) == 0 {
 		return r.notRun()
 	}
-	fits := experiment.NLLs(exactFits(e, kernel))
 	slices.Sort(fits)
-	near, _ := slices.BinarySearch(fits, ours+printed)
-	r.Ours = fmt.Sprintf("%.3f nats; %d of %d trainings from different starts end there, and none lower", ours, near, len(fits))
+	ours := fits[0]
+	r.Ours = fmt.Sprintf("%.3f nats; %d of %d trainings from different starts end there, and none lower", ours,
+		under(fits, ours+printed), len(fits))
 	r.Rule, r.Overturn = fmt.Sprintf("%g nats", printed), "a lower optimum"
 	switch {
 	case math.Abs(ours-p) <= printed:
@@ -309,8 +296,8 @@ func figure3(e *experiment.Evidence) (rows []Row) {
 		above := e.Published.Above(p.N, p.Method, p.Order)
 		r.Claim = fmt.Sprintf("NLL of %s above ML's, n = %d, order %d", p.Method, p.N, p.Order)
 		r.Published = fmt.Sprintf("%.1f nats", above)
-		v, diverged := converged(e2(e, p.Method, p.N, p.Order), excess(e.E2))
-		r = r.number(above, v, diverged, true, " nats")
+		runs, diverged := converged(e2(e, p.Method, p.N, p.Order))
+		r = r.number(above, experiment.Excess(e.E2, runs), diverged, true, " nats")
 		if p.Method == vfe && r.Test != nil {
 			r = r.single(e, p, above)
 		}
@@ -337,9 +324,8 @@ func (r Row) single(e *experiment.Evidence, p experiment.E2Figure, above float64
 	if p.Order != 150 || logged < failing {
 		return r
 	}
-	runs := experiment.Where(e.E2, experiment.E2Single(p.N, p.Order))
-	v, broken := converged(runs, excess(e.E2))
-	shown := ""
+	runs, broken := converged(experiment.Where(e.E2, experiment.E2Single(p.N, p.Order)))
+	v, shown := experiment.Excess(e.E2, runs), ""
 	for _, x := range v {
 		shown += ", " + number(x)
 	}

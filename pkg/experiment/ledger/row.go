@@ -62,7 +62,7 @@ func (r Row) notRun() Row {
 func Of(e *experiment.Evidence) []Row {
 	numbers := slices.Concat(table1(e), table2(e), table3(e), figures(e), figure3(e))
 	settle(numbers)
-	rows := slices.Concat(claimRows(e), numbers, times(e), errataRows(e))
+	rows := slices.Concat(claimRows(e), numbers, times(e), errataRows(e, numbers))
 	for i := range rows {
 		r := &rows[i]
 		for _, cell := range []*string{&r.Published, &r.Ours, &r.Why, &r.Rule, &r.Overturn} {

@@ -120,11 +120,10 @@ func (r Row) number(published float64, ours []float64, diverged int, logs bool, 
 	return r
 }
 
-// converged returns a number of each outcome that did not diverge, and how many did: they failed, or ended above where training
-// began.
-func converged(all []experiment.Outcome, of func([]experiment.Outcome) []float64) (v []float64, diverged int) {
-	kept := slices.DeleteFunc(slices.Clone(all), experiment.Outcome.Failed)
-	return of(kept), len(all) - len(kept)
+// converged returns the outcomes that did not diverge, and how many did: they failed, or ended above where training began.
+func converged(all []experiment.Outcome) (kept []experiment.Outcome, diverged int) {
+	kept = slices.DeleteFunc(slices.Clone(all), experiment.Outcome.Failed)
+	return kept, len(all) - len(kept)
 }
 
 // further tests whether x is a further draw of a sample, by its median and a robust scale (Qn): Student's t, two-sided. With

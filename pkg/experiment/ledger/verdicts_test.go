@@ -349,7 +349,7 @@ func TestNoVerdictIsFixed(t *testing.T) {
 		}
 	}
 	for _, r := range before {
-		if !moved[r.ID] && !(r.Group == Errata && effects[r.ID] == nil) {
+		if !moved[r.ID] && !(r.Group == Errata && r.Rule == "read in their text and code") {
 			t.Errorf("%s (%s) has the same verdict whatever is stored", r.ID, r.Status)
 		}
 	}
@@ -536,7 +536,7 @@ func TestThresholds(t *testing.T) {
 		{"code-float32", singleAbove(2.1), singleAbove(1.9), Corrected, Undecided},
 		{"code-float32", singleAboveOn(2), singleAboveOn(1), Corrected, Undecided}, // of three draws at each n
 		{"figure3-2000-VFE-150", logged(1000), logged(999), Undecided, NotReproduced},
-		{"code-noise", towards(0.52), towards(0.48), Corrected, Undecided},
+		{"code-noise", towards(0.98), towards(0.9), Corrected, Undecided},
 		{"code-variance", ratios(1.51, 1.49), ratios(1.49, 1.49), Corrected, Undecided},
 		{"code-variance", ratios(1.51, 1.49), ratios(1.51, 1.51), Corrected, Undecided},
 		{"one-omega", betweenDraws(1.6), betweenDraws(1.8), Corrected, Undecided},
@@ -627,12 +627,14 @@ func logged(n int) func(e *experiment.Evidence) {
 	}
 }
 
-// towards moves the result of VFE as in the authors' code to a share of the way from proper VFE to the published value.
+// towards moves the results of VFE as in the authors' code to a share of the way from proper VFE to the published value, starts a
+// nat apart.
 func towards(share float64) func(e *experiment.Evidence) {
 	return func(e *experiment.Evidence) {
 		for _, kernel := range kernels {
 			proper, p := median(experiment.NLLs(sunspots(e, kernel, vfe))), e.Published.Sunspots[kernel][vfe].NLL
-			change(e, experiment.NotebookVFE(kernel), func(o *experiment.Outcome) { o.NLL = proper + share*(p-proper) })
+			change(e, experiment.NotebookVFE(kernel),
+				func(o *experiment.Outcome) { o.NLL = proper + share*(p-proper) + float64(o.Trial.Seed) - 2 })
 		}
 	}
 }
