@@ -1,5 +1,6 @@
 // Package numeric has numerics of a few lines that statistics need everywhere and packages math and gonum lack: which numbers are
-// finite, quantiles, the minimum of a function of one variable, and second derivatives by differences of gradients.
+// finite, quantiles, a robust scale, corrected p values, the minimum of a function of one variable, and second derivatives by
+// differences of gradients.
 package numeric
 
 import "math"

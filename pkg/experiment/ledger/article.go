@@ -46,11 +46,6 @@ func page(name string, rows []Row) (string, error) {
 	return out.String(), err
 }
 
-// ofGroup returns the rows of a group.
-func ofGroup(rows []Row, group string) []Row {
-	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Group != group })
-}
-
 // ofSection returns the errata of a section of docs/errata.md.
 func ofSection(rows []Row, section string) (some []Row) {
 	for i, r := range ofGroup(rows, Errata) {

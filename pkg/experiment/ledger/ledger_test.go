@@ -233,9 +233,6 @@ func TestSigns(t *testing.T) {
 	if got := either(signs(4, 20), signs(5, 20)); got.P != signs(5, 20).P || got.Support != signs(4, 20).Support {
 		t.Errorf("either: %+v", got)
 	}
-	if got := holm([]float64{0.01, 0.04, 0.03}); !slices.Equal(got, []float64{0.03, 0.06, 0.06}) {
-		t.Errorf("Holm: %v", got)
-	}
 }
 
 // TestMost: a draw on which one of two parts could not be compared counts neither for a claim nor against it.

@@ -74,48 +74,32 @@ func Of(e *experiment.Evidence) []Row {
 
 // Summary says how many claims, numbers and times have which verdict, and how many numbers chance would reject.
 func Summary(rows []Row) string {
-	var claims, numbers, pairs []Row
-	errata, tested, small, rejected := 0, 0, 0, 0
-	for _, r := range rows {
-		switch r.Group {
-		case Claims:
-			claims = append(claims, r)
-		case Times:
-			pairs = append(pairs, r)
-		case Errata:
-			errata++
-		default:
-			numbers = append(numbers, r)
-			if r.Test == nil {
-				continue
-			}
-			tested++
-			if r.Test.P < level {
-				small++
-			}
-			if r.Test.Adjusted < level {
-				rejected++
-			}
+	claims, pairs, errata := ofGroup(rows, Claims), ofGroup(rows, Times), ofGroup(rows, Errata)
+	numbers := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
+		return r.Group == Claims || r.Group == Times || r.Group == Errata
+	})
+	var p, adjusted []float64
+	for _, r := range numbers {
+		if r.Test != nil {
+			p, adjusted = append(p, r.Test.P), append(adjusted, r.Test.Adjusted)
 		}
 	}
 	return fmt.Sprintf("%d claims: %s. %d numbers: %s. %d pairs of times: %s. %d errata. Of %d numbers that are random and "+
 		"tested, %d lie outside the interval of their row, where chance alone would put %.1f; after correction for their "+
-		"number %d do.",
-		len(claims), counts(claims), len(numbers), counts(numbers), len(pairs), counts(pairs), errata, tested, small,
-		level*float64(tested), rejected)
+		"number %d do.", len(claims), counts(claims), len(numbers), counts(numbers), len(pairs), counts(pairs), len(errata), len(p),
+		under(p, level), level*float64(len(p)), under(adjusted, level))
+}
+
+// ofGroup returns the rows of a group.
+func ofGroup(rows []Row, group string) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Group != group })
 }
 
 // counts says how many rows have which verdict.
 func counts(rows []Row) string {
 	var parts []string
 	for _, s := range Statuses {
-		n := 0
-		for _, r := range rows {
-			if r.Status == s {
-				n++
-			}
-		}
-		if n > 0 {
+		if n := len(slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Status != s })); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
 	}

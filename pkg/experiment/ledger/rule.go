@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
 
@@ -61,7 +60,7 @@ func settle(rows []Row) {
 			p = append(p, r.Test.P)
 		}
 	}
-	adjusted := holm(p)
+	adjusted := numeric.Holm(p)
 	for i := range rows {
 		r := &rows[i]
 		t := r.Test
@@ -143,7 +142,7 @@ func further(x float64, sample []float64, logs bool) *Test {
 	}
 	n := float64(len(v))
 	// Qn has 0.82 of the efficiency of the standard deviation, and a median has π/2 times the variance of a mean.
-	t := student(x, numeric.Median(v), scaleOf(v)*math.Sqrt(1+math.Pi/(2*n)), max(1, 0.82*n-1))
+	t := student(x, numeric.Median(v), numeric.Qn(v)*math.Sqrt(1+math.Pi/(2*n)), max(1, 0.82*n-1))
 	if t.Name, t.N = name, len(v); logs {
 		t.Lo, t.Hi = math.Exp(t.Lo), min(math.Exp(t.Hi), math.MaxFloat64)
 	}
@@ -163,29 +162,6 @@ func student(x, centre, scale, nu float64) *Test {
 		t.P = min(1, 2*d.Survival(z))
 	}
 	return t
-}
-
-// scaleOf is Qn, the first quartile of the distances between pairs, scaled to the standard deviation of a normal sample
-// (Rousseeuw and Croux 1993, with their correction for small n). Half of the values may be anywhere.
-func scaleOf(v []float64) float64 {
-	n := len(v)
-	var d []float64
-	for i, a := range v {
-		for _, b := range v[:i] {
-			d = append(d, math.Abs(a-b))
-		}
-	}
-	slices.Sort(d)
-	h := n/2 + 1
-	q := 2.2219 * d[h*(h-1)/2-1]
-	small := map[int]float64{3: 0.994, 4: 0.512, 5: 0.844, 6: 0.611, 7: 0.857, 8: 0.669, 9: 0.872}
-	switch c, ok := small[n]; {
-	case ok:
-		return c * q
-	case n%2 == 1:
-		return q * float64(n) / (float64(n) + 1.4)
-	}
-	return q * float64(n) / (float64(n) + 3.8)
 }
 
 // signs tests that a win is at least as likely as a loss: p is the probability of so few wins or fewer.
@@ -248,18 +224,6 @@ func all(tests ...*Test) *Test {
 		least.Name += fmt.Sprintf(", least of %d", len(tests))
 	}
 	return &least
-}
-
-// holm returns p values corrected for their number: the probability of any false rejection at a level is at most that level,
-// however they depend on one another (Holm 1979).
-func holm(p []float64) []float64 {
-	out := make([]float64, len(p))
-	most := 0.0
-	for rank, i := range timeline.Ascending(p) {
-		most = max(most, min(1, p[i]*float64(len(p)-rank)))
-		out[i] = most
-	}
-	return out
 }
 
 // number prints about five significant digits.
