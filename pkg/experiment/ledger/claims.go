@@ -193,27 +193,31 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 		worst := map[int]float64{}
 		for _, k := range []int{50, 100, 200} {
 			for _, d := range figureDesigns {
-				share := traceLeft(v, d, k) / v["spectrum.trace"]
+				share := traceLeft(v, d, k, "highest") / v["spectrum.trace"]
 				r.Ours += fmt.Sprintf(", %s %.1f %%", designNames[d], 100*share)
 				worst[k] = max(worst[k], share)
 			}
 			r.Ours += fmt.Sprintf(" with k = %d", k)
 		}
-		r.found("at most %.0f %% of tr K are left with k = 50, and %.1f %% with k = 200; %s", 100*worst[50], 100*worst[200],
+		r.found("at most %.0f %% of tr K are left in any draw with k = 50, and %.1f %% with k = 200; %s", 100*worst[50], 100*worst[200],
 			trimmed(r.Ours))
 		r.Status = pick(worst[50] < 0.5 && worst[200] < 0.05, Reproduced, NotReproduced)
 	},
 	"sphere-best": func(e *experiment.Evidence, r *Row) {
 		v := numbers(e.Theory)
-		best := true
+		holds, fails := true, false
 		for _, k := range []int{50, 100, 200} {
-			sphere, localised, onehot := traceLeft(v, "sphere", k), traceLeft(v, "localised", k), traceLeft(v, "onehot", k)
-			best = best && sphere <= min(localised, onehot) && onehot >= max(localised, sphere)
-			r.Ours += fmt.Sprintf("; k = %d: Sphere %.4g, Localised %.4g (as they drew it %.4g), One-hot %.4g", k, sphere, localised,
-				traceLeft(v, "localised_unsorted", k), onehot)
+			of := func(design, draw string) float64 { return traceLeft(v, design, k, draw) }
+			for _, pair := range [][2]string{{"sphere", "localised"}, {"sphere", "onehot"}, {"localised", "onehot"}} {
+				less, more := pair[0], pair[1]
+				holds = holds && of(less, "highest") <= of(more, "lowest")
+				fails = fails || of(less, "lowest") > of(more, "highest")
+			}
+			r.Ours += fmt.Sprintf("; k = %d: Sphere %.4g, Localised %.4g (as they drew it %.4g), One-hot %.4g", k, of("sphere", "median"),
+				of("localised", "median"), of("localised_unsorted", "median"), of("onehot", "median"))
 		}
 		r.found("tr Σ, %s", trimmed(r.Ours))
-		r.Status = pick(best, Reproduced, NotReproduced)
+		r.Status = pick(holds, Reproduced, pick(fails, NotReproduced, Undecided))
 	},
 	"information": func(e *experiment.Evidence, r *Row) {
 		v := numbers(e.Theory)
@@ -529,9 +533,9 @@ var figureDesigns = []string{"sphere", "localised_unsorted", "onehot"}
 
 var designNames = map[string]string{"sphere": "Sphere", "localised_unsorted": "Localised", "onehot": "One-hot"}
 
-// traceLeft is the median of tr Σ over draws, as Figure 1 has it; NaN if it is not stored.
-func traceLeft(v numbers, design string, k int) float64 {
-	return v.at(fmt.Sprintf("spectrum.figure_1.%s.k%d.figure.median", design, k))
+// traceLeft is tr Σ as Figure 1 has it: its median over draws, or the highest or lowest; NaN if it is not stored.
+func traceLeft(v numbers, design string, k int, of string) float64 {
+	return v.at(fmt.Sprintf("spectrum.figure_1.%s.k%d.figure.%s", design, k, of))
 }
 
 // optimisers are those of E1.

@@ -173,7 +173,7 @@ func mutations() map[string]func(*experiment.Evidence) {
 				func(v float64) float64 { return v / 1e6 })
 		},
 		"no trace falls": func(e *experiment.Evidence) {
-			ofTheory(e, func(k string, _ float64) bool { return strings.Contains(k, "median") }, func(float64) float64 { return 1e5 })
+			ofTheory(e, func(k string, _ float64) bool { return strings.Contains(k, ".figure.") }, func(float64) float64 { return 1e5 })
 		},
 		"repelled vectors span something else": func(e *experiment.Evidence) {
 			ofTheory(e, func(k string, _ float64) bool { return strings.HasSuffix(k, ".span") }, func(float64) float64 { return 0.5 })
@@ -438,10 +438,17 @@ func TestTheoryFollows(t *testing.T) {
 		{"optimal-directions", map[string]float64{"theorem.choice.eigen.stderr.noise": 0.01,
 			"theorem.choice.eigen.stderr.lengthscale": 0.01}, Reproduced},
 		{"any-projection", map[string]float64{"theorem.choice.sphere.commutator": 0}, Reproduced},
-		{"traces-fall", map[string]float64{"spectrum.figure_1.onehot.k200.figure.median": 600}, NotReproduced},
-		{"sphere-best", map[string]float64{"spectrum.figure_1.localised.k50.figure.median": 3000,
-			"spectrum.figure_1.localised.k100.figure.median": 300,
-			"spectrum.figure_1.localised.k200.figure.median": 200}, Reproduced},
+		{"traces-fall", map[string]float64{"spectrum.figure_1.onehot.k200.figure.highest": 600}, NotReproduced},
+		{"sphere-best", map[string]float64{"spectrum.figure_1.localised.k50.figure.lowest": 3000,
+			"spectrum.figure_1.localised.k50.figure.highest":  3100,
+			"spectrum.figure_1.localised.k100.figure.lowest":  300,
+			"spectrum.figure_1.localised.k100.figure.highest": 310,
+			"spectrum.figure_1.localised.k200.figure.lowest":  130,
+			"spectrum.figure_1.localised.k200.figure.highest": 135}, Reproduced},
+		{"sphere-best", map[string]float64{"spectrum.figure_1.localised.k50.figure.lowest": 2000, // below Sphere in the median, not always
+			"spectrum.figure_1.localised.k50.figure.highest":  3100,
+			"spectrum.figure_1.localised.k100.figure.highest": 310,
+			"spectrum.figure_1.localised.k200.figure.highest": 135}, Undecided},
 		{"trace-bounds", map[string]float64{"theorem.bounds.corrected_violations": 1}, Undecided},
 		{"positive-definite", map[string]float64{"theorem.definite.least_trace": -1}, Undecided},
 	} {
@@ -490,10 +497,10 @@ func TestThresholds(t *testing.T) {
 		{"e2-par", e2(pl, 501.9), e2(pl, 502.1), Reproduced, NotReproduced},
 		{"theorem", func(e *experiment.Evidence) { e.Theory["theorem.score.worst_deviation"] = 4.4 },
 			func(e *experiment.Evidence) { e.Theory["theorem.score.worst_deviation"] = 4.6 }, Corrected, NotReproduced},
-		{"traces-fall", shares("spectrum.figure_1.onehot.k50.figure.median", 0.49),
-			shares("spectrum.figure_1.onehot.k50.figure.median", 0.51), Reproduced, NotReproduced},
-		{"traces-fall", shares("spectrum.figure_1.onehot.k200.figure.median", 0.049),
-			shares("spectrum.figure_1.onehot.k200.figure.median", 0.051), Reproduced, NotReproduced},
+		{"traces-fall", shares("spectrum.figure_1.onehot.k50.figure.highest", 0.49),
+			shares("spectrum.figure_1.onehot.k50.figure.highest", 0.51), Reproduced, NotReproduced},
+		{"traces-fall", shares("spectrum.figure_1.onehot.k200.figure.highest", 0.049),
+			shares("spectrum.figure_1.onehot.k200.figure.highest", 0.051), Reproduced, NotReproduced},
 		{"steps", takes(149), takes(151), Reproduced, NotReproduced},
 		{"steps", fewerUpTo(4000), fewerUpTo(3000), Reproduced, NotReproduced},
 		{"infeasible", trainsIn(601), trainsIn(599), Reproduced, NotReproduced},
