@@ -8,7 +8,8 @@ import (
 )
 
 // Qn is the first quartile of the distances between pairs, scaled to the standard deviation of a normal sample
-// (Rousseeuw and Croux 1993, with their correction for small n). Half of the values may be anywhere. It panics for fewer than two.
+// (Rousseeuw and Croux 1993, with their correction for small n). Half of the values may be anywhere. It panics for fewer than
+// two.
 func Qn(v []float64) float64 {
 	n := len(v)
 	var d []float64

@@ -27,9 +27,9 @@ func PairsBy(a, b []Outcome, same func(x, y Trial) bool) (as, bs []Outcome) {
 // timedOrder is the order of E2 whose measured dense evaluations are used for the authors' E1, at the same n and order 40.
 const timedOrder = 50
 
-// NotebookSeconds returns the dense time of a training of E1 with the settings of the authors' notebook: the number of evaluations
-// times the measured cost of one at n = 1000, for VFE and PL at order 50 of E2 instead of 40. The authors do not time the set-up,
-// so it is left out.
+// NotebookSeconds returns the dense time of a training of E1 with the settings of the authors' notebook: the number of
+// evaluations times the measured cost of one at n = 1000, for VFE and PL at order 50 of E2 instead of 40. The authors do not time
+// the set-up, so it is left out.
 func NotebookSeconds(e *Evidence, o Outcome) float64 {
 	order := timedOrder
 	if o.Trial.Loss == ML {

@@ -184,7 +184,8 @@ func Optimum(all []Outcome, t Trial) float64 {
 // ExactFits returns the trainings of the exact likelihood by this project, from all their starts.
 func ExactFits(all []Outcome) []Outcome {
 	return slices.DeleteFunc(slices.Clone(all), func(o Outcome) bool {
-		return o.Trial.Loss != ML && o.Trial.Loss != Auto || o.Trial.Protocol != GPPL || o.Trial.Optimiser.Method == Evaluate || o.Error != ""
+		t := o.Trial
+		return t.Loss != ML && t.Loss != Auto || t.Protocol != GPPL || t.Optimiser.Method == Evaluate || o.Error != ""
 	})
 }
 

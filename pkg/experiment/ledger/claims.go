@@ -377,13 +377,14 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 	"e2-par": func(e *experiment.Evidence, r *Row) {
 		var apart []sample
 		for _, n := range []int{3000, 4000} {
-			nats := ends(e2(e, pl, n, 150)).minus(ends(e2(e, vfe, n, 150))).apply(math.Abs)
-			if len(nats) == 0 {
+			differences := ends(e2(e, pl, n, 150)).minus(ends(e2(e, vfe, n, 150))).apply(math.Abs)
+			if len(differences) == 0 {
 				return
 			}
-			r.Ours += fmt.Sprintf(", n = %d: %s to %s (theirs %s)", n, number(slices.Min(nats.values())), number(slices.Max(nats.values())),
+			nats := differences.values()
+			r.Ours += fmt.Sprintf(", n = %d: %s to %s (theirs %s)", n, number(slices.Min(nats)), number(slices.Max(nats)),
 				number(math.Abs(e.Published.Above(n, pl, 150)-e.Published.Above(n, vfe, 150))))
-			apart = append(apart, nats.apply(logNats))
+			apart = append(apart, differences.apply(logNats))
 		}
 		r.found("nats between PL and VFE on the same draw at k = m = 150, %s", trimmed(r.Ours))
 		r.Test = below(mean(apart...).values(), math.Log(sameNLL))

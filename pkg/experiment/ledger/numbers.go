@@ -30,8 +30,8 @@ const (
 // plain is the options of a trial without any of the authors'.
 var plain = experiment.Authors{}
 
-// table1 has the NLL of ML, which one draw gives by both optimisers, and by how much VFE and PL end above it, with the settings of
-// the authors' notebook.
+// table1 has the NLL of ML, which one draw gives by both optimisers, and by how much VFE and PL end above it, with the settings
+// of the authors' notebook.
 func table1(e *experiment.Evidence) []Row {
 	ofML := e.Published.E1["BFGS"][ml].NLL
 	runs, diverged := converged(e1(e, "BFGS", ml))
@@ -158,11 +158,12 @@ func (r Row) sunspotVFE(e *experiment.Evidence, kernel string, p float64) Row {
 		return r.notRun()
 	}
 	r.Test = proper
+	ofTheirs := (theirs.Lo + theirs.Hi) / 2
 	r.Ours = fmt.Sprintf("%s, as their code trains it %s; means over %d and %d starts", number((proper.Lo+proper.Hi)/2),
-		number((theirs.Lo+theirs.Hi)/2), proper.N, theirs.N)
+		number(ofTheirs), proper.N, theirs.N)
 	r = r.reading("VFE itself", proper, "VFE with the noise variance in K_uu, as their code has it,", theirs,
 		"it is the number of a VFE with the noise variance in K_uu, as their code has it, not of VFE itself")
-	r.Why = cmp.Or(r.Why, fmt.Sprintf("%s nats from the mean of what their code gives from our starts", number(math.Abs(p-(theirs.Lo+theirs.Hi)/2))))
+	r.Why = cmp.Or(r.Why, fmt.Sprintf("%s nats from the mean that their code gives from our starts", number(math.Abs(p-ofTheirs))))
 	return r
 }
 

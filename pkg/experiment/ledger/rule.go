@@ -51,8 +51,8 @@ func (t *Test) rule() string {
 		number(t.Hi), t.Name, t.N, t.P, t.Adjusted)
 }
 
-// settle corrects the tests of a family of rows for their number, and gives each row that is left to its test the verdict. A claim
-// that its rule corrects needs the support of its test as well.
+// settle corrects the tests of a family of rows for their number, and gives each row that is left to its test the verdict. A
+// claim that its rule corrects needs the support of its test as well.
 func settle(rows []Row) {
 	var p []float64
 	for _, r := range rows {

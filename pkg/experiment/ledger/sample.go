@@ -29,7 +29,10 @@ func ends(all []experiment.Outcome) sample { return draws(all, experiment.NLLs(a
 
 // logRatio returns the logarithm of a number of an outcome over the same number of another, on each draw that both have.
 func logRatio(of, over []experiment.Outcome, number func(experiment.Outcome) float64) sample {
-	return draws(of, experiment.Values(of, number)).apply(math.Log).minus(draws(over, experiment.Values(over, number)).apply(math.Log))
+	logs := func(all []experiment.Outcome) sample {
+		return draws(all, experiment.Values(all, number)).apply(math.Log)
+	}
+	return logs(of).minus(logs(over))
 }
 
 // factor is the geometric mean of the ratio.
