@@ -423,24 +423,30 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 		r.Status = pick(!slices.IsSorted(cost), Reproduced, pick(first < 1 && end > first, Corrected, NotReproduced))
 	},
 	"e3-sunspots": func(e *experiment.Evidence, r *Row) {
-		readings, low := map[string][]sample{}, sample{}
+		lower := func(name string, than func(kernel string) float64, of ...string) *Test {
+			var above []sample
+			for _, kernel := range of {
+				above = append(above, ends(sunspots(e, kernel, pl)).above(than(kernel)))
+			}
+			return r.most(name, above...)
+		}
+		proper := func(kernel string) float64 { return median(experiment.NLLs(sunspots(e, kernel, vfe))) }
+		theirs := func(kernel string) float64 {
+			return median(experiment.NLLs(experiment.Where(e.Sunspots, experiment.NotebookVFE(kernel))))
+		}
+		low := sample{} // negative if PL ends as low as in Table 2 for a kernel
 		for _, kernel := range kernels {
-			nll, published := ends(sunspots(e, kernel, pl)), e.Published.Sunspots[kernel]
-			readings["proper"] = append(readings["proper"], nll.above(median(experiment.NLLs(sunspots(e, kernel, vfe)))))
-			readings["theirs"] = append(readings["theirs"],
-				nll.above(median(experiment.NLLs(experiment.Where(e.Sunspots, experiment.NotebookVFE(kernel))))))
-			readings["published"] = append(readings["published"], nll.above(published[vfe].NLL))
-			r.most(kernel, nll.above(median(experiment.NLLs(sunspots(e, kernel, vfe)))))
-			for seed, x := range nll { // negative if PL ends as low as in Table 2 for a kernel
-				low[seed] = min(low[seed], x-published[pl].NLL)
+			lower(kernel, proper, kernel)
+			for seed, x := range ends(sunspots(e, kernel, pl)) {
+				low[seed] = min(low[seed], x-e.Published.Sunspots[kernel][pl].NLL)
 			}
 		}
-		r.Test = either(r.most("all four", readings["proper"]...),
-			r.most("as their code trains VFE", readings["theirs"]...))
-		r.Ours += ";"
-		r.most("all four below Table 2's VFE", readings["published"]...)
+		r.Test = either(lower("all four", proper, kernels...), lower("as their code trains VFE", theirs, kernels...))
+		shown := trimmed(r.Ours)
+		r.Ours = ""
+		lower("all four below Table 2's VFE", func(kernel string) float64 { return e.Published.Sunspots[kernel][vfe].NLL }, kernels...)
 		r.most("one as low as Table 2's PL", low)
-		r.found("Ω with which PL ends below proper VFE: %s", strings.Replace(trimmed(r.Ours), ";,", ";", 1))
+		r.found("Ω with which PL ends below proper VFE: %s; %s", shown, trimmed(r.Ours))
 	},
 	"e3-eeg": func(e *experiment.Evidence, r *Row) {
 		var repeated []sample // of kernels with more than one sample of the recording
