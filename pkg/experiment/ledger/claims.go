@@ -72,9 +72,9 @@ func (r *Row) rests(rows []Row, on []string) {
 	for _, id := range on {
 		i := slices.IndexFunc(rows, func(r Row) bool { return r.ID == id })
 		has[rows[i].Status]++
-		verdicts += fmt.Sprintf(", %s %s", id, rows[i].Status)
+		verdicts += fmt.Sprintf(", %s (%s)", id, rows[i].Status)
 	}
-	r.found("%s; %s", trimmed(verdicts), r.Ours)
+	r.found("it rests on %s; %s", trimmed(verdicts), r.Ours)
 	switch {
 	case has[NotReproduced] > 0:
 		r.Status = NotReproduced
