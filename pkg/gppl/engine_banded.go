@@ -216,6 +216,26 @@ func (f *bandedFactor) gradient(grad []float64, r blas64.General) error {
 	return f.checkScale(grad)
 }
 
+// residuals implements residualFactor, by the diagonal of the selected inverse.
+func (f *bandedFactor) residuals(alpha, precisions []float64, r blas64.General) bool {
+	if !f.inverted {
+		r.Cols = 1
+		f.u = dense.Combine(f.u, f.half, r)
+		f.band.gram.SolveLT(f.u)
+	}
+	if precisions != nil {
+		f.diagonal = dense.Resize(f.diagonal, len(precisions))
+		f.band.gram.Diagonal(f.diagonal)
+	}
+	for i := range f.u.Rows {
+		u, at := dense.Row(f.u, i), f.engine.line.Input(i)
+		if alpha[at] = u.Data[0]; precisions != nil {
+			precisions[at] = f.diagonal[i] - blas64.Dot(u, u) + u.Data[0]*u.Data[0]
+		}
+	}
+	return true
+}
+
 // needFactor panics if the factor was replaced by the inverse.
 func (f *bandedFactor) needFactor() {
 	if f.inverted {

@@ -56,7 +56,7 @@ type denseFactor struct {
 	u       blas64.General // A⁻¹CR
 	lanes   dense.Lanes
 
-	diagonal []float64 // diagonal of the noise
+	diagonal []float64 // diagonal of the noise, and of A⁻¹ − UUᵀ after a gradient
 }
 
 func (e *denseExact) factor(m *compiled) (exactFactor, error) {
@@ -112,6 +112,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	f.l.InvertL(f.inverse)
 	f.inverse.Ctx = f.l.Ctx
 	last, rows := len(grad)-1, &f.engine.rows
+	f.diagonal = dense.Resize(f.diagonal, n)
 	f.lanes.Begin(len(grad))
 	f.lanes.EachColumn(n, func(l *dense.Lane, i int) {
 		f.inverse.InverseColumn(i, l.W, func(j int, weight blas64.General) {
@@ -119,7 +120,9 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 			w := weight.Data
 			if i == j {
 				for d := range weight.Rows {
-					l.Grad[last] += 0.5 * f.noise * rows.Weight(j*dense.Tile+d) * w[d*weight.Cols+d]
+					at, own := j*dense.Tile+d, w[d*weight.Cols+d]
+					l.Grad[last] += 0.5 * f.noise * rows.Weight(at) * own
+					f.diagonal[at] = own
 				}
 				for p := range w {
 					w[p] *= 0.5
@@ -131,6 +134,22 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	clear(grad)
 	f.lanes.AddTo(grad)
 	return f.checkInverse()
+}
+
+// residuals implements residualFactor.
+func (f *denseFactor) residuals(alpha, precisions []float64, r blas64.General) bool {
+	if precisions == nil {
+		f.solve()
+		r.Cols = 1
+		f.u = dense.Combine(f.u, f.alpha, r)
+	}
+	blas64.Copy(dense.Column(f.u, 0), dense.Vec(alpha))
+	if precisions != nil {
+		for i, a := range alpha {
+			precisions[i] = f.diagonal[i] + a*a
+		}
+	}
+	return true
 }
 
 // checkInverse compares α = L⁻ᵀ(L⁻¹C) by a solve with the same by the L⁻¹ that the gradient is made of, in n² flops a column.

@@ -287,6 +287,32 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
+// residuals implements residualFactor. A base gives those of A, since A⁻¹ − UUᵀ is the same of B and of the columns of
+// baseGradient. It has none on a grid, nor have sums.
+func (f *mixedFactor) residuals(alpha, precisions []float64, r blas64.General) bool {
+	if f.Circle != nil {
+		return false
+	}
+	if precisions == nil {
+		r.Cols = 1
+		f.U = dense.Combine(f.U, f.H, r)
+	}
+	if of := f.base.factor; of != nil {
+		base, ok := of.(residualFactor)
+		if precisions == nil {
+			f.spread(r, 0)
+		}
+		return ok && base.residuals(alpha, precisions, f.base.r)
+	}
+	f.Residuals(r, precisions != nil, func(i int, first, own float64) {
+		at := f.engine.line.Input(i)
+		if alpha[at] = first; precisions != nil {
+			precisions[at] = own + first*first
+		}
+	})
+	return true
+}
+
 // mixedPosterior is Bayesian linear regression on the waves: at x within the range of the data, with e = C^½φ(x),
 //
 //	mean = eᵀh,  covariance = eᵀT⁻¹e′,

@@ -360,8 +360,8 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 //
 // (A⁻¹ without a mean; with priors of coefficients as in likelihoods), all of length n. The noise of y_i, of variance λ_i =
 // σ²e_i² + s_i², has the posterior mean λ_iα_i and variance λ_i − λ_i²P_ii, and a part of it in proportion: s_i²α_i and s_i² −
-// s_i⁴P_ii. Given all other observations, y_i is N(y_i − α_i/P_ii, 1/P_ii). With the state space, α costs half as much as the
-// value, and precisions nothing beside a gradient; with other engines they cost a posterior at the inputs.
+// s_i⁴P_ii. Given all other observations, y_i is N(y_i − α_i/P_ii, 1/P_ii). With the dense, banded, state-space and mixed engines
+// α costs less than the value, and precisions nothing beside a gradient; with other engines they cost a posterior at the inputs.
 func (l *Exact) Residuals(ctx context.Context, alpha, precisions, grad, theta []float64) (value float64, err error) {
 	if err := l.model.CheckPlain("Exact.Residuals", l.data); err != nil {
 		return 0, err
@@ -378,9 +378,11 @@ func (l *Exact) Residuals(ctx context.Context, alpha, precisions, grad, theta []
 	c.ctx = ctx
 	value, f, err := l.evaluateIn(c, grad, theta, true)
 	if _, ok := f.(residualFactor); ok && grad == nil && precisions != nil { // its precisions are a part of the gradient
-		f.release()
 		grad = make([]float64, len(theta))
-		value, f, err = l.evaluateIn(c, grad, theta, true)
+		if f.gradient(grad, c.r) != nil { // another engine may give one that holds
+			f.release()
+			value, f, err = l.evaluateIn(c, grad, theta, true)
+		}
 	}
 	if s, ok := f.(residualFactor); ok && s.residuals(alpha, precisions, c.r) {
 		f.release()

@@ -148,22 +148,28 @@ func (f *mixedFactor) fillBase() error {
 	return nil
 }
 
-// baseGradient adds the derivatives in the parameters of the base and in σ²: with U = A⁻¹YR = B⁻¹(YR − EhR) and A⁻¹ = B⁻¹ −
-// B⁻¹E·L⁻ᵀL⁻¹·EᵀB⁻¹ they are B's derivatives for the columns (Y, E) times (R, 0; −hR, L⁻ᵀ).
-func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
-	b := &f.base
-	p, c := f.Columns(), f.B.Cols
-	b.r = dense.Reshape(b.r, b.g.Rows, r.Cols+p)
+// spread sets b.r to (R; −hR), with room for a number of further columns, zeros: A⁻¹YR = B⁻¹(Y, E)·(R; −hR). It needs hR.
+func (f *mixedFactor) spread(r blas64.General, further int) {
+	b, c := &f.base, f.B.Cols
+	b.r = dense.Reshape(b.r, b.g.Rows, r.Cols+further)
 	clear(b.r.Data)
 	for i := range c {
 		copy(b.r.Data[i*b.r.Stride:][:r.Cols], r.Data[i*r.Stride:])
 	}
-	for i := range p {
+	for i := range f.Columns() {
 		row := b.r.Data[(c+i)*b.r.Stride:]
 		for k, u := range f.U.Data[i*f.U.Stride:][:r.Cols] {
 			row[k] = -u
 		}
 	}
+}
+
+// baseGradient adds the derivatives in the parameters of the base and in σ²: with U = A⁻¹YR = B⁻¹(YR − EhR) and A⁻¹ = B⁻¹ −
+// B⁻¹E·L⁻ᵀL⁻¹·EᵀB⁻¹ they are B's derivatives for the columns (Y, E) times (R, 0; −hR, L⁻ᵀ).
+func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
+	b := &f.base
+	p, c := f.Columns(), f.B.Cols
+	f.spread(r, p)
 	f.Inverse.EachTile(func(i, j int, t blas64.General) {
 		for a := range t.Rows {
 			for d, v := range t.Data[a*t.Stride:][:t.Cols] {

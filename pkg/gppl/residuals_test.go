@@ -38,11 +38,13 @@ func TestResiduals(t *testing.T) {
 		gppl.SHO{Variance: 1, Period: 3, Quality: 2}, gppl.Rotation{Variance: 1, Period: 3, Quality: 2, Difference: 0.5, Mix: 0.3},
 		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 2}, gppl.Laplace{Variance: 0.5, Lengthscale: 1}),
 		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 2}, gppl.White{Variance: 0.1}),
+		gppl.Add(gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}, gppl.Laplace{Variance: 0.5, Lengthscale: 1}),
+		gppl.Add(gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}, gppl.SE{Variance: 0.5, Lengthscale: 0.05}),
 	} {
 		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}, gppl.AddMeans(gppl.Intercept{},
 			gppl.GaussianBeta{Of: gppl.Linear{}, Variances: []float64{0.25}})} {
 			m := gppl.Model{Kernel: kernel, Noise: 0.05, Mean: mean}
-			for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineDense, gppl.EngineBanded, gppl.EngineSpectral} {
+			for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineDense, gppl.EngineBanded, gppl.EngineSpectral, gppl.EngineMixed} {
 				first, err := gppl.NewExact(t.Context(), m, known, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(0.01))
 				if err != nil {
 					t.Fatal(err)

@@ -140,30 +140,38 @@ func (f *Factor) ScaleSlope(form float64) float64 {
 // to each λ_i.
 func (f *Factor) NoiseSlope(r blas64.General, weight func(i int) float64) float64 {
 	var sum float64
-	f.eachChunk(func() { sum += f.noiseSlopeOfChunk(r, weight) })
+	f.Residuals(r, true, func(i int, _, own float64) { sum += weight(i) * own })
 	return 0.5 * sum
 }
 
-// noiseSlopeOfChunk returns Σ_i w_i/λ_i·(1 − |L⁻¹E_i|² − |((z_i − E_ih)R)|²) over a chunk.
-func (f *Factor) noiseSlopeOfChunk(r blas64.General, weight func(i int) float64) (sum float64) {
-	p, s, c, count := f.columns, f.Shift, f.B.Cols, f.rows.Cols
-	solved := dense.New(p, count)
-	dense.Copy(solved, dense.Rows(f.rows, 0, p))
-	parallel.Within(f.Ctx, (count+block-1)/block, func(k int) {
-		part := solved
-		part.Data, part.Cols = part.Data[k*block:], min(block, count-k*block)
-		f.T.SolveL(part)
+// Residuals calls visit with each U_i0, the first entry of a row of U = A⁻¹YR, and, if full, with (A⁻¹ − UUᵀ)_ii. The field U
+// must be set to hR, for at least the first column. Where z and E are divided by the roots of Λ, they are
+//
+//	λ_i^−½·((z_i − E_ih)R)_0,  λ_i⁻¹·(1 − |L⁻¹E_i|² − |((z_i − E_ih)R)|²).
+func (f *Factor) Residuals(r blas64.General, full bool, visit func(i int, first, own float64)) {
+	p, s, c := f.columns, f.Shift, f.B.Cols
+	f.eachChunk(func() {
+		count := f.rows.Cols
+		rest := dense.New(r.Cols, count) // Rᵀ(z − Eh)ᵀ
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, r, dense.Rows(f.rows, p+s, c), 0, rest)
+		dense.Gemm(blas.Trans, blas.NoTrans, -1, f.U, dense.Rows(f.rows, 0, p), 1, rest)
+		left := slices.Repeat([]float64{1}, count)
+		if full {
+			solved := dense.New(p, count)
+			dense.Copy(solved, dense.Rows(f.rows, 0, p))
+			parallel.Within(f.Ctx, (count+block-1)/block, func(k int) {
+				part := solved
+				part.Data, part.Cols = part.Data[k*block:], min(block, count-k*block)
+				f.T.SolveL(part)
+			})
+			dense.AddSquares(left, -1, solved)
+			dense.AddSquares(left, -1, rest)
+		}
+		for i, v := range left {
+			lambda := f.Lambda[f.from+i]
+			visit(f.from+i, rest.Data[i]/math.Sqrt(lambda), v/lambda)
+		}
 	})
-	rest := dense.New(r.Cols, count) // Rᵀ(z − Eh)ᵀ
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, r, dense.Rows(f.rows, p+s, c), 0, rest)
-	dense.Gemm(blas.Trans, blas.NoTrans, -1, f.U, dense.Rows(f.rows, 0, p), 1, rest)
-	left := slices.Repeat([]float64{1}, count)
-	dense.AddSquares(left, -1, solved)
-	dense.AddSquares(left, -1, rest)
-	for i, v := range left {
-		sum += weight(f.from+i) / f.Lambda[f.from+i] * v
-	}
-	return sum
 }
 
 // At returns the columns e = C^½φ(x) of all terms at some x, p×len(x).
