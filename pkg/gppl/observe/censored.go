@@ -77,11 +77,12 @@ func Censored(
 		if _, err = exact.Residuals(ctx, alpha, precisions, nil, theta); err != nil {
 			return of, 0, err
 		}
-		moved := 0.0
-		if nats, moved = s.propagate(d.Y, alpha, precisions, damping/float64(1+round/slower)); moved < propagated {
+		c := s.change(d.Y, alpha, precisions)
+		if c.moved < propagated { // its nats belong to the sites before it
 			of.Y, of.Errors = s.y, s.errors
-			return of, nats, of.Check()
+			return of, c.nats, of.Check()
 		}
+		s.move(c, s.mixing.next(c.from, c.by, c.weights, damping/float64(1+round/slower)))
 	}
 	return of, 0, fmt.Errorf("observe: %d values at their bounds: expectation propagation has not converged within %d rounds",
 		len(s.at), mostPropagated)
@@ -100,6 +101,7 @@ type sites struct {
 	y, errors []float64
 	at        []int     // indices of the observations at bounds
 	side      []float64 // 1 at the lower bound, −1 at the upper one
+	mixing    mixing
 }
 
 // begin sets weak sites: each half the variance of g within the bound, as uncertain as the model is at the start.
@@ -113,9 +115,19 @@ func (s *sites) begin(m gppl.Model) {
 	}
 }
 
-// propagate matches the moments of every site, given the others, by a share of the change. It returns nats and the largest
-// change.
-func (s *sites) propagate(bound, alpha, precisions []float64, share float64) (nats, moved float64) {
+// A change matches the moments of every site, given the others.
+type change struct {
+	// from holds the natural parameters of the sites, the precisions 1/e² of all and then the forces ỹ/e² of all, and by the
+	// change of each; weights put these on the scale of g given the others.
+	from, by, weights []float64
+	moved             float64 // largest change of a precision or of a force about the mean of g, on that scale
+	nats              float64 // see Censored, before the change
+}
+
+// change returns the change that the residuals of the sites and of the other observations ask for.
+func (s *sites) change(bound, alpha, precisions []float64) change {
+	n := len(s.at)
+	c := change{from: make([]float64, 2*n), by: make([]float64, 2*n), weights: make([]float64, 2*n)}
 	for k, i := range s.at {
 		e2 := s.errors[i] * s.errors[i]
 		total := 1 / precisions[i] // v + e²
@@ -126,18 +138,30 @@ func (s *sites) propagate(bound, alpha, precisions []float64, share float64) (na
 		log, ratio := tail(z)
 		information := max(ratio*(z+ratio), leastInformation) // 1 less the variance, in units of v
 		away := s.y[i] - mean
-		nats -= log + 0.5*math.Log(2*math.Pi*total) + 0.5*away*away/total
+		c.nats -= log + 0.5*math.Log(2*math.Pi*total) + 0.5*away*away/total
 		// in natural parameters: 1/e² and (ỹ − mean)/e²
 		informed := information / (1 - min(information, 1-1e-9)) / v
 		pull := -s.side[k] * ratio / sd // pull on the mean of g, in units of v
-		pullOf := pull * (1 + informed*v)
-		precision, force := 1/e2, away/e2
-		moved = max(moved, math.Abs(informed-precision)/(1/v+precision), math.Abs(pullOf-force)*sd/(1+v*precision))
-		precision += share * (informed - precision)
-		force += share * (pullOf - force)
-		s.errors[i], s.y[i] = 1/math.Sqrt(precision), mean+force/precision
+		precision, force := informed-1/e2, pull*(1+informed*v)-away/e2
+		c.from[k], c.from[n+k] = 1/e2, s.y[i]/e2
+		c.by[k], c.by[n+k] = precision, force+mean*precision
+		c.weights[k], c.weights[n+k] = 1/(1/v+1/e2), sd/(1+v/e2)
+		c.moved = max(c.moved, math.Abs(precision)*c.weights[k], math.Abs(force)*c.weights[n+k])
 	}
-	return nats, moved
+	return c
+}
+
+// move sets the sites to natural parameters, or half-way along the change where a precision is far from its range.
+func (s *sites) move(c change, to []float64) {
+	const margin = 10 // precisions may be so many times beyond the range
+	n := len(s.at)
+	for k, i := range s.at {
+		precision, force, aim := to[k], to[n+k], c.from[k]+c.by[k]
+		if !(precision > min(aim, c.from[k])/margin && precision < max(aim, c.from[k])*margin) {
+			precision, force = c.from[k]+0.5*c.by[k], c.from[n+k]+0.5*c.by[n+k]
+		}
+		s.errors[i], s.y[i] = 1/math.Sqrt(precision), force/precision
+	}
 }
 
 // tail returns log Φ(z) and φ(z)/Φ(z).
