@@ -18,12 +18,15 @@ const (
 	// clearJump is the distance of the medians on either side of a change of level, in standard deviations of the values about
 	// them, from which the change is tried before the scale of y is chosen. A line has 3.2.
 	clearJump = 4
-	// clearJumpOfCounts is the same for counts, whose smaller changes findShifts does not see.
-	clearJumpOfCounts = 3
+	// clearJumpOfCounts is the same for counts, whose smaller changes findShifts does not see. If there are many values on either
+	// side, surelyApart standard errors of the distance suffice: 1.8 standard deviations for 20 values.
+	clearJumpOfCounts, surelyApart = 3, 4.5
 	// unlikeOthers is the least ratio of the distance of the medians of three values on either side of a place to the median of
-	// this distance over all places. A walk drifts as far, but no step of it stands out.
-	unlikeOthers = 5
-	// mostBesideJump is the largest number of values on either side whose median counts; a quarter of the series if that is less.
+	// this distance over all places. A walk drifts as far, but no step of it stands out. For counts, whose changes are smaller, the
+	// ratio need only be unlikeOtherCounts: the evidence rejects what a walk describes as well.
+	unlikeOthers, unlikeOtherCounts = 5, 2.5
+	// mostBesideJump is the largest number of values on either side whose median counts; a quarter of the series if that is less,
+	// but four in the shortest.
 	mostBesideJump = 20
 )
 
@@ -95,13 +98,15 @@ func jumps(s *series.Series, seasons ...int) (all []series.Shift) {
 	if len(s.X) < leastScanned { // in a short series four values at one level are not odd
 		least = 4
 	}
-	width := min(mostBesideJump, len(s.X)/4)
-	if width < least || len(s.Shifts) > 0 {
+	width := min(mostBesideJump, max(least, len(s.X)/4))
+	if len(s.X) < 3*least || len(s.Shifts) > 0 {
 		return nil
 	}
-	enough := float64(clearJump)
+	enough, unlike := float64(clearJump), float64(unlikeOthers)
 	if s.Counting != nil {
-		enough = clearJumpOfCounts
+		const ofMedian = 1.2533 // standard error of a median of n values, over σ/√n
+		enough = min(clearJumpOfCounts, surelyApart*ofMedian*math.Sqrt(2/float64(width)))
+		unlike = unlikeOtherCounts
 	}
 	scales := scalesOf(s)
 	for _, y := range scales {
@@ -114,7 +119,7 @@ func jumps(s *series.Series, seasons ...int) (all []series.Shift) {
 	}
 	var abrupt []func(at int) bool
 	for _, y := range scales {
-		abrupt = append(abrupt, abruptIn(y))
+		abrupt = append(abrupt, abruptIn(y, unlike))
 	}
 	for len(all) < mostShifts {
 		best, at := 0.0, 0
@@ -162,15 +167,15 @@ func scalesOf(s *series.Series) [][]float64 {
 
 func notFinite(v float64) bool { return !numeric.IsFinite(v) }
 
-// abruptIn returns a function that reports whether y changes more abruptly at a place than at others.
-func abruptIn(y []float64) func(at int) bool {
+// abruptIn returns a function that reports whether y changes more abruptly at a place than at others, by a ratio.
+func abruptIn(y []float64, ratio float64) func(at int) bool {
 	const width = 3 // number of values on either side
 	var typical []float64
 	for at := 1; at < len(y); at++ {
 		size, _ := step(y, at, width)
 		typical = append(typical, math.Abs(size))
 	}
-	least := unlikeOthers * numeric.UpperMedian(typical)
+	least := ratio * numeric.UpperMedian(typical)
 	return func(at int) bool { return typical[at-1] > least }
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -18,7 +20,7 @@ func TestJumpBeforeScale(t *testing.T) {
 		before, after float64
 		counts        bool
 	}{
-		"60 values": {60, 40, 3, 103, false}, "down": {60, 30, 90, 4, false}, "24 values": {24, 14, 5, 50, false},
+		"60 values": {60, 40, 3, 103, false}, "down": {60, 30, 90, 4, false}, "24 values": {24, 14, 5, 50, false}, "15 values": {15, 8, 30, 60, false},
 		"counts": {70, 45, 4, 60, true}, "near counts": {80, 48, 5, 22, true},
 	} {
 		r := rand.New(rand.NewPCG(65, uint64(c.n)))
@@ -53,6 +55,44 @@ func TestJumpBeforeScale(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestJumpOfCounts: changes of counts from 4 to 12 are found, though three values before and three after them differ hardly more
+// than others. Without changes, and where the rate wanders, none is found.
+func TestJumpOfCounts(t *testing.T) {
+	const draws, walks, n, at = 6, 2, 170, 90
+	changes := func(y []float64) []ShiftSize {
+		s := testkit.Must(series.NewSeries(series.Axis{Name: "t"}, timeline.Steps(n), y))(t)
+		s.Counting = &series.Counting{Likelihood: "poisson"}
+		return testkit.Must(testkit.Must(Fit(t.Context(), s, Options{}))(t).Shifts(t.Context()))(t)
+	}
+	found := 0
+	for seed := range uint64(draws) {
+		r := rand.New(rand.NewPCG(seed, 66))
+		y, walk, log := make([]float64, n), make([]float64, n), math.Log(6)
+		for i := range y {
+			level := 4.0
+			if i >= at {
+				level = 12
+			}
+			log += 0.1 * r.NormFloat64()
+			y[i] = distuv.Poisson{Lambda: level, Src: r}.Rand()
+			walk[i] = distuv.Poisson{Lambda: math.Exp(log), Src: r}.Rand()
+		}
+		if all := changes(y); len(all) == 1 && math.Abs(all[0].X-at) <= 2 {
+			found++
+		}
+		if seed >= walks {
+			continue
+		}
+		if all := changes(walk); len(all) > 0 {
+			t.Errorf("seed %d: a walk has the changes %+v", seed, all)
+		}
+	}
+	if found < draws*2/3 {
+		t.Errorf("%d of %d changes are found", found, draws)
+	}
+	t.Logf("%d of %d changes are found", found, draws)
 }
 
 // TestNoJump: in noise, red noise, walks, lines and rough seasons, the medians hardly ever differ so much that a second search
