@@ -147,17 +147,18 @@ func (b *Bounds) note(name string, y []float64) string {
 	if !b.Censored {
 		return fmt.Sprintf("%s is modelled by its log odds between %v and %v, which bands do not leave.", name, b.Lo, b.Hi)
 	}
-	at := 0
+	at, low, high := 0, false, false
 	for _, v := range y {
 		if b.At(v) {
 			at++
+			low, high = low || v == b.Lo, high || v == b.Hi
 		}
 	}
 	var ends string
 	switch {
-	case math.IsInf(b.Hi, 1):
+	case math.IsInf(b.Hi, 1) || low && !high:
 		ends = fmt.Sprintf("at %v or below", b.Lo)
-	case math.IsInf(b.Lo, -1):
+	case math.IsInf(b.Lo, -1) || high && !low:
 		ends = fmt.Sprintf("at %v or above", b.Hi)
 	default:
 		ends = fmt.Sprintf("at %v and %v or beyond", b.Lo, b.Hi)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,27 @@ func TestGuessAmounts(t *testing.T) {
 		}
 		if got := guessAmounts(y); (got != nil) != c.want {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestCensoredNote names the bounds that values are at.
+func TestCensoredNote(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		b    Bounds
+		y    []float64
+		want string
+	}{
+		{Bounds{Lo: 0, Hi: 100}, []float64{5, 100, 100}, "2 values at a bound are only known to be at 100 or above"},
+		{Bounds{Lo: 0, Hi: 100}, []float64{5, 0, 0}, "2 values at a bound are only known to be at 0 or below"},
+		{Bounds{Lo: 0, Hi: 100}, []float64{0, 5, 100}, "2 values at a bound are only known to be at 0 and 100 or beyond"},
+		{Bounds{Lo: 0, Hi: inf}, []float64{0, 5, 0}, "2 values at a bound are only known to be at 0 or below"},
+		{Bounds{Lo: -inf, Hi: 7}, []float64{7, 5, 7}, "2 values at a bound are only known to be at 7 or above"},
+	} {
+		c.b.Censored = true
+		if got := c.b.note("load", c.y); !strings.Contains(got, c.want+",") {
+			t.Errorf("%+v: %q, want %q", c.b, got, c.want)
 		}
 	}
 }
