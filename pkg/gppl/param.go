@@ -10,14 +10,13 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
-// A Param is one hyperparameter: its name, its natural value, the transform through which it is optimised, its unit (UnitX,
-// UnitY2, or "" for a pure number), and its role in the kernel. Names are for people: no code reads them.
+// A Param is one hyperparameter of a kernel or a model.
 type Param struct {
-	Name      string
-	Value     float64
-	Transform transform.Transform
-	Unit      string
-	Role      Role
+	Name      string              // for people: no code reads it
+	Value     float64             // the natural value
+	Transform transform.Transform // through which the parameter is optimised; nil means transform.Log
+	Unit      string              // UnitX, UnitY2, or "" for a pure number
+	Role      Role                // its function in the kernel
 }
 
 // String returns the name, the value and its unit, if there is one.
@@ -26,7 +25,7 @@ func (p Param) String() string {
 }
 
 // A Role is the function of a parameter in its kernel or model. Start values, checks of
-// gradients and warnings depend on it; the likelihood does not.
+// gradients and warnings depend on it; the likelihood does not. go doc RoleUnknown lists all roles.
 type Role int
 
 const (
