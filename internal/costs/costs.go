@@ -8,7 +8,8 @@ package costs
 
 import "runtime"
 
-// Operation is a step that an engine repeats; names that end in Once are the fixed part of every evaluation.
+// Operation is a step that an engine repeats; names that end in Once are the fixed part of every evaluation. The comment beside
+// each says how often an evaluation of n observations takes it; products are floating-point operations of matrix products.
 type Operation int
 
 const (
@@ -47,7 +48,7 @@ const (
 	MixedSquare  // p²
 	MixedOnce
 	MixedPackets     // once, where waves are combined to packets
-	MixedBaseProduct // n for each pair of columns, and of columns and numbers of a base, products
+	MixedBaseProduct // n for each pair of columns, and n for each column and number of a base, products
 	MixedBaseOnce
 
 	Operations // number of operations

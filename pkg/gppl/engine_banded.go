@@ -327,7 +327,7 @@ func (f *bandedFactor) posterior() predictor {
 	return &bandedPosterior{newExactPosterior(f.kernel, of, l.Ranks()), &f.band, l.Noise.Least(f.noise)}
 }
 
-// bandedPosterior predicts at inputs from the rows within reach of them alone, and what the solve makes of these.
+// bandedPosterior predicts at an input from the covariances with the rows within its reach; those with all others are 0.
 type bandedPosterior struct {
 	exactPosterior
 	band  *band

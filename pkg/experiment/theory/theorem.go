@@ -30,7 +30,7 @@ type TheoremResults struct {
 	ToN       Vanishing // Σ shrinks as k → n
 	Noisy     Vanishing // Σ shrinks with the noise of noisy observations of all of y
 	Bounds    []Bound
-	Lines     []Bound // the bounds for every k, without a trace
+	Lines     []Bound // the bounds on tr Σ for every k: no design, and so no Trace
 	Definite  []Definite
 	Choices   []Choice
 }

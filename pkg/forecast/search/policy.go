@@ -20,7 +20,8 @@ const (
 	// minGain is the evidence, in nats, that a further term must bring for the sum to grow further.
 	minGain = 0.5
 
-	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
+	// searchGradient is the tolerance of gradients at which the training of a candidate ends, in nats per unit of log θ. A parameter
+	// that is then 0.3 from its optimum costs some hundredths of a nat.
 	searchGradient = 0.05
 	// lostNats is the error of a likelihood, in nats for each observation, above which it is useless: models differ by less.
 	lostNats = 10
