@@ -2,6 +2,7 @@ package series
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -96,30 +97,20 @@ func (s *Series) takesHolidays() error {
 // holidayDifferences returns the differences between days and the median of the same weekdays around them. of has them by effect,
 // under the first name of effects that fall on the same days; quiet has them, sorted, for days without an effect.
 func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []float64, of map[string][]float64) {
-	sum, n := map[int]float64{}, map[int]float64{}
+	value, n := map[int]float64{}, map[int]float64{} // means of the days, and their numbers of observations
 	for i, x := range s.X {
 		day := s.Axis.dayOf(x)
-		sum[day] += s.Y[i]
+		value[day] += s.Y[i]
 		n[day]++
+	}
+	for day := range value {
+		value[day] /= n[day]
 	}
 	days := slices.Sorted(maps.Keys(n))
 	effects, names := holidayEffects(country, days[0], days[len(days)-1], false)
 	groups = sameDays(names, effects, days)
 	of = map[string][]float64{}
-	for _, day := range days {
-		var around []float64
-		for k := 1; k <= holidayWeeks; k++ {
-			for _, other := range []int{day - 7*k, day + 7*k} {
-				if n[other] > 0 && len(effects[other]) == 0 {
-					around = append(around, sum[other]/n[other])
-				}
-			}
-		}
-		if len(around) < leastAround {
-			continue
-		}
-		slices.Sort(around)
-		d := sum[day]/n[day] - 0.5*(around[(len(around)-1)/2]+around[len(around)/2])
+	for day, d := range fromWeekdays(days, value, func(day int) bool { return len(effects[day]) > 0 }) {
 		if len(effects[day]) == 0 {
 			quiet = append(quiet, d)
 		}
@@ -131,19 +122,39 @@ func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []
 	return slices.DeleteFunc(groups, func(g []string) bool { return len(of[g[0]]) == 0 }), quiet, of
 }
 
+// fromWeekdays yields the difference between the value of each of some days and the median of the same weekdays of four weeks
+// before and after, without those that have an effect. Days with fewer than leastAround such weekdays are left out.
+func fromWeekdays(days []int, value map[int]float64, effect func(day int) bool) iter.Seq2[int, float64] {
+	return func(yield func(int, float64) bool) {
+		for _, day := range days {
+			var around []float64
+			for k := 1; k <= holidayWeeks; k++ {
+				for _, other := range []int{day - 7*k, day + 7*k} {
+					if y, ok := value[other]; ok && !effect(other) {
+						around = append(around, y)
+					}
+				}
+			}
+			if len(around) < leastAround {
+				continue
+			}
+			slices.Sort(around)
+			if !yield(day, value[day]-0.5*(around[(len(around)-1)/2]+around[len(around)/2])) {
+				return
+			}
+		}
+	}
+}
+
 // significantEffects returns the effects of a kind that are significant, and the standard deviation of all effects of the kind.
 func significantEffects(kind []string, quiet []float64, of map[string][]float64) (significant []string, scale float64) {
 	spread := stat.Variance(quiet, nil)
 	var test, square float64
 	for _, name := range kind {
-		n := float64(len(of[name]))
-		mean, z := stat.Mean(of[name], nil), 0.0
-		for _, d := range of[name] {
-			z += normalScore(d, quiet) / n
-		}
-		test += n * z * z
+		n, mean, score := float64(len(of[name])), stat.Mean(of[name], nil), clarity(of[name], quiet)
+		test += score
 		square += mean*mean - spread/n
-		if n*z*z >= holidayLeast {
+		if score >= holidayLeast {
 			significant = append(significant, name)
 		}
 	}
@@ -151,6 +162,16 @@ func significantEffects(kind []string, quiet []float64, of map[string][]float64)
 		return nil, 0
 	}
 	return significant, math.Sqrt(square / float64(len(kind)))
+}
+
+// clarity returns n·z̄², with z̄ the mean normal score of n differences among sorted ones. By chance it is χ² with one degree of
+// freedom.
+func clarity(differences, sorted []float64) float64 {
+	n, z := float64(len(differences)), 0.0
+	for _, d := range differences {
+		z += normalScore(d, sorted) / n
+	}
+	return n * z * z
 }
 
 // normalScore returns the standard normal quantile of the rank of d among sorted values, the middle rank of equal values. With

@@ -212,14 +212,10 @@ func (s *Series) clearestMonthDay(known []int) (clearest int, chance float64) {
 	}
 	slices.Sort(all)
 	for _, day := range slices.SortedFunc(maps.Keys(of), inMonth) {
-		n, z := float64(len(of[day])), 0.0
-		if n < fewestMonths || slices.Contains(known, day) {
+		if len(of[day]) < fewestMonths || slices.Contains(known, day) {
 			continue
 		}
-		for _, d := range of[day] {
-			z += normalScore(d, all) / n
-		}
-		if here := float64(len(of)) * (distuv.ChiSquared{K: 1}).Survival(n*z*z); here < chance {
+		if here := float64(len(of)) * (distuv.ChiSquared{K: 1}).Survival(clarity(of[day], all)); here < chance {
 			clearest, chance = day, here
 		}
 	}
@@ -241,34 +237,21 @@ func (s *Series) monthDayDifferences(known []int) (all []float64, of map[int][]f
 	}
 	of = map[int][]float64{}
 	work := newWorkweek(s.holidayCountry(), days[0], days[len(days)-1])
-	on := map[int][]int{}
+	on, has := map[int][]int{}, map[int]bool{}
 	for _, day := range days {
 		on[day] = work.monthDays(day)
+		has[day] = anyOf(on[day], known)
 	}
-	for _, day := range days {
+	for day, d := range fromWeekdays(days, value, func(day int) bool { return has[day] }) {
 		if len(holidays[day]) > 0 {
 			continue
 		}
-		var around []float64
-		for k := 1; k <= holidayWeeks; k++ {
-			for _, other := range []int{day - 7*k, day + 7*k} {
-				if y, ok := value[other]; ok && !anyOf(on[other], known) {
-					around = append(around, y)
-				}
-			}
-		}
-		if len(around) < leastAround {
-			continue
-		}
-		slices.Sort(around)
-		d := value[day] - 0.5*(around[(len(around)-1)/2]+around[len(around)/2])
-		has := anyOf(on[day], known)
 		for _, kind := range on[day] {
-			if !has || slices.Contains(known, kind) {
+			if !has[day] || slices.Contains(known, kind) {
 				of[kind] = append(of[kind], d)
 			}
 		}
-		if !has {
+		if !has[day] {
 			all = append(all, d)
 		}
 	}
