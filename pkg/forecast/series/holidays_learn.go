@@ -97,16 +97,7 @@ func (s *Series) takesHolidays() error {
 // holidayDifferences returns the differences between days and the median of the same weekdays around them. of has them by effect,
 // under the first name of effects that fall on the same days; quiet has them, sorted, for days without an effect.
 func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []float64, of map[string][]float64) {
-	value, n := map[int]float64{}, map[int]float64{} // means of the days, and their numbers of observations
-	for i, x := range s.X {
-		day := s.Axis.dayOf(x)
-		value[day] += s.Y[i]
-		n[day]++
-	}
-	for day := range value {
-		value[day] /= n[day]
-	}
-	days := slices.Sorted(maps.Keys(n))
+	days, value := s.dayMeans()
 	effects, names := holidayEffects(country, days[0], days[len(days)-1], false)
 	groups = sameDays(names, effects, days)
 	of = map[string][]float64{}
@@ -120,6 +111,21 @@ func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []
 	}
 	slices.Sort(quiet)
 	return slices.DeleteFunc(groups, func(g []string) bool { return len(of[g[0]]) == 0 }), quiet, of
+}
+
+// dayMeans returns the days that have observations, from 1970 on, and their means.
+func (s *Series) dayMeans() (days []int, mean map[int]float64) {
+	mean = map[int]float64{}
+	n := map[int]float64{}
+	for i, x := range s.X {
+		day := s.Axis.dayOf(x)
+		mean[day] += s.Y[i]
+		n[day]++
+	}
+	for day := range mean {
+		mean[day] /= n[day]
+	}
+	return slices.Sorted(maps.Keys(n)), mean
 }
 
 // fromWeekdays yields the difference between the value of each of some days and the median of the same weekdays of four weeks

@@ -226,11 +226,7 @@ func (s *Series) clearestMonthDay(known []int) (clearest int, chance float64) {
 // and after. all has them for every day except holidays and days with an effect; of has them for each day of the month and
 // payday, without the days that have another effect.
 func (s *Series) monthDayDifferences(known []int) (all []float64, of map[int][]float64) {
-	value := map[int]float64{}
-	for i, x := range s.X {
-		value[s.Axis.dayOf(x)] = s.Y[i]
-	}
-	days := slices.Sorted(maps.Keys(value))
+	days, value := s.dayMeans()
 	holidays := map[int][]string{}
 	if s.Holidays != nil {
 		holidays, _ = holidayEffects(s.Holidays.Country, days[0], days[len(days)-1], false)

@@ -111,3 +111,24 @@ func TestNoMonthDays(t *testing.T) {
 		t.Errorf("%d of %d series without effects have a day of the month", found, draws)
 	}
 }
+
+// TestMonthDaysOfSeveralRows: the rows of a day count by their mean, in which opposite errors cancel.
+func TestMonthDaysOfSeveralRows(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 3))
+	once := daily(t, 700, func(day time.Time, _ int) float64 {
+		y := 10 + 0.1*rnd.NormFloat64()
+		if day.Day() == 1 {
+			y++
+		}
+		return y
+	})
+	var x, y []float64
+	for i, at := range once.X {
+		e := 20 * rnd.NormFloat64()
+		x, y = append(x, at, at), append(y, once.Y[i]-e, once.Y[i]+e)
+	}
+	twice := testkit.Must(NewSeries(once.Axis, x, y))(t).WithMonthDays()
+	if m := twice.MonthDays; m == nil || !slices.Equal(m.Days, []int{1}) {
+		t.Errorf("effects of days of the month: %+v, want the first", m)
+	}
+}
