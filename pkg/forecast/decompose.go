@@ -88,21 +88,11 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 	}
 	slow := -1 // index of the term that is one component with the trend
 	if m := a.Result.Model.Mean; m != nil {
-		effects := a.Series.EffectColumns(m)
-		for _, name := range []string{a.trendName(), series.ShiftsName, "holidays", "events"} {
+		effects := a.Series.EffectsIn(m)
+		for _, name := range []string{a.trendName(), series.ShiftsName, series.HolidaysName, series.EventsName} {
 			var columns, with []int
 			for j, effect := range effects {
-				of := "holidays"
-				switch effect {
-				case "":
-					of = a.trendName()
-				case series.ShiftsName:
-					of = series.ShiftsName
-				}
-				if slices.ContainsFunc(a.Series.Events, func(e series.Event) bool { return e.Name == effect }) {
-					of = "events"
-				}
-				if of == name {
+				if cmp.Or(effect.Component, a.trendName()) == name {
 					columns = append(columns, j)
 				}
 			}
@@ -243,19 +233,10 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	if len(a.Series.Shifts) > 0 {
 		d.column(series.ShiftsName)
 	}
-	if h := a.Series.Holidays; h != nil {
-		for _, name := range h.Names {
-			name, _, _ = strings.Cut(name, series.NearHoliday)
-			d.column(name)
+	for _, effect := range s.Effects() {
+		if effect.Part != "" {
+			d.column(effect.Part)
 		}
-	}
-	if m := a.Series.MonthDays; m != nil {
-		for _, name := range m.Names() {
-			d.column(name)
-		}
-	}
-	for _, e := range a.Series.Events {
-		d.column(e.Name)
 	}
 	for _, m := range a.members {
 		models := m.Draws
@@ -335,8 +316,8 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 	level := make([]float64, len(d.X))
 	columns := map[string][]int{}
 	if model.Mean != nil {
-		for j, name := range a.Series.EffectColumns(model.Mean) {
-			columns[name] = append(columns[name], j)
+		for j, effect := range a.Series.EffectsIn(model.Mean) {
+			columns[effect.Part] = append(columns[effect.Part], j)
 		}
 	}
 	if trend := columns[""]; trend != nil {

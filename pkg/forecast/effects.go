@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"context"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -10,27 +11,8 @@ import (
 // Effects returns the coefficients of regressors, holidays, days of the month and events in the best model, in the units of the
 // file; nil if there are none.
 func (a *Analysis) Effects(ctx context.Context) ([]Effect, error) {
-	units := map[string]Effect{} // maps a column to the name of the effect, and to the value of a coefficient of 1
-	if k := a.Series.Known; k != nil {
-		for _, group := range k.AllGroups() {
-			name := k.GroupName(group)
-			units[name] = Effect{Name: name, Value: 1 / k.Scale[group[0]]}
-		}
-	}
-	if h := a.Series.Holidays; h != nil {
-		for j, name := range h.Names {
-			units[series.HolidayPrefix+name] = Effect{Name: name, Value: h.Scale[j]}
-		}
-	}
-	if m := a.Series.MonthDays; m != nil {
-		for _, name := range m.Names() {
-			units[series.MonthDayPrefix+name] = Effect{Name: name, Value: m.Scale}
-		}
-	}
-	for _, e := range a.Series.Events {
-		units[series.EventPrefix+e.Name] = Effect{Name: e.Name, Value: series.EventScale}
-	}
-	if len(units) == 0 {
+	listed := func(e series.Effect) bool { return e.Column != "" && e.Component != series.ShiftsName }
+	if !slices.ContainsFunc(a.Series.Effects(), listed) {
 		return nil, nil
 	}
 	learnt, err := a.coefficients(ctx)
@@ -39,13 +21,11 @@ func (a *Analysis) Effects(ctx context.Context) ([]Effect, error) {
 	}
 	best := a.members[0]
 	var out []Effect
-	for _, column := range best.Model.Mean.Columns() {
-		of, ok := units[column.Name]
-		if !ok {
-			continue
+	for _, e := range a.Series.EffectsIn(best.Model.Mean) {
+		if listed(e) {
+			unit, c := best.scale.Scaling.Scale*e.Unit, learnt[e.Column]
+			out = append(out, Effect{e.Name, c.Value * unit, c.StdErr * unit, best.Log})
 		}
-		unit, c := best.scale.Scaling.Scale*of.Value, learnt[column.Name]
-		out = append(out, Effect{of.Name, c.Value * unit, c.StdErr * unit, best.Log})
 	}
 	return out, nil
 }

@@ -267,7 +267,7 @@ func termNames(terms []forecast.Component) []string {
 		switch season := adjective(c.About); {
 		case i == 0 && c.About == "constant":
 			names[i] = "level"
-		case c.Name == "trend" || c.Name == "holidays" || strings.HasPrefix(c.Name, "trend and") || c.Name == series.ShiftsName:
+		case c.Name == "trend", strings.HasPrefix(c.Name, "trend and"), c.Name == series.HolidaysName, c.Name == series.ShiftsName:
 			names[i] = c.Name
 		case season != "":
 			_, names[i], _ = strings.Cut(season+" pattern", " ")

@@ -109,7 +109,7 @@ func TestPlanOfHolidays(t *testing.T) {
 	s := longSeries(t, 3000, 0)
 	o := Options{NoSeason: true} // x are no dates on which holidays could be taken off
 	without := planner(t, s, o).Plan().Seconds
-	s.Holidays = &series.Holidays{Country: "US", Names: make([]string, 28)}
+	s.Holidays = &series.Holidays{Country: "US", Names: make([]string, 28), Scale: make([]float64, 28)}
 	if with := planner(t, s, o).Plan().Seconds; with < 5*without || with > 8*without {
 		t.Errorf("%.1f s with 28 holidays, %.1f s without", with, without)
 	}

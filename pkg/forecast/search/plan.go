@@ -142,7 +142,7 @@ func (p *Planner) With(e Effort) Plan {
 	// A Toeplitz factor is solved for each regressor, holiday and change of level, too.
 	const column = 0.2 // a column takes this share of an evaluation without columns
 	evaluation := func(n int) float64 {
-		return min(evaluationSeconds(n, math.Inf(1)), (1+column*float64(s.EffectCount()))*evaluationSeconds(n, toeplitz))
+		return min(evaluationSeconds(n, math.Inf(1)), (1+column*float64(len(s.Effects())))*evaluationSeconds(n, toeplitz))
 	}
 	plan.Seconds += float64(first+later) * (typical + evidenceEvaluations) * evaluation(plan.Searched)
 	training, finalists := (typical+18)*evaluation(plan.Trained), 0

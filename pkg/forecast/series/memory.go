@@ -71,21 +71,14 @@ func (o ReadOptions) mostRows() int {
 
 // MemoryBytes predicts the memory of a series.
 func (s *Series) MemoryBytes() float64 {
-	columns := 0.0
+	columns := len(s.Effects())
 	if s.Errors != nil {
 		columns++
 	}
-	if s.Known != nil {
-		columns += float64(len(s.Known.Names))
+	if k := s.Known; k != nil { // regressors without a coefficient of their own take memory, too
+		columns += len(k.Names) - len(k.AllGroups())
 	}
-	if s.Holidays != nil {
-		columns += float64(len(s.Holidays.Names))
-	}
-	if s.MonthDays != nil {
-		columns += float64(len(s.MonthDays.Days))
-	}
-	columns += float64(len(s.Shifts) + len(s.Events))
-	return ProgramBytes + float64(len(s.X))*(readBytes+columns*columnBytes)
+	return ProgramBytes + float64(len(s.X))*(readBytes+float64(columns)*columnBytes)
 }
 
 // Bytes returns the memory of the series in bytes, without the program.

@@ -41,21 +41,6 @@ func (s *Series) Inputs(x []float64) (gppl.Inputs, error) {
 	return in, nil
 }
 
-// EffectCount returns the number of columns of Inputs beside x.
-func (s *Series) EffectCount() int {
-	n := len(s.Shifts) + len(s.Events)
-	if s.Known != nil {
-		n += len(s.Known.AllGroups())
-	}
-	if s.Holidays != nil {
-		n += len(s.Holidays.Names)
-	}
-	if s.MonthDays != nil {
-		n += len(s.MonthDays.Days)
-	}
-	return n
-}
-
 func (s *Series) unknown(name string, at float64) error {
 	k := s.Known
 	return message("%v: %s is known from %s to %s, not at %s; "+

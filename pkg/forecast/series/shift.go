@@ -54,9 +54,6 @@ func (c Shift) Column(x []float64) []float64 {
 	return out
 }
 
-// ShiftsName is the name of all shifts together among the components of a mean.
-const ShiftsName = "changes"
-
 // IsShift reports whether a column of a mean is a shift.
 func IsShift(column string) bool { return strings.HasPrefix(column, ShiftPrefix) }
 

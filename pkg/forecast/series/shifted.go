@@ -3,7 +3,6 @@ package series
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -48,22 +47,4 @@ func (s *Series) withShiftColumns(in gppl.Inputs, x []float64) gppl.Inputs {
 		in = in.WithColumn(ShiftPrefix+c.Text(s.Axis), c.Column(x))
 	}
 	return in
-}
-
-// EffectColumns returns the part of the forecast to which each column of a mean belongs: the name of a holiday, an event or a day
-// of the month, or ShiftsName; "" for the trend and regressors.
-func (s *Series) EffectColumns(m gppl.Mean) []string {
-	out := make([]string, len(m.Columns()))
-	for j, c := range m.Columns() {
-		if effect, ok := strings.CutPrefix(c.Name, HolidayPrefix); ok {
-			out[j], _, _ = strings.Cut(effect, NearHoliday)
-		} else if day, ok := strings.CutPrefix(c.Name, MonthDayPrefix); ok {
-			out[j] = day
-		} else if event, ok := strings.CutPrefix(c.Name, EventPrefix); ok {
-			out[j] = event
-		} else if IsShift(c.Name) {
-			out[j] = ShiftsName
-		}
-	}
-	return out
 }
