@@ -39,7 +39,7 @@ func TestSpreadOfRain(t *testing.T) {
 	if trust.Widen > 1.1 || trust.Coverage < 0.9 {
 		t.Errorf("bands that held %.0f %% are widened %.2f times", 100*trust.Coverage, trust.Widen)
 	}
-	p := PredictiveOf(f).(predictedEnded)
+	p := PredictiveOf(f).(jumping)
 	zero := p.Standardised(slices.Repeat([]float64{0}, len(f.X)))
 	for i, share := range f.AtBounds()[0].P {
 		if want := normalOf(0.5 * share); math.Abs(zero[i]-want) > 1e-6 {

@@ -8,7 +8,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
-	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // A Predictive forecasts several values, with a distribution for each.
@@ -57,100 +56,78 @@ func (g Gaussian) mixture() Predictive {
 }
 
 // PredictiveMixture returns mixtures of Gaussians as a Predictive.
-func PredictiveMixture(m *draws.Mixture) Predictive { return mixture{m} }
+func PredictiveMixture(m *draws.Mixture) Predictive { return predictive{m, m.Mean} }
 
-// mixture is a Predictive that no context ends, and hence without errors.
-type mixture struct{ of *draws.Mixture }
+// predictive is a Predictive of distributions whose methods fail only when a context ends, which none does here.
+type predictive struct {
+	of interface {
+		Quantile(ctx context.Context, p float64) ([]float64, error)
+		LogDensity(ctx context.Context, y []float64) ([]float64, error)
+		CRPS(ctx context.Context, y []float64) ([]float64, error)
+	}
+	point func() []float64
+}
 
-func (m mixture) Point() []float64 { return m.of.Mean() }
+func (p predictive) Point() []float64 { return p.point() }
 
-func (m mixture) Quantile(p float64) []float64 {
-	quantiles, _ := m.of.Quantile(context.Background(), p)
+func (p predictive) Quantile(level float64) []float64 {
+	quantiles, _ := p.of.Quantile(context.Background(), level)
 	return quantiles
 }
 
-func (m mixture) LogDensity(y []float64) []float64 {
-	logs, _ := m.of.LogDensity(context.Background(), y)
+func (p predictive) LogDensity(y []float64) []float64 {
+	logs, _ := p.of.LogDensity(context.Background(), y)
 	return logs
 }
 
-func (m mixture) CRPS(y []float64) []float64 {
-	scores, _ := m.of.CRPS(context.Background(), y)
+func (p predictive) CRPS(y []float64) []float64 {
+	scores, _ := p.of.CRPS(context.Background(), y)
 	return scores
 }
 
-// PredictiveOf returns the distributions of new observations that the forecast gives.
+// PredictiveOf returns the distributions of new observations that the forecast gives. Its points are the medians, which have the
+// least absolute error.
 func PredictiveOf(f *forecast.Forecast) Predictive {
+	medians := func() []float64 { return slices.Clone(f.Median) }
 	if f.Counts != nil {
-		return predictedCounts{f.Counts}
+		return jumping{predictive{f.Counts, medians}, func(y []float64) []float64 {
+			middles, _ := f.Counts.PIT(context.Background(), y, slices.Repeat([]float64{0.5}, len(y)))
+			return middles
+		}}
 	}
-	p := predicted{mixture{f.Mixture()}, f.Median}
-	if len(f.AtBounds()) > 0 {
-		return predictedEnded{p}
+	m := f.Mixture()
+	if len(f.AtBounds()) == 0 {
+		return predictive{m, medians}
 	}
-	return p
+	return jumping{predictive{m, medians}, func(y []float64) []float64 {
+		before := make([]float64, len(y))
+		for i, v := range y {
+			before[i] = math.Nextafter(v, math.Inf(-1))
+		}
+		upTo, _ := m.Tails(y)
+		below, _ := m.Tails(before)
+		for i := range upTo {
+			upTo[i] = 0.5 * (below[i] + upTo[i])
+		}
+		return upTo
+	}}
 }
 
-// predicted is a forecast as a Predictive: the mixtures of its parts.
-type predicted struct {
-	mixture
-	median []float64
+// jumping is a forecast of counts, or of values that end at bounds, where distribution functions jump: quantiles coincide, and
+// their distance is no standard deviation.
+type jumping struct {
+	predictive
+	middles func(y []float64) []float64 // the distribution function at each y, in the middle of a jump
 }
 
-// Point returns the medians.
-func (p predicted) Point() []float64 { return slices.Clone(p.median) }
-
-// predictedEnded is a forecast of values that end at bounds. Where half of the distribution is at a bound, the distance of two
-// quantiles is no standard deviation.
-type predictedEnded struct{ predicted }
-
-// Standardised returns a normal quantile for each y. At a bound, where the distribution function jumps, the middle of the jump
-// counts.
-func (p predictedEnded) Standardised(y []float64) []float64 {
-	before := make([]float64, len(y))
-	for i, v := range y {
-		before[i] = math.Nextafter(v, math.Inf(-1))
-	}
-	upTo, _ := p.of.Tails(y)
-	below, _ := p.of.Tails(before)
-	for i := range upTo {
-		upTo[i] = normalOf(0.5 * (below[i] + upTo[i]))
-	}
-	return upTo
-}
-
-// normalOf returns the normal quantile of a probability, which is kept from 0 and 1.
-func normalOf(u float64) float64 { return numeric.NormalQuantile(min(max(u, 1e-12), 1-1e-12)) }
-
-// predictedCounts is a forecast of counts as a Predictive.
-type predictedCounts struct{ *observe.Counts }
-
-var _ Predictive = predictedCounts{}
-
-// Point returns the medians, the point forecasts with the least absolute error.
-func (p predictedCounts) Point() []float64 { return p.Quantile(0.5) }
-
-func (p predictedCounts) Quantile(level float64) []float64 {
-	quantiles, _ := p.Counts.Quantile(context.Background(), level) // only an ended context is an error
-	return quantiles
-}
-
-func (p predictedCounts) LogDensity(y []float64) []float64 {
-	logs, _ := p.Counts.LogDensity(context.Background(), y)
-	return logs
-}
-
-// CRPS returns the continuous ranked probability score of each at y.
-func (p predictedCounts) CRPS(y []float64) []float64 {
-	scores, _ := p.Counts.CRPS(context.Background(), y)
-	return scores
-}
-
-// Standardised returns a normal quantile for each y, at the middle of the jump of the distribution function there.
-func (p predictedCounts) Standardised(y []float64) []float64 {
-	z, _ := p.Counts.PIT(context.Background(), y, slices.Repeat([]float64{0.5}, len(y)))
+// Standardised returns a normal quantile for each y.
+func (p jumping) Standardised(y []float64) []float64 {
+	z := p.middles(y)
 	for i, u := range z {
 		z[i] = normalOf(u)
 	}
 	return z
 }
+
+// normalOf returns the normal quantile of a probability, which is kept from 0 and 1.
+func normalOf(u float64) float64 { return numeric.NormalQuantile(min(max(u, 1e-12), 1-1e-12)) }

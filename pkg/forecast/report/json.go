@@ -121,10 +121,10 @@ func Points(f *forecast.Forecast) (points []PointJSON) {
 	if f.Expected == nil {
 		return points
 	}
-	medians := judge.PredictiveOf(f).Quantile(0.5)
 	bounds := f.AtBounds()
 	for i := range points {
-		points[i].Median = &medians[i]
+		median := f.Median[i]
+		points[i].Median = &median
 		for _, b := range bounds {
 			switch p := &b.P[i]; b.Name {
 			case "p_zero":
