@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 
+	"github.com/projected-likelihood/gppl/cmd/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -69,7 +70,7 @@ func TestParquetTexts(t *testing.T) {
 		}
 		if _, err := series.Stream(strings.NewReader(text.String()), series.ReadOptions{}, 1,
 			func(_ int, b *dataset.CSVBlock) error {
-				x, y := series.Taken(h, b)
+				x, y := sumflags.Taken(h, b)
 				return want.Add(x, y)
 			}); err != nil {
 			t.Fatal(err)

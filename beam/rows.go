@@ -61,7 +61,7 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 			return errors.New(word(b.Bad[0]))
 		}
 		b.Bad = b.Bad[:0] // the report counts these
-		x, y := series.Taken(f.Options.Header, b)
+		x, y := sumflags.Taken(f.Options.Header, b)
 		if len(b.Bad) > 0 && f.Options.Strict {
 			return errors.New(word(b.Bad[0]))
 		}
@@ -99,7 +99,7 @@ var giveRange = dataset.Message{
 	Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}},
 }
 
-// LookAt returns the range of files on this machine: of csv files from a first look ([series.LookAt]), of Parquet files from
+// LookAt returns the range of files on this machine: of csv files from a first look ([sumflags.LookAt]), of Parquet files from
 // the statistics of their row groups, without a margin.
 func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err error) {
 	var texts []string
@@ -107,7 +107,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 	for i := range lo {
 		lo[i], hi[i] = math.Inf(1), math.Inf(-1)
 	}
-	var axis series.OneAxis
+	var axis sumflags.OneAxis
 	for _, path := range files {
 		if !isParquet(path) {
 			texts = append(texts, path)
@@ -123,7 +123,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 		r.Dates = r.Dates || rep.Dates()
 	}
 	if len(texts) > 0 {
-		t, err := series.LookAt(ctx, texts, o.Columns)
+		t, err := sumflags.LookAt(ctx, texts, o.Columns)
 		if err != nil || len(texts) == len(files) {
 			return t, err
 		}

@@ -49,7 +49,7 @@ func decodeSums(b []byte) (*sums.Sums, error) {
 // part holds the sums of some files, and how x is read in them.
 type part struct {
 	sums *sums.Sums
-	axis series.OneAxis
+	axis sumflags.OneAxis
 }
 
 // encodePart writes the axis as a line of JSON, followed by the sums.

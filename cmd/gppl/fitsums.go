@@ -93,7 +93,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			return fmt.Errorf("%s: %s", path, cmp.Or(outsideRange(s.Header(), when, x), message(err)))
 		}
 		if err := writeFile(ctx, c.String("out"), func(w io.Writer) error {
-			return ahead.WriteCSV(w, series.SumsAxis(s.Header()))
+			return ahead.WriteCSV(w, sumflags.SumsAxis(s.Header()))
 		}); err != nil {
 			return err
 		}
@@ -216,7 +216,7 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *sums.Sums, fi
 			err = lengths(w, h, best.Result.Model.Kernel)
 		}
 		if err == nil && ahead != nil && !c.IsSet("out") {
-			err = ahead.WriteCSV(w, series.SumsAxis(s.Header()))
+			err = ahead.WriteCSV(w, sumflags.SumsAxis(s.Header()))
 		}
 		return err
 	})

@@ -79,7 +79,7 @@ type summer struct {
 	strict  bool
 	header  sums.Header
 	parts   []*sums.Sums // sums of each worker
-	axis    series.OneAxis
+	axis    sumflags.OneAxis
 
 	rows, skipped, bad int
 	first              []badRow // first of the rows that were left out, at most mostShown
@@ -199,7 +199,7 @@ func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 	}
 	h, err = r.Header(like, func() (found sums.Range, err error) {
 		if !slices.Contains(s.files, dataset.StandardInput) {
-			return interruptible(ctx, func() (sums.Range, error) { return series.LookAt(ctx, s.files, s.options) })
+			return interruptible(ctx, func() (sums.Range, error) { return sumflags.LookAt(ctx, s.files, s.options) })
 		}
 		if r.From == "" || r.To == "" || r.Largest == 0 {
 			err = usageError{errors.New("sum: the range of standard input is not known before it is read: " +
@@ -225,7 +225,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 		if !s.strict {
 			b.Bad = b.Bad[:0] // the report lists these
 		}
-		x, y := series.Taken(s.header, b)
+		x, y := sumflags.Taken(s.header, b)
 		s.show(b)
 		if len(b.Bad) > 0 {
 			mu.Lock()

@@ -15,7 +15,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -217,7 +216,7 @@ func withoutRounding(x float64, h sums.Header) float64 {
 // lengthOf writes a distance between inputs of sums, with its unit if inputs are dates.
 func lengthOf(h sums.Header, d float64, digits int) string {
 	if h.Dates {
-		return series.SumsAxis(h).Length(d)
+		return sumflags.SumsAxis(h).Length(d)
 	}
 	return strconv.FormatFloat(d, 'g', digits, 64)
 }

@@ -1,5 +1,5 @@
-// Package sumflags holds the flags that gppl and gppl-beam share: their meaning for the header of sums.Sums, for columns and
-// memory, and the flag for each setting.
+// Package sumflags holds what gppl and gppl-beam share for sums: the flags, their meaning for the header of sums.Sums, for
+// columns and memory, the flag for each setting, and the first look at files that a header is planned from.
 package sumflags
 
 import (
