@@ -31,6 +31,33 @@ func UpperMedian(values []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
+// MedianDistance returns the median distance of the values from their median, which outliers hardly move. It panics if there are
+// none.
+func MedianDistance(values []float64) float64 {
+	middle := UpperMedian(values)
+	distances := make([]float64, len(values))
+	for i, v := range values {
+		distances[i] = math.Abs(v - middle)
+	}
+	return UpperMedian(distances)
+}
+
+// Clipped returns the values, limited to five standard deviations from their median, where a standard deviation is 1.4826 times
+// the median distance, as for a normal distribution: one in two million normal values is clipped. Values with a median distance
+// of 0 are returned as they are.
+func Clipped(values []float64) []float64 {
+	const far, normal = 5, 1.4826
+	middle, bound := UpperMedian(values), far*normal*MedianDistance(values)
+	if !(bound > 0) {
+		return values
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = min(max(v, middle-bound), middle+bound)
+	}
+	return out
+}
+
 // Autocorrelation returns the autocorrelation of e, with the given mean, at the lags 1, …, lags: 0 if e is constant.
 func Autocorrelation(e []float64, mean float64, lags int) []float64 {
 	rho := make([]float64, lags)

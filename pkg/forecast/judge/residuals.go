@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -74,7 +73,7 @@ func checkWhite(e []float64) *Residuals {
 	r.Skewness, r.Kurtosis = stat.Skew(e, nil), stat.ExKurtosis(e, nil)
 	lags := max(1, min(40, len(e)/5))
 	r.LjungBoxLags = min(lags, 20)
-	near := nearMedian(e)
+	near := numeric.Clipped(e) // otherwise one or two wrong readings would hide the autocorrelation of all others
 	r.Autocorrelation = numeric.Autocorrelation(near, stat.Mean(near, nil), lags)
 	for i, rho := range r.Autocorrelation[:r.LjungBoxLags] {
 		r.LjungBox += n * (n + 2) * rho * rho / (n - float64(i+1))
@@ -83,21 +82,6 @@ func checkWhite(e []float64) *Residuals {
 	r.JarqueBera = n * (r.Skewness*r.Skewness/6 + r.Kurtosis*r.Kurtosis/24)
 	r.JarqueBeraP = distuv.ChiSquared{K: 2}.Survival(r.JarqueBera)
 	return r
-}
-
-// nearMedian clips values at five standard deviations from the median, where σ is 1.4826 times the median distance, as for a
-// normal distribution. Otherwise one or two wrong readings would hide the autocorrelation of all others. Only one normal value in
-// two million is clipped.
-func nearMedian(e []float64) []float64 {
-	const far, normal = 5, 1.4826 // normal is σ ÷ median distance of the normal distribution
-	middle := numeric.UpperMedian(e)
-	if bound := far * normal * medianDistance(e); bound > 0 {
-		e = slices.Clone(e)
-		for i, v := range e {
-			e[i] = min(max(v, middle-bound), middle+bound)
-		}
-	}
-	return e
 }
 
 // Verdict summarises the checks in sentences. The tests have a level of 1 %, which it states. It counts all autocorrelations, as

@@ -200,7 +200,7 @@ func (t *Trust) compare(r *Report, y []float64) {
 	t.Horizon, t.Origins, t.N = h, len(r.Origins), r.Model.N
 	t.Against, t.Season = r.Against.Name, r.Against.Season
 	t.Coverage, t.Spread = r.Model.Intervals[0].Coverage, r.Model.Spread
-	none := negligible * medianDistance(y)
+	none := negligible * numeric.MedianDistance(y)
 	t.Relative, t.exact = relative(r.Model.MAE, r.Naive.MAE, none), r.Model.MAE <= exactly*none
 	var late, leads float64
 	for i, lead := range r.Leads {
@@ -249,16 +249,6 @@ func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
 	}
 	step := max(1, min(h, (n-least-h)/max(1, origins-1)))
 	return BacktestPlan{First: n - h - min(origins-1, (n-h-least)/step)*step, Horizon: h, Step: step}, nil
-}
-
-// medianDistance returns the median distance of y from its median, which outliers hardly move.
-func medianDistance(y []float64) float64 {
-	middle := numeric.UpperMedian(y)
-	distances := make([]float64, len(y))
-	for i, v := range y {
-		distances[i] = math.Abs(v - middle)
-	}
-	return numeric.UpperMedian(distances)
 }
 
 // relative returns a mean error divided by the naive forecast's. A naive error up to none and another up to exactly times as much

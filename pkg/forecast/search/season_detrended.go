@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
 
@@ -34,7 +35,7 @@ func detrendedViews(s *series.Series, o Options) (all []*view) {
 		if err != nil {
 			continue
 		}
-		all = append(all, &view{stepsOf(late, 0), clipped(rest), weightsOf(late)})
+		all = append(all, &view{stepsOf(late, 0), numeric.Clipped(rest), weightsOf(late)}) // one wrong reading can hide a season
 	}
 	return all
 }

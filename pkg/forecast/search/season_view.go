@@ -43,24 +43,6 @@ func weightsOf(s *series.Series) []float64 {
 	return weight
 }
 
-// clipped limits values to five robust standard deviations from their median: one wrong reading can hide a season.
-func clipped(y []float64) []float64 {
-	const far, normal = 5, 1.4826 // standard deviations; the standard deviation over the median distance of a normal distribution
-	middle, apart := numeric.UpperMedian(y), make([]float64, len(y))
-	for i, v := range y {
-		apart[i] = math.Abs(v - middle)
-	}
-	bound := far * normal * numeric.UpperMedian(apart)
-	if bound == 0 {
-		return y
-	}
-	out := make([]float64, len(y))
-	for i, v := range y {
-		out[i] = min(max(v, middle-bound), middle+bound)
-	}
-	return out
-}
-
 // whitened returns the AR(1) residuals: a walk looks periodic at many periods, its steps do not.
 func (v *view) whitened() *view {
 	var product, square float64
