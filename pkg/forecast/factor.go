@@ -6,13 +6,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // factor is the factorised covariance A = K + HBHᵀ + σ²I of the latest observations. HBHᵀ is the covariance of the trend, if
 // there is one.
 type factor struct {
-	model gppl.Model
 	from  int // index of the first observation in A
 	x, z  []float64
 	l     *dense.Lower // A = LLᵀ

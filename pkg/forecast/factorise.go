@@ -31,7 +31,7 @@ func (a *Analysis) factorise(ctx context.Context, most int) (*factor, error) {
 // ctx's.
 func (a *Analysis) newFactor(ctx context.Context, m gppl.Model, data gppl.Data, most int) (f *factor, err error) {
 	defer parallel.Stopped(&err)
-	f = &factor{model: m, from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
+	f = &factor{from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
 	f.x, f.z = f.x[f.from:], f.z[f.from:]
 	n := len(f.x)
 	gram := dense.New(n, n)

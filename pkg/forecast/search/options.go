@@ -58,7 +58,6 @@ type Progress struct {
 	Evaluations  int     // evaluations of the likelihood so far, by all candidates together
 	Best         float64 // the lowest NLL of this candidate in the present stage; +Inf if there is none yet
 	Stage        string  // for TestOfPast, Index of Count origins are done
-	Elapsed      time.Duration
 }
 
 // TestOfPast is the stage of Progress in which judge.TestPast learns anew at each origin.
@@ -66,8 +65,7 @@ const TestOfPast = "test of the past"
 
 // progress reports how far a comparison has come. Several trainings may report at once.
 type progress struct {
-	to    func(Progress) // nil for none; calls do not overlap
-	began time.Time
+	to func(Progress) // nil for none; calls do not overlap
 
 	mu sync.Mutex // guards the fields below
 	// index is the number of hundredths of the work that are done, and count is 100 (both are 0 before upTo). evaluations is the
@@ -110,7 +108,7 @@ func (p *progress) settings(candidate, stage string, s gppl.Settings) gppl.Setti
 func (p *progress) report(candidate, stage string, best float64) {
 	if p.to != nil {
 		p.to(Progress{Candidate: candidate, Index: p.index, Count: p.count, Stage: stage,
-			Evaluations: p.evaluations, Best: best, Elapsed: time.Since(p.began)})
+			Evaluations: p.evaluations, Best: best})
 	}
 }
 

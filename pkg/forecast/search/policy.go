@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -20,8 +19,8 @@ const (
 	// minGain is the evidence, in nats, that a further term must bring for the sum to grow further.
 	minGain = 0.5
 
-	// searchGradient is the tolerance of gradients at which the training of a candidate ends, in nats per unit of log θ. A parameter
-	// that is then 0.3 from its optimum costs some hundredths of a nat.
+	// searchGradient is the largest derivative at which the training of a candidate ends, in nats for a step of scaledLog, 0.3 in
+	// log θ: within some hundredths of a nat of the optimum.
 	searchGradient = 0.05
 	// lostNats is the error of a likelihood, in nats for each observation, above which it is useless: models differ by less.
 	lostNats = 10
@@ -63,7 +62,7 @@ func searchPolicy(ctx context.Context, s *series.Series, o Options, some []propo
 		return nil, err
 	}
 	p := &policy{task: task{ctx: ctx, options: o, plan: planner.Plan(), series: s},
-		some: some, progress: &progress{to: o.Progress, began: time.Now()}}
+		some: some, progress: &progress{to: o.Progress}}
 	p.rows = s.Reaching(p.plan.Every * p.plan.Searched)
 	compared, from := s, len(s.X)-p.rows
 	switch {

@@ -99,12 +99,6 @@ func (s *Series) Lead() string {
 	return lead.String()
 }
 
-// lead returns Lead with the settings that it names.
-func (s *Series) lead() dataset.Message {
-	lead, _ := s.Suspect()
-	return lead
-}
-
 // Suspect returns what may be wrong with the values of a series, and why tests of its past say little until this is settled; both
 // are empty if nothing is suspected.
 func (s *Series) Suspect() (lead dataset.Message, why string) {

@@ -115,7 +115,8 @@ func (s *Series) Messages() (lead dataset.Message, notes []dataset.Message) {
 	if k := s.Source.Unsorted; k > 0 {
 		say("%s out of order %s sorted by x.", text.Count(k, "row"), text.Was(k))
 	}
-	return s.lead(), append(notes, s.remarks...)
+	lead, _ = s.Suspect()
+	return lead, append(notes, s.remarks...)
 }
 
 // Notes returns sentences that a reader should know besides Lead: the extent, and what is missing, repeated or out of order.
