@@ -1,9 +1,6 @@
 package forecast
 
 import (
-	"math"
-	"slices"
-
 	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
@@ -50,7 +47,7 @@ func dips(s *series.Series) (all []series.Shift) {
 // clearestDip returns the dip that is furthest off on one of the scales, from one index up to another.
 func clearestDip(x []float64, scales [][]float64, width int) (best float64, from, to int) {
 	for _, y := range scales {
-		abrupt := abruptSteps(y)
+		abrupt := abruptIn(y, 1, unlikeOthers) // in single steps
 		for i := beside; i+2 <= len(y)-leastAfterDip; i++ {
 			if !abrupt(i) || x[i] == x[i-1] {
 				continue
@@ -66,16 +63,6 @@ func clearestDip(x []float64, scales [][]float64, width int) (best float64, from
 		}
 	}
 	return best, from, to
-}
-
-// abruptSteps returns a function that reports whether the step to a value from the one before it is unlike the others.
-func abruptSteps(y []float64) func(at int) bool {
-	steps := make([]float64, len(y)-1)
-	for i := range steps {
-		steps[i] = math.Abs(y[i+1] - y[i])
-	}
-	least := unlikeOthers * numeric.UpperMedian(slices.Clone(steps))
-	return func(at int) bool { return steps[at-1] > least }
 }
 
 // dip returns the distance of the median of values from one index up to another from the mean of the medians of up to width

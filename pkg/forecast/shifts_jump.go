@@ -21,10 +21,10 @@ const (
 	// clearJumpOfCounts is the same for counts, whose smaller changes findShifts does not see. If there are many values on either
 	// side, surelyApart standard errors of the distance suffice: 1.8 standard deviations for 20 values.
 	clearJumpOfCounts, surelyApart = 3, 4.5
-	// unlikeOthers is the least ratio of the distance of the medians of three values on either side of a place to the median of
-	// this distance over all places. A walk drifts as far, but no step of it stands out. For counts, whose changes are smaller, the
-	// ratio need only be unlikeOtherCounts: the evidence rejects what a walk describes as well.
-	unlikeOthers, unlikeOtherCounts = 5, 2.5
+	// unlikeOthers is the least ratio of the distance of the medians of besideAbrupt values on either side of a place to the median
+	// of this distance over all places. A walk drifts as far, but no step of it stands out. For counts, whose changes are smaller,
+	// the ratio need only be unlikeOtherCounts: the evidence rejects what a walk describes as well.
+	unlikeOthers, unlikeOtherCounts, besideAbrupt = 5, 2.5, 3
 	// mostBesideJump is the largest number of values on either side whose median counts; a quarter of the series if that is less,
 	// but four in the shortest.
 	mostBesideJump = 20
@@ -119,7 +119,7 @@ func jumps(s *series.Series, seasons ...int) (all []series.Shift) {
 	}
 	var abrupt []func(at int) bool
 	for _, y := range scales {
-		abrupt = append(abrupt, abruptIn(y, unlike))
+		abrupt = append(abrupt, abruptIn(y, besideAbrupt, unlike))
 	}
 	for len(all) < mostShifts {
 		best, at := 0.0, 0
@@ -167,9 +167,9 @@ func scalesOf(s *series.Series) [][]float64 {
 
 func notFinite(v float64) bool { return !numeric.IsFinite(v) }
 
-// abruptIn returns a function that reports whether y changes more abruptly at a place than at others, by a ratio.
-func abruptIn(y []float64, ratio float64) func(at int) bool {
-	const width = 3 // number of values on either side
+// abruptIn returns a function that reports whether y changes more abruptly at a place than at others, by a ratio of the distances
+// of the medians of width values on either side.
+func abruptIn(y []float64, width int, ratio float64) func(at int) bool {
 	var typical []float64
 	for at := 1; at < len(y); at++ {
 		size, _ := step(y, at, width)
