@@ -34,7 +34,7 @@ const (
 // checksum of that file, so that its origin is known.
 type stored struct {
 	sealed.Header
-	storedSeries
+	series.Series
 	Candidates []storedCandidate `json:"candidates"`
 	Result     *store.Result     `json:"result"`
 	// Trained is the number of latest observations on which the models were trained.
@@ -56,18 +56,6 @@ type stored struct {
 	Projections int `json:"projections,omitempty"`
 	// Shared is in files of series that were fitted with --share: the priors that they shared, which no prediction needs.
 	Shared json.RawMessage `json:"shared,omitempty"`
-	// The fields up to Bounds are optional parts of a series; older files lack them.
-	Known     *series.Known     `json:"regressors,omitempty"`
-	Holidays  *series.Holidays  `json:"holidays,omitempty"`
-	MonthDays *series.MonthDays `json:"month_days,omitempty"`
-	Events    []series.Event    `json:"events,omitempty"`
-	Shifts    []series.Shift    `json:"changes,omitempty"` // changes of the mean
-	Counting  *series.Counting  `json:"counting,omitempty"`
-	Bounds    *series.Bounds    `json:"bounds,omitempty"`
-	// Student is noise with heavy tails; older files lack it.
-	Student *series.Student `json:"student,omitempty"`
-	// Added describes the files of later observations; older files lack it.
-	Added []series.Addition `json:"added,omitempty"`
 }
 
 // storedCandidate is a candidate. Search and Doubts are in older files of named kernels: how they were searched, and with what
@@ -76,31 +64,6 @@ type storedCandidate struct {
 	search.Candidate
 	Search string   `json:"search,omitempty"`
 	Doubts []string `json:"doubts,omitempty"`
-}
-
-// storedSeries is the part of a series that every file has. Older files lack the errors.
-type storedSeries struct {
-	Source    series.Source `json:"source"`
-	Axis      series.Axis   `json:"axis"`
-	YName     string        `json:"y_name"`
-	YUnit     string        `json:"y_unit,omitempty"`
-	X         []float64     `json:"x"`
-	Y         []float64     `json:"y"`
-	Errors    []float64     `json:"errors,omitempty"`
-	ErrorName string        `json:"error_name,omitempty"`
-	Relative  bool          `json:"relative_errors,omitempty"`
-}
-
-func storedOf(s *series.Series) storedSeries {
-	return storedSeries{s.Source, s.Axis, s.YName, s.YUnit, s.X, s.Y, s.Errors, s.ErrorName, s.Relative}
-}
-
-// series is the inverse of storedOf; Series.Restore completes it.
-func (o storedSeries) series() *series.Series {
-	return &series.Series{
-		Source: o.Source, Axis: o.Axis, YName: o.YName, YUnit: o.YUnit,
-		X: o.X, Y: o.Y, Errors: o.Errors, ErrorName: o.ErrorName, Relative: o.Relative,
-	}
 }
 
 // storedMember is one of the models that forecasts average.
@@ -134,15 +97,13 @@ func (a *Analysis) Encode(w io.Writer) error {
 			members = append(members, of)
 		}
 	}
-	series := storedOf(s)
-	series.X, series.Y = []float64{}, []float64{} // writeStored writes them
+	plain := *s
+	plain.X, plain.Y = []float64{}, []float64{} // writeStored writes them
 	b, err := json.Marshal(stored{
-		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
+		Header: sealed.Header{Format: format, Version: version}, Series: plain,
 		Candidates: candidates, Result: &store.Result{Result: a.Result}, Trained: a.trained,
 		Log: a.Log, Weak: !a.whole, Members: members, Widen: a.Widen, Effort: a.Effort, Noise: a.Noise,
-		Priors: store.Priors(a.given), Periods: a.Periods, Known: s.Known, Holidays: s.Holidays, MonthDays: s.MonthDays,
-		Events: s.Events,
-		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
+		Priors: store.Priors(a.given), Periods: a.Periods,
 	})
 	if err == nil {
 		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
@@ -259,10 +220,8 @@ func decode(b []byte) (*Analysis, error) {
 			j.Effort = cmp.Or(j.Effort, "standard")
 		}
 	}
-	s := j.series()
-	s.Known, s.Holidays, s.MonthDays, s.Events, s.Shifts = j.Known, j.Holidays, j.MonthDays, j.Events, j.Shifts
-	s.Counting = j.Counting
-	s.Bounds, s.Student, s.Added = j.Bounds, j.Student, j.Added
+	s := new(series.Series)
+	*s = j.Series
 	if err := s.Restore(); err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func TestEncodePieces(t *testing.T) {
 			x[i], y[i] = float64(i)+1e-9, math.Sin(float64(i))*math.Pow(10, float64(i%40-20))
 		}
 		whole := stored{Header: sealed.Header{Format: format, Version: version},
-			storedSeries: storedSeries{Source: series.Source{File: `a "x":[],"y":[] b`}, X: x, Y: y}}
+			Series: series.Series{Source: series.Source{File: `a "x":[],"y":[] b`}, X: x, Y: y}}
 		want, err := json.Marshal(whole)
 		if err != nil {
 			t.Fatal(err)

@@ -31,34 +31,36 @@ func (s Source) String() string {
 	return s.File
 }
 
-// Series is a time series ready to be modelled: x ascending, on one axis.
+// Series is a time series ready to be modelled: x ascending, on one axis. Files of models have the fields with names; the files
+// of earlier versions may lack those after Y. Restore computes the others.
 type Series struct {
-	Source Source
-	Axis   Axis
-	YName  string
-	YUnit  string
-	X, Y   []float64
+	Source Source    `json:"source"`
+	Axis   Axis      `json:"axis"`
+	YName  string    `json:"y_name"`
+	YUnit  string    `json:"y_unit,omitempty"`
+	X      []float64 `json:"x"`
+	Y      []float64 `json:"y"`
 	// Errors are known standard deviations of the observations; nil for none. ErrorName is their column. If Relative is set, they
 	// are known up to a common scale.
-	Errors    []float64
-	ErrorName string
-	Relative  bool
-	Known     *Known     // regressors; nil for none
-	Holidays  *Holidays  // nil for none
-	MonthDays *MonthDays // nil for none
-	Events    []Event    // nil for none
-	Shifts    []Shift    // changes of the mean; nil for none
-	Counting  *Counting  // nil for a normal distribution
-	Bounds    *Bounds    // y cannot leave them; nil for none
-	Student   *Student   // noise with heavy tails; nil for normal noise
+	Errors    []float64  `json:"errors,omitempty"`
+	ErrorName string     `json:"error_name,omitempty"`
+	Relative  bool       `json:"relative_errors,omitempty"`
+	Known     *Known     `json:"regressors,omitempty"` // nil for none
+	Holidays  *Holidays  `json:"holidays,omitempty"`   // nil for none
+	MonthDays *MonthDays `json:"month_days,omitempty"` // nil for none
+	Events    []Event    `json:"events,omitempty"`     // nil for none
+	Shifts    []Shift    `json:"changes,omitempty"`    // changes of the mean; nil for none
+	Counting  *Counting  `json:"counting,omitempty"`   // nil for a normal distribution
+	Bounds    *Bounds    `json:"bounds,omitempty"`     // y cannot leave them; nil for none
+	Student   *Student   `json:"student,omitempty"`    // noise with heavy tails; nil for normal noise
 	// Added are the files with observations that came after the models were learnt (Analysis.Update); nil for none.
-	Added []Addition
+	Added []Addition `json:"added,omitempty"`
 
-	Step       float64   // median distance between neighbours in x, without duplicates
-	Even       bool      // most distances are about Step
-	Gaps       []Stretch // neighbours more than 1.5 steps apart, 10 if the series is not Even; the longest first
-	Absent     int       // observations at distance Step that would fill the gaps
-	Duplicates []float64 // x that occur more than once
+	Step       float64   `json:"-"` // median distance between neighbours in x, without duplicates
+	Even       bool      `json:"-"` // most distances are about Step
+	Gaps       []Stretch `json:"-"` // neighbours more than 1.5 steps apart, 10 if the series is not Even; the longest first
+	Absent     int       `json:"-"` // observations at distance Step that would fill the gaps
+	Duplicates []float64 `json:"-"` // x that occur more than once
 
 	closed  *closedTimes      // times of the week or day without observations; nil for none
 	remarks []dataset.Message // about how the file was read
