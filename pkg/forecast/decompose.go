@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -129,7 +128,7 @@ func (a *Analysis) conditionedOn(ctx context.Context, most int) (*gppl.Posterior
 	if err != nil {
 		return nil, err
 	}
-	return gppl.NewPosterior(ctx, a.Result.Model, data.Pick(timeline.Range(max(0, data.Len()-most), data.Len())))
+	return gppl.NewPosterior(ctx, a.Result.Model, search.Latest(data, most))
 }
 
 // slowTerm returns the index of the term that changes least along x among those without a period; -1 for none.
@@ -287,8 +286,7 @@ func (d *Decomposition) about(period float64) float64 {
 
 // addTo adds the columns of a model of a member, conditioned on the latest k observations, with a weight.
 func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
-	data := m.scale.Data
-	data = data.Pick(timeline.Range(max(0, data.Len()-k), data.Len()))
+	data := search.Latest(m.scale.Data, k)
 	p, err := gppl.NewPosterior(ctx, model, data)
 	if err != nil {
 		return err
