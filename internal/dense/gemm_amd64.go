@@ -266,25 +266,26 @@ func (p *packed) addTimes(of triangle, b, c, next blas64.General) {
 			if of&lowerC != 0 {
 				last = min(last, (r+panelRows+panelCols-1)&^(panelCols-1))
 			}
-			rows, ahead := min(panelRows, c.Rows-r), next.Data[min(r*Tile, len(next.Data)-1):]
+			lo, hi := p.z[r/panelRows][0], p.z[r/panelRows][1]
+			if lo == hi {
+				continue
+			}
+			rows, to, ahead := min(panelRows, c.Rows-r), c.Data[r*c.Stride:], next.Data[min(r*Tile, len(next.Data)-1):]
 			for j, cols := first, 0; j < last; j += cols {
 				cols = p.width(rows, j-first, last-j)
-				lo, hi := p.z[r/panelRows][0], p.z[r/panelRows][1]
 				if of&lowerB != 0 {
-					lo = max(lo, j)
+					if lo = max(lo, j); lo >= hi {
+						break
+					}
 				}
-				if lo >= hi {
-					continue
-				}
-				a, to := &p.a[r*b.Rows+lo*panelRows], c.Data[r*c.Stride+j:]
-				fetched := &ahead[min((j-first)*panelRows, len(ahead)-1)]
+				a, fetched := &p.a[r*b.Rows+lo*panelRows], &ahead[min((j-first)*panelRows, len(ahead)-1)]
 				switch {
 				case cols < panelCols:
-					p.addToEdge(hi-lo, a, p.b[lo*panelCols:], panelCols, to, c.Stride, rows, cols)
+					p.addToEdge(hi-lo, a, p.b[lo*panelCols:], panelCols, to[j:], c.Stride, rows, cols)
 				case rows < panelRows:
-					p.addToEdge(hi-lo, a, b.Data[lo*b.Stride+j:], b.Stride, to, c.Stride, rows, cols)
+					p.addToEdge(hi-lo, a, b.Data[lo*b.Stride+j:], b.Stride, to[j:], c.Stride, rows, cols)
 				default:
-					p.product(cols, hi-lo, a, &b.Data[lo*b.Stride+j], b.Stride, &to[0], c.Stride, fetched)
+					p.product(cols, hi-lo, a, &b.Data[lo*b.Stride+j], b.Stride, &to[j], c.Stride, fetched)
 				}
 			}
 		}

@@ -344,7 +344,7 @@ func (l *Lower) SubtractProduct(a, b blas64.General) {
 
 // Whiten replaces the symmetric matrix w by L⁻¹wL⁻ᵀ, in 4/3·n³ flops. The second solve computes only the lower triangle.
 func (l *Lower) Whiten(w blas64.General) {
-	n, nb := l.n, Blocks(l.n)
+	nb := Blocks(l.n)
 	parallel.Within(l.Ctx, nb, func(s int) { l.SolveL(columnBlock(w, s)) })
 	parallel.Within(l.Ctx, nb, func(c int) {
 		s := nb - 1 - c // the longest row comes first
@@ -357,11 +357,7 @@ func (l *Lower) Whiten(w blas64.General) {
 			Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(t, t)), columnBlock(row, t))
 		}
 	})
-	for r := range n {
-		for c := range r {
-			w.Data[c*w.Stride+r] = w.Data[r*w.Stride+c]
-		}
-	}
+	mirror(w)
 }
 
 // SolveL replaces b (n×m) by L⁻¹b, in n²m flops.
@@ -587,7 +583,10 @@ func (m *Lower) InverseColumn(j int, scratch []float64, visit func(i int, t blas
 			if k+1 < nb {
 				next = m.At(k+1, i)
 			}
-			(*column)[k].addTo(lowerIf(k, i, lowerB), m.At(k, i), t, next)
+			(*column)[k].addTo(lowerIf(k, i, lowerB)|lowerIf(i, j, lowerC), m.At(k, i), t, next)
+		}
+		if i == j {
+			mirror(t)
 		}
 		dst := blas64.General{Rows: cols, Cols: rows, Stride: rows, Data: scratch[:rows*cols]}
 		transpose(dst, t)
@@ -595,6 +594,15 @@ func (m *Lower) InverseColumn(j int, scratch []float64, visit func(i int, t blas
 	}
 	transposes.Put(memory)
 	inverseColumns.Put(column)
+}
+
+// mirror copies what is below the diagonal of a to its other side.
+func mirror(a blas64.General) {
+	for r := range a.Rows {
+		for c := range r {
+			a.Data[c*a.Stride+r] = a.Data[r*a.Stride+c]
+		}
+	}
 }
 
 // Inverse sets dst, n×n, to A⁻¹ for m = L⁻¹, both triangles.
@@ -605,11 +613,7 @@ func (m *Lower) Inverse(dst blas64.General) {
 			m.InverseTile(columnBlock(RowBlock(dst, i), j), i, j)
 		}
 	}
-	for a := range m.n {
-		for b := range a {
-			dst.Data[b*dst.Stride+a] = dst.Data[a*dst.Stride+b]
-		}
-	}
+	mirror(dst)
 }
 
 // RowSquares calls visit for each row of L with Σ_j L_ij², which is A_ii, and L_ii², the part of A_ii that earlier rows do not
