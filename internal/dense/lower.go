@@ -27,8 +27,8 @@ type Lower struct {
 	negative int              // first block whose diagonal in J is −1 (CholeskySigned)
 
 	// Fused makes Cholesky, InvertL and InverseColumn use fused multiply-adds on processors that have them: they round each sum, and
-	// no product before it. They take about three quarters of the time (BenchmarkDense of pkg/gppl), and the last digits differ from
-	// gonum's. Set it before the first call, and leave it false if results depend on the last digits of a factor (solvePanel).
+	// no product before it. They are faster (BenchmarkDense of pkg/gppl), and the last digits differ from gonum's. Set it before the
+	// first call, and leave it false if results depend on the last digits of a factor (solvePanel).
 	Fused bool
 
 	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a parallel.Stop.
