@@ -29,16 +29,21 @@ const (
 	wideDots = 4 // rows of b with AVX-512
 )
 
-// packed is the working memory of products: Tile rows of alpha·op(a), panel by panel and in each column by column, a panel of b,
-// row by row, and one of c.
+// packed holds Tile rows of alpha·op(a), panel by panel and in each column by column. Several goroutines may multiply by it.
 type packed struct {
 	tile
 	fused bool // multiply and add without rounding in between (Lower.Fused)
 	a     [Tile * depth]float64
 	z     [Tile / panelRows][2]int // range of columns in which a panel of a is not zero
-	b     [depth * panelCols]float64
-	c     [panelRows * panelCols]float64
 }
+
+// edge is the working memory of a product whose last panels are narrow: one of b, row by row, and one of c.
+type edge struct {
+	b [depth * panelCols]float64
+	c [panelRows * panelCols]float64
+}
+
+var edges = sync.Pool{New: func() any { return new(edge) }}
 
 var packs = sync.Pool{New: func() any { return new(packed) }}
 
@@ -233,6 +238,38 @@ func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int
 	packs.Put(p)
 }
 
+// forward replaces b by alpha·t⁻¹b for a lower triangle t of at most Tile rows, with the bits of substitution row by row: the
+// kernel of products subtracts all rows before four from them. It reports false, and does nothing, for other sizes.
+func forward(alpha float64, t blas64.Triangular, b blas64.General) bool {
+	if !cpu.X86.HasAVX || t.N > Tile || t.N%panelRows != 0 || b.Cols%panelCols != 0 {
+		return false
+	}
+	_, _ = t.Data[(t.N-1)*t.Stride+t.N-1], b.Data[(t.N-1)*b.Stride+b.Cols-1] // the kernels do not check
+	a := blas64.General{Rows: t.N, Cols: t.N, Stride: t.Stride, Data: t.Data}
+	p := packs.Get().(*packed)
+	p.fused = false
+	for r := 0; r < t.N; r += panelRows {
+		for i := range panelRows {
+			if alpha != 1 {
+				blas64.Scal(alpha, Row(b, r+i))
+			}
+		}
+		if r > 0 {
+			packPanel(p.a[:panelRows*r], blas.NoTrans, -1, a, r, panelRows, 0, r)
+			to := b.Data[r*b.Stride:]
+			for j, cols := 0, 0; j < b.Cols; j += cols {
+				cols = p.width(panelRows, j, b.Cols-j)
+				p.product(cols, r, &p.a[0], &b.Data[j], b.Stride, &to[j], b.Stride, &to[j])
+			}
+		}
+		four := t
+		four.N, four.Data = panelRows, t.Data[r*t.Stride+r:]
+		blas64.Trsm(blas.Left, blas.NoTrans, 1, four, Rows(b, r, panelRows))
+	}
+	packs.Put(p)
+	return true
+}
+
 // set packs alpha·op(a), at most a tile, for addTimes.
 func (p *packed) set(fused bool, ta blas.Transpose, alpha float64, a blas64.General) {
 	p.tile, p.fused = tile{ta, alpha, a}, fused && cpu.X86.HasFMA
@@ -257,22 +294,25 @@ func (p *packed) addTimes(of triangle, b, c, next blas64.General) {
 	if len(next.Data) == 0 {
 		next = b
 	}
-	if narrow := c.Cols % panelCols; narrow > 0 {
-		p.packB(b, c.Cols-narrow, narrow)
+	var last *edge
+	if narrow := c.Cols % panelCols; narrow > 0 || c.Rows%panelRows > 0 {
+		last = edges.Get().(*edge)
+		defer edges.Put(last)
+		last.packB(b, c.Cols-narrow, narrow)
 	}
 	for first := 0; first < c.Cols; first += Tile {
 		for r := 0; r < c.Rows; r += panelRows {
-			last := min(first+Tile, c.Cols)
+			end := min(first+Tile, c.Cols)
 			if of&lowerC != 0 {
-				last = min(last, (r+panelRows+panelCols-1)&^(panelCols-1))
+				end = min(end, (r+panelRows+panelCols-1)&^(panelCols-1))
 			}
 			lo, hi := p.z[r/panelRows][0], p.z[r/panelRows][1]
 			if lo == hi {
 				continue
 			}
 			rows, to, ahead := min(panelRows, c.Rows-r), c.Data[r*c.Stride:], next.Data[min(r*Tile, len(next.Data)-1):]
-			for j, cols := first, 0; j < last; j += cols {
-				cols = p.width(rows, j-first, last-j)
+			for j, cols := first, 0; j < end; j += cols {
+				cols = p.width(rows, j-first, end-j)
 				if of&lowerB != 0 {
 					if lo = max(lo, j); lo >= hi {
 						break
@@ -281,9 +321,9 @@ func (p *packed) addTimes(of triangle, b, c, next blas64.General) {
 				a, fetched := &p.a[r*b.Rows+lo*panelRows], &ahead[min((j-first)*panelRows, len(ahead)-1)]
 				switch {
 				case cols < panelCols:
-					p.addToEdge(hi-lo, a, p.b[lo*panelCols:], panelCols, to[j:], c.Stride, rows, cols)
+					last.addTo(p, hi-lo, a, last.b[lo*panelCols:], panelCols, to[j:], c.Stride, rows, cols)
 				case rows < panelRows:
-					p.addToEdge(hi-lo, a, b.Data[lo*b.Stride+j:], b.Stride, to[j:], c.Stride, rows, cols)
+					last.addTo(p, hi-lo, a, b.Data[lo*b.Stride+j:], b.Stride, to[j:], c.Stride, rows, cols)
 				default:
 					p.product(cols, hi-lo, a, &b.Data[lo*b.Stride+j], b.Stride, &to[j], c.Stride, fetched)
 				}
@@ -380,20 +420,20 @@ func nonZeroColumns(panel []float64) (between [2]int) {
 }
 
 // packB copies some columns of b from j on, zeros to the right of them.
-func (p *packed) packB(b blas64.General, j, cols int) {
-	clear(p.b[:b.Rows*panelCols])
+func (e *edge) packB(b blas64.General, j, cols int) {
+	clear(e.b[:b.Rows*panelCols])
 	for t := range b.Rows {
-		copy(p.b[t*panelCols:], b.Data[t*b.Stride+j:][:cols])
+		copy(e.b[t*panelCols:], b.Data[t*b.Stride+j:][:cols])
 	}
 }
 
-// addToEdge does as addProduct for a panel of c with fewer rows or columns.
-func (p *packed) addToEdge(k int, a *float64, b []float64, ldb int, c []float64, ldc, rows, cols int) {
+// addTo does as addProduct for a panel of c with fewer rows or columns.
+func (e *edge) addTo(p *packed, k int, a *float64, b []float64, ldb int, c []float64, ldc, rows, cols int) {
 	for r := range rows {
-		copy(p.c[r*panelCols:], c[r*ldc:][:cols])
+		copy(e.c[r*panelCols:], c[r*ldc:][:cols])
 	}
-	p.product(panelCols, k, a, &b[0], ldb, &p.c[0], panelCols, &b[0])
+	p.product(panelCols, k, a, &b[0], ldb, &e.c[0], panelCols, &b[0])
 	for r := range rows {
-		copy(c[r*ldc:][:cols], p.c[r*panelCols:])
+		copy(c[r*ldc:][:cols], e.c[r*panelCols:])
 	}
 }

@@ -25,6 +25,8 @@ func (p *packed) set(_ bool, ta blas.Transpose, alpha float64, a blas64.General)
 
 func (p *packed) addTo(_ triangle, b, c, _ blas64.General) { p.tile.addTo(b, c) }
 
+func forward(float64, blas64.Triangular, blas64.General) bool { return false }
+
 func transpose(dst, a blas64.General) { transposeEach(dst, a) }
 
 func slide(sums *[windows]float64, k int, long, x []float64) { slideEach(sums, k, long, x) }

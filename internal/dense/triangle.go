@@ -33,6 +33,9 @@ func trsmLeft(trans blas.Transpose, alpha float64, t blas64.Triangular, b blas64
 		blas64.Trsm(blas.Left, trans, alpha, t, b)
 		return
 	}
+	if t.Uplo == blas.Lower && t.Diag == blas.NonUnit && trans == blas.NoTrans && forward(alpha, t, b) {
+		return
+	}
 	first, second, off := t, t, blas64.General{Rows: h, Cols: n - h, Stride: t.Stride, Data: t.Data[h:]}
 	first.N, second.N, second.Data = h, n-h, t.Data[h*t.Stride+h:]
 	if t.Uplo == blas.Lower {
