@@ -94,14 +94,10 @@ func transposeFour(k int, alpha float64, a *float64, lda int, to *float64, ldto 
 // dots sets to to the products of 4 rows of a, lda apart, and 2 rows of b, ldb apart, with k entries each. It needs AVX. It adds
 // up as gonum does: every fourth product in a lane, and the remaining ones in the first.
 //
-// //go:noescape
-//
 //go:noescape
 func dots(k int, a *float64, lda int, b *float64, ldb int, to *[dotRows * dotCols]float64)
 
 // reflect does as Reflect with n entries. It needs AVX.
-//
-// //go:noescape
 //
 //go:noescape
 func reflect(n int, k float64, a, b, x, y *float64)
@@ -238,9 +234,9 @@ func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int
 	packs.Put(p)
 }
 
-// forward replaces b by alpha·t⁻¹b for a lower triangle t of at most Tile rows, with the bits of substitution row by row: the
+// solveByFours replaces b by alpha·t⁻¹b for a lower triangle t of at most Tile rows, with the bits of substitution row by row: the
 // kernel of products subtracts all rows before four from them. It reports false, and does nothing, for other sizes.
-func forward(alpha float64, t blas64.Triangular, b blas64.General) bool {
+func solveByFours(alpha float64, t blas64.Triangular, b blas64.General) bool {
 	if !cpu.X86.HasAVX || t.N > Tile || t.N%panelRows != 0 || b.Cols%panelCols != 0 {
 		return false
 	}
@@ -248,12 +244,12 @@ func forward(alpha float64, t blas64.Triangular, b blas64.General) bool {
 	a := blas64.General{Rows: t.N, Cols: t.N, Stride: t.Stride, Data: t.Data}
 	p := packs.Get().(*packed)
 	p.fused = false
-	for r := 0; r < t.N; r += panelRows {
-		for i := range panelRows {
-			if alpha != 1 {
-				blas64.Scal(alpha, Row(b, r+i))
-			}
+	if alpha != 1 {
+		for i := range t.N {
+			blas64.Scal(alpha, Row(b, i))
 		}
+	}
+	for r := 0; r < t.N; r += panelRows {
 		if r > 0 {
 			packPanel(p.a[:panelRows*r], blas.NoTrans, -1, a, r, panelRows, 0, r)
 			to := b.Data[r*b.Stride:]
@@ -298,7 +294,9 @@ func (p *packed) addTimes(of triangle, b, c, next blas64.General) {
 	if narrow := c.Cols % panelCols; narrow > 0 || c.Rows%panelRows > 0 {
 		last = edges.Get().(*edge)
 		defer edges.Put(last)
-		last.packB(b, c.Cols-narrow, narrow)
+		if narrow > 0 {
+			last.packB(b, c.Cols-narrow, narrow)
+		}
 	}
 	for first := 0; first < c.Cols; first += Tile {
 		for r := 0; r < c.Rows; r += panelRows {

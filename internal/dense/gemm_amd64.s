@@ -2,6 +2,22 @@
 
 #include "textflag.h"
 
+// ARGUMENTS loads what every kernel of products is called with: CX is k, SI is at a, DI at b, whose rows are R8 bytes apart, R9, R11,
+// R12 and R13 are at the four rows of c, AX at what is fetched ahead.
+#define ARGUMENTS \
+	MOVQ k+0(FP), CX; \
+	MOVQ a+8(FP), SI; \
+	MOVQ b+16(FP), DI; \
+	MOVQ ldb+24(FP), R8; \
+	MOVQ c+32(FP), R9; \
+	MOVQ ldc+40(FP), R10; \
+	MOVQ ahead+48(FP), AX; \
+	SHLQ $3, R8; \
+	SHLQ $3, R10; \
+	LEAQ (R9)(R10*1), R11; \
+	LEAQ (R11)(R10*1), R12; \
+	LEAQ (R12)(R10*1), R13
+
 // addProduct and addProductWide round each product, with t in between.
 #define ADD(b, a, c, t) VMULPD b, a, t; VADDPD t, c, c
 #define NARROW ·addProduct
@@ -21,19 +37,7 @@
 //
 // As fuseProduct for 12 columns: Y0 to Y11 hold the entries of c, Y12 to Y14 a row of b, Y15 one entry of a.
 TEXT ·fuseProductBroad(SB), NOSPLIT, $0-56
-	MOVQ k+0(FP), CX
-	MOVQ a+8(FP), SI
-	MOVQ b+16(FP), DI
-	MOVQ ldb+24(FP), R8
-	MOVQ c+32(FP), R9
-	MOVQ ldc+40(FP), R10
-	SHLQ $3, R8
-	SHLQ $3, R10
-	LEAQ (R9)(R10*1), R11
-	LEAQ (R11)(R10*1), R12
-	LEAQ (R12)(R10*1), R13
-
-	MOVQ ahead+48(FP), AX
+	ARGUMENTS
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)

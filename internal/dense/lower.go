@@ -48,7 +48,7 @@ type Lower struct {
 func NewLower(n int) *Lower {
 	l := &Lower{n: n, negative: Blocks(n)}
 	l.panel, l.trailing, l.squares = l.solvePanel, l.updateRow, l.addSquares
-	l.invert, l.below = l.invertColumn, l.substitute
+	l.invert, l.below = l.invertColumn, l.subtractStrip
 	for i := range Blocks(n) {
 		for j := range i + 1 {
 			r, c := Width(n, i), Width(n, j)
@@ -509,9 +509,9 @@ func (l *Lower) invertColumn(j int) {
 	}
 }
 
-// substitute subtracts L_ik·M_kj for all columns k of the strip from a row M_ij below it. The row of L is packed once for all
+// subtractStrip subtracts L_ik·M_kj for all columns k of the strip from a row M_ij below it. The row of L is packed once for all
 // j.
-func (l *Lower) substitute(row int) {
+func (l *Lower) subtractStrip(row int) {
 	i, m := l.column+row, l.inverse
 	of := strips.Get().(*[strip]packed)
 	for k := l.first; k < l.column; k++ {

@@ -6,19 +6,7 @@
 //
 // Y0 to Y7 hold the 4×8 entries of c, Y8 and Y9 a row of b, Y10 one entry of a.
 TEXT NARROW(SB), NOSPLIT, $0-56
-	MOVQ k+0(FP), CX
-	MOVQ a+8(FP), SI
-	MOVQ b+16(FP), DI
-	MOVQ ldb+24(FP), R8
-	MOVQ c+32(FP), R9
-	MOVQ ldc+40(FP), R10
-	SHLQ $3, R8
-	SHLQ $3, R10
-	LEAQ (R9)(R10*1), R11
-	LEAQ (R11)(R10*1), R12
-	LEAQ (R12)(R10*1), R13
-
-	MOVQ ahead+48(FP), AX
+	ARGUMENTS
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
@@ -77,19 +65,7 @@ next:
 //
 // Z0 to Z7 hold the 4×16 entries of c, Z8 and Z9 a row of b, Z10 one entry of a.
 TEXT WIDE(SB), NOSPLIT, $0-56
-	MOVQ k+0(FP), CX
-	MOVQ a+8(FP), SI
-	MOVQ b+16(FP), DI
-	MOVQ ldb+24(FP), R8
-	MOVQ c+32(FP), R9
-	MOVQ ldc+40(FP), R10
-	SHLQ $3, R8
-	SHLQ $3, R10
-	LEAQ (R9)(R10*1), R11
-	LEAQ (R11)(R10*1), R12
-	LEAQ (R12)(R10*1), R13
-
-	MOVQ ahead+48(FP), AX
+	ARGUMENTS
 	PREFETCHT0 (AX)
 	PREFETCHT0 64(AX)
 	PREFETCHT0 128(AX)
