@@ -94,11 +94,6 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 	return nil
 }
 
-// giveRange says what to give instead of a look at the files.
-var giveRange = dataset.Message{
-	Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}},
-}
-
 // LookAt returns the range of files on this machine: of csv files from a first look ([sumflags.LookAt]), of Parquet files from
 // the statistics of their row groups, without a margin.
 func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err error) {
@@ -118,7 +113,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 			err = axis.Add(path, rep)
 		}
 		if err != nil {
-			return r, fmt.Errorf("%s: %w: %w", path, err, giveRange)
+			return r, fmt.Errorf("%s: %w: %w", path, err, sumflags.GiveRange)
 		}
 		r.Dates = r.Dates || rep.Dates()
 	}
@@ -133,7 +128,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 	}
 	if !(hi[0] > lo[0]) || !(hi[1] > lo[1]) {
 		return r, fmt.Errorf("x is from %v to %v, y from %v to %v: there is nothing to learn; %w", lo[0], hi[0], lo[1], hi[1],
-			giveRange)
+			sumflags.GiveRange)
 	}
 	r.Lo, r.Hi, r.Centre = lo[0], hi[0], 0.5*lo[1]+0.5*hi[1]
 	r.Largest = max(hi[1]-r.Centre, r.Centre-lo[1])

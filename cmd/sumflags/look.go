@@ -73,10 +73,14 @@ const (
 	lookSpread = 4
 )
 
-// noLook returns the error of a first look that fails. The last verb of the format stands for the options that help.
+// GiveRange says what to give instead of a first look at files.
+var GiveRange = dataset.Message{
+	Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}},
+}
+
+// noLook returns the error of a first look that fails. The last verb of the format stands for GiveRange.
 func noLook(format string, args ...any) error {
-	return dataset.Message{Of: "sums", Format: format, Args: append(args, dataset.Message{
-		Of: "sums", Format: "say %v, or %v", Args: []any{dataset.Setting{Field: "Range"}, dataset.Setting{Field: "Header"}}})}
+	return dataset.Message{Of: "sums", Format: format, Args: append(args, GiveRange)}
 }
 
 // SumsAxis returns the axis of sums with the header h, for the files and tables of forecasts.
