@@ -182,17 +182,28 @@ func Optimum(all []Outcome, t Trial) float64 {
 }
 
 // ExactFits returns the trainings of the exact likelihood by this project, from all their starts.
-func ExactFits(all []Outcome) []Outcome {
-	return slices.DeleteFunc(slices.Clone(all), func(o Outcome) bool {
-		t := o.Trial
-		return t.Loss != ML && t.Loss != Auto || t.Protocol != GPPL || t.Optimiser.Method == Evaluate || o.Error != ""
-	})
+func ExactFits(all []Outcome) (fits []Outcome) {
+	for _, o := range all {
+		if o.isExactFit() {
+			fits = append(fits, o)
+		}
+	}
+	return fits
+}
+
+func (o *Outcome) isExactFit() bool {
+	t := &o.Trial
+	return (t.Loss == ML || t.Loss == Auto) && t.Protocol == GPPL && t.Optimiser.Method != Evaluate && o.Error == ""
 }
 
 // optima returns the optimum of each source and kernel.
 func optima(all []Outcome) map[Trial]float64 {
 	lowest := map[Trial]float64{}
-	for _, o := range ExactFits(all) {
+	for i := range all {
+		o := &all[i]
+		if !o.isExactFit() {
+			continue
+		}
 		of := Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}
 		if before, ok := lowest[of]; !ok || o.NLL < before {
 			lowest[of] = o.NLL

@@ -545,7 +545,7 @@ func traceLeft(v numbers, design string, k int, of string) float64 {
 	return v.at(fmt.Sprintf("spectrum.figure_1.%s.k%d.figure.%s", design, k, of))
 }
 
-// optimisers are those of E1.
+// optimisers are the two that the paper trains E1 with.
 var optimisers = []string{"Adam", "BFGS"}
 
 func evaluations(o experiment.Outcome) float64 { return float64(o.Evaluations) }

@@ -58,7 +58,7 @@ func table1(e *experiment.Evidence) []Row {
 	return rows
 }
 
-// reading corrects a number that their text's setting does not give, and that of their code does.
+// reading corrects a number that the setting in their text does not give, and the setting in their code does.
 func (r Row) reading(text string, byText *Test, code string, byCode *Test, why string) Row {
 	if byText != nil && byCode != nil && byText.P < level && byCode.P >= level && byCode.decided() {
 		r.Status, r.Why = Corrected, why
@@ -406,11 +406,12 @@ func (r Row) order(p float64, ours []float64) Row {
 	return r
 }
 
-// quotients divides a number of each outcome of a by that of each of b: draws of the two are independent.
+// quotients divides a number of each outcome of a by the number of each of b: the draws of the two are independent.
 func quotients(a, b []experiment.Outcome, number func(experiment.Outcome) float64) (q []float64) {
-	for _, x := range a {
-		for _, y := range b {
-			q = append(q, number(x)/number(y))
+	of, over := experiment.Values(a, number), experiment.Values(b, number)
+	for _, x := range of {
+		for _, y := range over {
+			q = append(q, x/y)
 		}
 	}
 	return q
