@@ -56,7 +56,8 @@ type denseFactor struct {
 	u       blas64.General // A⁻¹CR
 	lanes   dense.Lanes
 
-	diagonal []float64 // diagonal of the noise, and of A⁻¹ − UUᵀ after a gradient
+	diagonal []float64 // diagonal of the noise
+	weights  []float64 // diagonal of A⁻¹ − UUᵀ, made by a gradient
 }
 
 func (e *denseExact) factor(m *compiled) (exactFactor, error) {
@@ -112,7 +113,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	f.l.InvertL(f.inverse)
 	f.inverse.Ctx = f.l.Ctx
 	last, rows := len(grad)-1, &f.engine.rows
-	f.diagonal = dense.Resize(f.diagonal, n)
+	f.weights = dense.Resize(f.weights, n)
 	f.lanes.Begin(len(grad))
 	f.lanes.EachColumn(n, func(l *dense.Lane, i int) {
 		f.inverse.InverseColumn(i, l.W, func(j int, weight blas64.General) {
@@ -122,7 +123,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 				for d := range weight.Rows {
 					at, own := j*dense.Tile+d, w[d*weight.Cols+d]
 					l.Grad[last] += 0.5 * f.noise * rows.Weight(at) * own
-					f.diagonal[at] = own
+					f.weights[at] = own
 				}
 				for p := range w {
 					w[p] *= 0.5
@@ -146,7 +147,7 @@ func (f *denseFactor) residuals(alpha, precisions []float64, r blas64.General) b
 	blas64.Copy(dense.Column(f.u, 0), dense.Vec(alpha))
 	if precisions != nil {
 		for i, a := range alpha {
-			precisions[i] = f.diagonal[i] + a*a
+			precisions[i] = f.weights[i] + a*a
 		}
 	}
 	return true

@@ -141,8 +141,9 @@ func (p *Planner) With(e Effort) Plan {
 	typical := 0.6 * float64(e.evaluations) // evaluations of a typical training
 	// A Toeplitz factor is solved for each regressor, holiday and change of level, too.
 	const column = 0.2 // a column takes this share of an evaluation without columns
+	columns := 1 + column*float64(len(s.Effects()))
 	evaluation := func(n int) float64 {
-		return min(evaluationSeconds(n, math.Inf(1)), (1+column*float64(len(s.Effects())))*evaluationSeconds(n, toeplitz))
+		return min(evaluationSeconds(n, math.Inf(1)), columns*evaluationSeconds(n, toeplitz))
 	}
 	plan.Seconds += float64(first+later) * (typical + evidenceEvaluations) * evaluation(plan.Searched)
 	training, finalists := (typical+18)*evaluation(plan.Trained), 0
