@@ -72,6 +72,15 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if err := o.checkRoles(path, rep); err != nil {
 		return nil, err
 	}
+	out, err := o.fromRows(s, rep)
+	if err == nil || errors.As(err, &futureError{}) {
+		return out, err
+	}
+	return nil, fmt.Errorf("%s: %w", path, err)
+}
+
+// fromRows does as series, with errors that do not name the file.
+func (o ReadOptions) fromRows(s dataset.Series, rep dataset.CSVReport) (*Series, error) {
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
 		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: Remarks(rep),
@@ -79,12 +88,62 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit
 	}
+	var all []float64 // x of all rows of the file in its unit, which regressors need
+	if len(o.Regressors) > 0 {
+		all = slices.Clone(s.X)
+	}
+	s, order := out.arrange(o, s, rep)
+
+	constant := (*ConstantError)(nil) // returned when the series is complete
+	if err := checkLength(s); errors.As(err, &constant) {
+		if o.Y == "" && len(rep.Columns) > 2 {
+			constant.other = message("y is the column %q; %v chooses another", rep.Columns[rep.Y],
+				dataset.Setting{Field: "Y", Value: "NAME"})
+			out.remarks = append(out.remarks, message("%v.", constant.other))
+		}
+	} else if err != nil {
+		return nil, err
+	}
+	if err := o.noTime(s, rep, out.Source.Unsorted); err != nil {
+		return nil, err
+	}
+	if err := o.wrongCells(rep.Also, order); err != nil {
+		return nil, err
+	}
+	if err := out.setY(o, s.Y, rep.Also, order); err != nil {
+		return nil, err
+	}
+	if err := o.backward(s.XName, rep, out.Source.Unsorted); err != nil {
+		return nil, err
+	}
+	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // error of x as it was read
+	out.setX(o, s, rep)
+	if out.Axis.Dates {
+		rounding /= unitSeconds[out.Axis.Unit]
+	}
+	if err := out.setEffects(o, rep, all); err != nil {
+		return nil, err
+	}
+	const exact = 100 // number of steps after which the median distance is known to 1 %
+	if out.Step < exact*rounding {
+		out.remarks = append(out.remarks, message("x is rounded to multiples of %s, which is coarse for observations %s apart: "+
+			"measure x from the first observation.", out.Axis.Length(rounding), out.Axis.Length(out.Step)))
+	}
+	if constant != nil {
+		constant.Series = out
+		return nil, constant
+	}
+	return out, nil
+}
+
+// arrange returns the rows in ascending order of x, the latest o.Last of them, without exact copies, and their places in the file,
+// nil if all rows are as they were read.
+func (out *Series) arrange(o ReadOptions, s dataset.Series, rep dataset.CSVReport) (_ dataset.Series, order []int) {
 	for i := 1; i < len(s.X); i++ {
 		if s.X[i] < s.X[i-1] {
 			out.Source.Unsorted++
 		}
 	}
-	all, order := s.X, []int(nil) // indices of the rows in the file; nil if they are in order
 	if out.Source.Unsorted > 0 || o.Last > 0 && s.Len() > o.Last || o.YError != "" || o.Size != "" {
 		order = timeline.Ascending(s.X)
 		if o.Last > 0 && len(order) > o.Last {
@@ -92,8 +151,6 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 			order = order[out.Source.Dropped:]
 		}
 		s = s.Select(order)
-	} else if len(o.Regressors) > 0 {
-		all = slices.Clone(s.X) // the x of the series may change their unit
 	}
 	if kept, copies := withoutCopies(s, rep.Also, order); copies > 0 {
 		if order == nil {
@@ -103,48 +160,37 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 		s, out.Source.Copies = s.Select(kept), copies
 	}
-	constant := (*ConstantError)(nil) // returned when the series is complete
-	if err := checkLength(s); errors.As(err, &constant) {
-		if o.Y == "" && len(rep.Columns) > 2 {
-			constant.other = message("y is the column %q; %v chooses another", rep.Columns[rep.Y],
-				dataset.Setting{Field: "Y", Value: "NAME"})
-			out.remarks = append(out.remarks, message("%v.", constant.other))
-		}
-	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := o.noTime(s, rep, out.Source.Unsorted); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := o.wrongCells(rep.Also, order); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	return s, order
+}
+
+// setY sets y with what is known of each: its error, the size that it counts in, and its bounds.
+func (out *Series) setY(o ReadOptions, y []float64, also dataset.CSVMore, order []int) error {
 	if o.YError != "" {
-		out.Errors, out.ErrorName, out.Relative = timeline.Pick(rep.Also.Values[0], order), alsoName(rep.Also, 0), o.RelativeErrors
+		out.Errors, out.ErrorName, out.Relative = timeline.Pick(also.Values[0], order), alsoName(also, 0), o.RelativeErrors
 	}
-	if err := out.setCounting(o, s.Y, rep.Also, order); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	if err := out.setCounting(o, y, also, order); err != nil {
+		return err
 	}
+	bounds := dataset.Setting{Field: "Bounds"}
 	if o.Bounds != nil {
-		if err := wrongValues(s.Y, rep.Also, order, func(_ int, v float64) error {
-			return o.Bounds.holds(v)
-		}); err != nil {
-			return nil, message("%s: %v says what y cannot leave: %v", path, dataset.Setting{Field: "Bounds"}, err)
+		if err := wrongValues(y, also, order, func(_ int, v float64) error { return o.Bounds.holds(v) }); err != nil {
+			return message("%v says what y cannot leave: %v", bounds, err)
 		}
 	}
-	rounding := ulp(max(-s.X[0], s.X[len(s.X)-1])) // error of x as it was read
-	if out.X, out.Y = s.X, s.Y; o.Bounds != nil {
-		out.setBounds(*o.Bounds)
-	} else if out.Bounds != nil {
-		out.setBounds(*out.Bounds)
+	out.Y = y
+	if b := cmp.Or(o.Bounds, out.Bounds); b != nil {
+		out.setBounds(*b)
 	}
 	if out.Censored() && out.Errors != nil {
-		return nil, message("%s: %v with one bound is of censored values, which are not combined with the errors in %s: "+
-			"leave one of them out", path, dataset.Setting{Field: "Bounds"}, out.ErrorName)
+		return message("%v with one bound is of censored values, which are not combined with the errors in %s: leave one of them out",
+			bounds, out.ErrorName)
 	}
-	if err := o.backward(s.XName, rep, out.Source.Unsorted); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+	return nil
+}
+
+// setX sets x in the unit of the axis.
+func (out *Series) setX(o ReadOptions, s dataset.Series, rep dataset.CSVReport) {
+	out.X = s.X
 	if rep.Time == dataset.TimeNumber {
 		out.Axis = Axis{Name: cmp.Or(s.XName, "x"), Unit: cmp.Or(o.XUnit, unitOf(s.XName, s.X))}
 		if o.Backward {
@@ -153,50 +199,35 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		if o.Time == "" && len(o.Regressors) == 0 {
 			out.takeEven()
 		}
-	} else {
-		out.Axis = DateAxis(cmp.Or(s.XName, "date"), s.X)
-		out.Axis.takePeriod(rep.Period, s.X)
-		out.Axis.Local = out.Axis.Clock && rep.Local
-		for i, x := range s.X {
-			out.X[i] = out.Axis.fromSeconds(x)
-		}
+		return
 	}
+	out.Axis = DateAxis(cmp.Or(s.XName, "date"), s.X)
+	out.Axis.takePeriod(rep.Period, s.X)
+	out.Axis.Local = out.Axis.Clock && rep.Local
+	for i, x := range s.X {
+		out.X[i] = out.Axis.fromSeconds(x)
+	}
+}
+
+// setEffects sets regressors, whose file has rows at all x, then the step, hours that are closed, and holidays.
+func (out *Series) setEffects(o ReadOptions, rep dataset.CSVReport, all []float64) error {
 	if len(o.Regressors) > 0 {
-		err := out.setKnown(o, rep, all)
-		if err == nil {
-			if err = out.Known.standardise(out.X); err == nil {
-				out.Known.group(out.X)
-			}
+		if err := out.setKnown(o, rep, all); err != nil {
+			return err
 		}
-		if about := (futureError{}); errors.As(err, &about) {
-			return nil, err
+		if err := out.Known.standardise(out.X); err != nil {
+			return err
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
+		out.Known.group(out.X)
 	}
 	out.spacing()
 	if out.Known == nil {
 		out.takeOpenHours()
 	}
-	if out.Axis.Dates {
-		rounding /= unitSeconds[out.Axis.Unit]
-	}
 	if o.Holidays != "" {
-		if err := out.LearnHolidays(o.Holidays); err != nil {
-			return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), ""))
-		}
+		return out.LearnHolidays(o.Holidays)
 	}
-	const exact = 100 // number of steps after which the median distance is known to 1 %
-	if out.Step < exact*rounding {
-		out.remarks = append(out.remarks, message("x is rounded to multiples of %s, which is coarse for observations %s apart: "+
-			"measure x from the first observation.", out.Axis.Length(rounding), out.Axis.Length(out.Step)))
-	}
-	if constant != nil {
-		constant.Series = out
-		return nil, fmt.Errorf("%s: %w", path, constant)
-	}
-	return out, nil
+	return nil
 }
 
 // noTime returns an error for numbers that are x only because their column comes first, if they look like no time: many are below
