@@ -66,67 +66,20 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 			a.starts[i] = scales.inside(scales.limit(m))
 		}
 	}
-	whole, observed := a.starts[0], d
-	if d.Len() <= trainWhole {
-		whole.Mean, observed = a.family.Mean, a.data
-	}
-	loss, err := newBlocks(a.ctx, whole, observed, trainWhole, trainSize)
+	loss, err := a.searchLoss(d)
 	if err != nil {
 		return err
 	}
-	compared, err := newBlocks(a.ctx, a.starts[0], d, screenWhole, screenSize)
+	s, err := a.newSearcher(d, loss, scales)
 	if err != nil {
 		return err
-	}
-	posterior, err := a.posterior(loss)
-	if err != nil {
-		return err
-	}
-	anew := func() (gppl.Loss, error) {
-		other, err := loss.anew(a.ctx)
-		if err != nil {
-			return nil, err
-		}
-		return a.posterior(other)
-	}
-	s := &searcher{
-		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, anew: anew,
-		priors: a.priors, compared: &profile{parts: compared.parts, n: float64(compared.n)}, scales: scales, search: &a.result.Search,
-		ratios:  axisRatios(a.starts[0], d.X),
-		inputs:  several(d.X),
-		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
-		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
-	}
-	if d.Errors == nil { // known errors do not scale with the variances
-		s.findLinear()
 	}
 	a.irregular = scales.irregular
 	if d.Errors == nil && d.Relative == nil {
 		a.metric = metricOf(a.ctx, s.model, d)
 	}
 	s.run(a.starts)
-	a.result.Search.Lengthscales, a.result.Search.Periods, a.result.Search.Shortest = scales.lengthscales, scales.periods,
-		scales.searched
-	within := 2.0
-	if !loss.whole() {
-		a.result.Search.Subset, within = loss.n, 10
-	}
-	if len(s.optima) > 0 {
-		a.starts = nil
-		for _, p := range s.distinct(s.optima, 3, 0.2) {
-			if p.value < s.optima[0].value+within {
-				a.starts = append(a.starts, s.scales.inside(s.model.WithParams(p.u)))
-			}
-		}
-	}
-	if !loss.whole() { // a part of the data may not tell what all of them would
-		for _, m := range given {
-			if theta := m.Values(); !slices.ContainsFunc(a.starts,
-				func(o gppl.Model) bool { return s.distance(theta, o.Values()) < 0.2 }) {
-				a.given = append(a.given, m)
-			}
-		}
-	}
+	a.startFromOptima(s, loss, given)
 	switch {
 	case loss.whole():
 	case scales.irregular != nil:
@@ -136,25 +89,101 @@ func (a *fitting) searchRest(d gppl.Data) (err error) {
 	default:
 		a.spectralStarts(s, d, given)
 	}
-	if loss.whole() && len(s.optima) > 1 {
-		a.result.Search.Next = s.optima[1].value - s.optima[0].value
+	a.doubt(s, family, d)
+	search := &a.result.Search
+	search.Lengthscales, search.Periods, search.Shortest = scales.lengthscales, scales.periods, scales.searched
+	if !loss.whole() {
+		search.Subset = loss.n
+	} else if len(s.optima) > 1 {
+		search.Next = s.optima[1].value - s.optima[0].value
 	}
+	search.Evaluations += s.compared.Evaluations()
+	a.evaluations += search.Evaluations
+	a.trained += time.Since(began)
+	return nil
+}
+
+// searchLoss returns the exact likelihood in which optima are searched: of all data with their mean if they are few, otherwise of
+// a part of d.
+func (a *fitting) searchLoss(d gppl.Data) (*blocks, error) {
+	m := a.starts[0]
+	if d.Len() <= trainWhole {
+		m.Mean, d = a.family.Mean, a.data
+	}
+	return newBlocks(a.ctx, m, d, trainWhole, trainSize)
+}
+
+// newSearcher returns a search for the optima of loss, with the priors, which compares starts on a smaller part of d.
+func (a *fitting) newSearcher(d gppl.Data, loss *blocks, scales scales) (*searcher, error) {
+	compared, err := newBlocks(a.ctx, a.starts[0], d, screenWhole, screenSize)
+	if err != nil {
+		return nil, err
+	}
+	posterior, err := a.posterior(loss)
+	if err != nil {
+		return nil, err
+	}
+	s := &searcher{
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior,
+		priors: a.priors, compared: &profile{parts: compared.parts, n: float64(compared.n)}, scales: scales, search: &a.result.Search,
+		ratios:  axisRatios(a.starts[0], d.X),
+		inputs:  several(d.X),
+		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
+		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
+	}
+	s.anew = func() (gppl.Loss, error) {
+		other, err := loss.anew(a.ctx)
+		if err != nil {
+			return nil, err
+		}
+		return a.posterior(other)
+	}
+	if d.Errors == nil { // known errors do not scale with the variances
+		s.findLinear()
+	}
+	return s, nil
+}
+
+// startFromOptima replaces the starts by the best optima of a search. A part of the data may not tell what all of them would: the
+// given starts that are no such optimum are then kept apart.
+func (a *fitting) startFromOptima(s *searcher, loss *blocks, given []gppl.Model) {
+	within := 2.0 // nats
+	if !loss.whole() {
+		within = 10
+	}
+	if len(s.optima) > 0 {
+		a.starts = nil
+		for _, p := range s.distinct(s.optima, 3, 0.2) {
+			if p.value < s.optima[0].value+within {
+				a.starts = append(a.starts, s.scales.inside(s.model.WithParams(p.u)))
+			}
+		}
+	}
+	if loss.whole() {
+		return
+	}
+	for _, m := range given {
+		theta := m.Values()
+		if !slices.ContainsFunc(a.starts, func(o gppl.Model) bool { return s.distance(theta, o.Values()) < 0.2 }) {
+			a.given = append(a.given, m)
+		}
+	}
+}
+
+// doubt notes why the search may not have found the best optimum.
+func (a *fitting) doubt(s *searcher, family gppl.Model, d gppl.Data) {
 	if better, nats := s.beyond(family); nats > 1 {
 		a.unsettled = append(a.unsettled, fmt.Sprintf("a period longer than the range of x would fit %.3g nats better, but acts as a"+
 			" lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
 	}
 	a.unsettled = append(a.unsettled, s.rivals()...)
-	if share := outliers(d.Y); scales.periods != nil && share > 0.5 {
+	if share := outliers(d.Y); s.scales.periods != nil && share > 0.5 {
 		a.unsettled = append(a.unsettled, fmt.Sprintf("2 %% of the observations make up %.0f %% of the mean of y²: these outliers"+
 			" determine the period, and the search may miss the best one", 100*share))
 	}
 	if s.open {
 		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
 	}
-	a.result.Search.Evaluations += s.compared.Evaluations()
-	a.evaluations += a.result.Search.Evaluations
-	a.trained += time.Since(began)
-	return nil
 }
 
 // startsAtPeriods returns, for a kernel with one trained period, the start values from the data with the period held at each of
