@@ -234,8 +234,8 @@ func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int
 	packs.Put(p)
 }
 
-// solveByFours replaces b by alpha·t⁻¹b for a lower triangle t of at most Tile rows, with the bits of substitution row by row: the
-// kernel of products subtracts all rows before four from them. It reports false, and does nothing, for other sizes.
+// solveByFours replaces b by alpha·t⁻¹b for a lower triangle t of at most Tile rows, with the bits of substitution row by row:
+// the kernel of products subtracts all rows before four from them. It reports false, and does nothing, for other sizes.
 func solveByFours(alpha float64, t blas64.Triangular, b blas64.General) bool {
 	if !cpu.X86.HasAVX || t.N > Tile || t.N%panelRows != 0 || b.Cols%panelCols != 0 {
 		return false

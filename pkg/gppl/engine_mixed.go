@@ -287,8 +287,8 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
-// residuals implements residualFactor. With a base they are the residuals of B with the columns of baseGradient, which has the same
-// A⁻¹ − UUᵀ. On a grid, and for sums, there are none.
+// residuals implements residualFactor. With a base they are the residuals of B with the columns of baseGradient, which has the
+// same A⁻¹ − UUᵀ. On a grid, and for sums, there are none.
 func (f *mixedFactor) residuals(alpha, precisions []float64, r blas64.General) bool {
 	if f.Circle != nil {
 		return false

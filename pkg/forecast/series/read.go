@@ -136,8 +136,8 @@ func (o ReadOptions) fromRows(s dataset.Series, rep dataset.CSVReport) (*Series,
 	return out, nil
 }
 
-// arrange returns the rows in ascending order of x, the latest o.Last of them, without exact copies, and their places in the file,
-// nil if all rows are as they were read.
+// arrange returns the rows in ascending order of x, the latest o.Last of them, without exact copies, and their places in the
+// file, nil if all rows are as they were read.
 func (out *Series) arrange(o ReadOptions, s dataset.Series, rep dataset.CSVReport) (_ dataset.Series, order []int) {
 	for i := 1; i < len(s.X); i++ {
 		if s.X[i] < s.X[i-1] {
