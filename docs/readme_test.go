@@ -58,7 +58,7 @@ func Example_e1() {
 // fiveLines is the README's second example, with the checks of errors that it leaves out.
 func fiveLines(ctx context.Context) (*forecast.Forecast, *forecast.Decomposition, error) {
 	series := dataset.CO2()
-	a, err := forecast.FitValues(ctx, series.X, series.Y, nil, forecast.Options{}) // known errors of y in place of nil, if there are any
+	a, err := forecast.FitValues(ctx, series.X, series.Y, nil, forecast.Options{}) // nil, or the known errors of y
 	if err != nil {
 		return nil, nil, err
 	}
@@ -66,7 +66,7 @@ func fiveLines(ctx context.Context) (*forecast.Forecast, *forecast.Decomposition
 	if err != nil {
 		return nil, nil, err
 	}
-	parts, err := a.Decompose(ctx, 104) // trend, seasons and the rest, which add up to the mean
+	parts, err := a.Decompose(ctx, 104) // trend, seasons and the rest, which add up to the median
 	if err != nil {
 		return nil, nil, err
 	}
