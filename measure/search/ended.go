@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
-// end is the scale of a truth whose values end: y is z to a power, from lo to hi.
+// end is the scale of a truth with bounds: y is z to a power, clipped to lo and hi.
 type end struct{ lo, hi, power float64 }
 
 var _ draws.Ended = end{}
@@ -27,7 +27,8 @@ func (e end) LogSlope(y float64) float64 {
 	return (1/e.power-1)*math.Log(y) - math.Log(e.power)
 }
 
-// atBounds is a series whose values end at bounds, with the mean and the standard deviation of the held-out values on its scale.
+// atBounds is a series with bounds, and its held-out values y. Before scale maps them, these have the means mu and the standard
+// deviation sd.
 type atBounds struct {
 	kind  string
 	s     *series.Series
@@ -38,7 +39,7 @@ type atBounds struct {
 	sd    float64
 }
 
-// ended returns 20 series whose values end at bounds.
+// ended returns 20 series with bounds.
 func ended(seed uint64) (all []atBounds) {
 	for i := range 20 {
 		r := rand.New(rand.NewPCG(seed, 2000+uint64(i)))

@@ -28,7 +28,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// truths are drawn from on a step of 1.
+// truths are the models, by name, from which series with a step of 1 are drawn.
 var truths = map[string]gppl.Model{
 	"SE":       {Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1},
 	"Matern32": {Kernel: gppl.Matern32{Variance: 1, Lengthscale: 5}, Noise: 0.1},

@@ -48,7 +48,7 @@ func sunspotSeries(months []silsoMonth) Series {
 	return s
 }
 
-// readSILSO returns the rows that have a number; at least one.
+// readSILSO returns the months whose sunspot number is known, or an error if there are none.
 func readSILSO(r io.Reader) ([]silsoMonth, error) {
 	var months []silsoMonth
 	text, err := decoded(r)

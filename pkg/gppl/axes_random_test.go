@@ -319,7 +319,8 @@ func axesDifferences(f func([]float64) float64, theta []float64) []float64 {
 	return grad
 }
 
-// The tolerances of TestAxesRandom, relative to 1 + the size of what is compared: of the gradient, 1 + its norm.
+// The tolerances of TestAxesRandom are relative: the error of a number is divided by 1 + its size, and the error of a derivative
+// by 1 + the norm of the gradient.
 const (
 	axesValue     = 1e-10
 	axesGradient  = 1e-7 // error of sixth-order differences

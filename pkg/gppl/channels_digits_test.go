@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestChannelsInexact: a bound knows of y and of what channels see of f′, and what misses the tolerance is said, by the loss and by
-// the posterior.
+// TestChannelsInexact: the error bound takes account of the size of y and of the slopes of channels. If the tolerance is missed,
+// LossReport.LastInexact and Posterior.Inexact are positive.
 func TestChannelsInexact(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 61))
 	n := 40

@@ -119,8 +119,8 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
-	// K_uu of inducing inputs at the data must be positive definite without
-	// noise, which White takes care of, or a rough kernel at distinct inputs.
+	// With inducing inputs at the data, K_uu must be positive definite without
+	// noise: for a rough kernel at distinct inputs it is.
 	for _, k := range []gppl.Kernel{
 		gppl.Laplace{Variance: 1, Lengthscale: 2},
 		gppl.Matern32{Variance: 2, Lengthscale: 1},

@@ -74,7 +74,7 @@ func (k fusedMatern) Processes(dst []capability.Process) []capability.Process {
 	return k.Matern32.Processes(dst)
 }
 
-// fusedCase is something that calls a kernel; it returns numbers that do not depend on earlier calls.
+// fusedCase is a computation with a kernel that carries a fuse. The numbers that run returns do not depend on earlier calls.
 type fusedCase struct {
 	name string
 	run  func(ctx context.Context) ([]float64, error)

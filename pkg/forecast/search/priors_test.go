@@ -116,7 +116,7 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		const about = 60 // the least value, about, so that nothing underflows
+		const about = 60 // nats, near the least loss: the terms of the sum then do not underflow
 		var sum float64
 		theta := m.Values()
 		const step = 0.005

@@ -293,7 +293,7 @@ func (m *MonthDays) note() string {
 		text.Count(len(m.Days), "day"), text.Are(len(m.Days)), strings.Join(m.Names(), ", "))
 }
 
-// check returns an error for effects that are impossible on this axis; nil means no effects.
+// check returns an error if the effects are impossible on this axis. A nil m has no effects and is no error.
 func (m *MonthDays) check(a Axis) error {
 	if m == nil {
 		return nil

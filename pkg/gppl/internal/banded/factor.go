@@ -309,7 +309,8 @@ func recur(a *Matrix, dst *Matrix, j int) {
 // piece is the number of rows that one processor takes in Inverse.
 const piece = 16
 
-// timesZ sets rows [r, r1) of the tile beside the diagonal of block j to −WZ.
+// timesZ sets rows [r, r1) of z.blocks[j].off to −WZ, where Z is the inverse of the part that is eliminated after block j (see
+// Inverse).
 func (z *Matrix) timesZ(j int, w blas64.General, r, r1 int) {
 	b := &z.blocks[j]
 	w, y := rowRange(w, r, r1), rowRange(b.off, r, r1)

@@ -38,10 +38,10 @@ func NewCosine(size int) *Cosine {
 //	c_m = (ε_m/N)·Σ_j ε_j g_j cos(2πmj/N),   ε = 1 at both ends, else 2.
 //
 // The matrix of this map is symmetric, so Coefficients is its own adjoint: it maps q to the w with Σ_m q_m c_m = Σ_j w_j g_j.
-// It takes some 2.5·N·log₂N flops and no memory; dst may be g.
+// It takes about 2.5·N·log₂N flops and allocates nothing; dst may be g.
 //
-// Even and odd coefficients are separated by folding, a DCT-I into a DCT-I and a DCT-III of half the size each. The error is
-// some 1e-16 of max|c|·log N; gonum's DCT-I, a running sum over coefficients, loses √N.
+// Folding separates even and odd coefficients: a DCT-I becomes a DCT-I and a DCT-III, each of half the size. The error is about
+// 1e-16·max|c|·log N; gonum's DCT-I, a running sum over coefficients, has an error that grows with √N.
 func (c *Cosine) Coefficients(dst, g []float64) {
 	if len(dst) != c.n+1 || len(g) != c.n+1 {
 		panic(fmt.Sprintf("fourier: %d coefficients of %d samples by a plan for %d", len(dst), len(g), c.n+1))

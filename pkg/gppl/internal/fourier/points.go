@@ -126,8 +126,9 @@ func addTo(dst, src blas64.General) {
 // anchorEvery is how many neighbouring frequencies share a sine and cosine: the others are one rotation away.
 const anchorEvery = 8
 
-// Run sets row a of cos to cos 2π(m₀+a)φ at the points from, from+1, …, and row a of sin to the sine: the features of a run of
-// frequencies, one product for most of them. work holds 2·anchorEvery·cos.Cols numbers, or is allocated.
+// Run sets row a of cos to cos 2π(m₀+a)φ at the points from, from+1, …, and row a of sin to the sine of the same angles. Rows 0,
+// anchorEvery, … are computed by sincos; each entry of the other rows is a complex product. Run returns its working memory of
+// 2·anchorEvery·cos.Cols numbers: work, if that is large enough.
 func (p *Points) Run(cos, sin blas64.General, from, m0 int, work []float64) []float64 {
 	if cos.Rows != sin.Rows || cos.Cols != sin.Cols || m0 < 0 || from < 0 || from+cos.Cols > p.N() {
 		panic(fmt.Sprintf("fourier: a run of %d and %d frequencies from %d, %d and %d of %d points from %d",

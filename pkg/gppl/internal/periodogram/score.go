@@ -14,24 +14,26 @@ import (
 )
 
 // exactDifferences and perOctave say which differences of two frequencies Variance sums: all up to exactDifferences and,
-// beyond, perOctave in each octave, each drawn from a stratum that it represents. It ends where the remaining differences, if
-// each contributed as much as in the last octave, would change no variance by more than leftOut. The error of each entry is at
-// most 3 %: see TestVariance.
+// beyond, perOctave in each octave, each drawn from a stratum that it represents. The sum ends where the remaining differences,
+// if each contributed as much as in the last octave, would change no variance by more than the share leftOut. The error of each
+// entry is at most 3 %: see TestVariance.
 const (
 	exactDifferences, perOctave = 128, 64
 	leftOut                     = 1e-3
 )
 
-// Variance returns the covariances of the sums Σ_j b_j·I_j over j = 0 … ⌊N/2⌋, for several b, if y is Gaussian with the
-// covariance whose values at the lags 0 … N−1, the noise included, are given:
+// Variance returns the covariance matrix V of the sums Σ_j b_j·I_j over j = 0 … ⌊N/2⌋, one for each b, for a Gaussian y.
+// covariances are A(d) at the lags d = 0 … N−1, the noise included. With u, M, P and the taper h as in Even,
 //
 //	V = 2·Σ_jk b_j·b_k·|D_jk|²,  D_jk = u_jᴴM(A + PPᵀ)Mu_k,
 //
-// over the N frequencies of both signs, with half of b at each sign. One difference m of two frequencies takes O(N log N),
+// where j and k run over the N frequencies of both signs, with half of b at each sign. All D with one difference m of
+// frequencies take O(N log N); without M and P,
 //
 //	D_{k+m,k} = Σ_d A(d)·exp(−iω_{k+m}·d)·Σ_t h_t·h_{t+d}·exp(−iω_m·t).
 //
-// All are taken up to N = 256; then V is a sum over strata, in O(N log² N). It panics with a parallel.Stop once ctx has ended.
+// Up to N = 256 all differences are summed. For longer series differences above exactDifferences are drawn at random, and V
+// takes O(N log² N). Variance panics with a parallel.Stop once ctx has ended.
 func (e *Even) Variance(ctx context.Context, covariances []float64, b [][]float64) *mat.SymDense {
 	s := newScores(e, covariances, b)
 	rnd := rand.New(rand.NewPCG(uint64(e.n), 1))

@@ -29,7 +29,8 @@ type Residual struct {
 	Rounding   float64 // error bound of the energy, from sums
 }
 
-// NewResidual returns the residual of columns (n×c), y first, whose projections are z (k×c), until ctx ends (parallel.Look).
+// NewResidual returns what remains of columns (n×c), y first, outside the directions d, given the projections z (k×c) of columns
+// on d. It panics with a parallel.Stop once ctx has ended.
 func NewResidual(ctx context.Context, d Directions, columns, z blas64.General) *Residual {
 	r := &Residual{N: float64(d.N), DoF: float64(d.N - d.K), Share: 1, Energy: dense.New(z.Cols, z.Cols)}
 	all := dense.New(columns.Rows, columns.Cols)

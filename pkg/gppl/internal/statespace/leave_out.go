@@ -8,20 +8,22 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Observations that are left out are predicted from both sides. With x the state at an input, m and LLᵀ its mean and
-// covariance given the observations before, and U its information from the observations after,
+// Observations that are left out are predicted from both sides. Let γ be the coefficients of the columns Q beside y. The state x
+// at an input has the mean m_y − M_Qγ and the covariance LLᵀ given γ and the observations before. U = (U_x U_γ d) is the
+// information on (x, γ) from the observations after, and (G_γ G_y) is the information on γ from the observations before and from
+// the priors. With z ~ N(0, I) and noise of variance 1,
 //
-//	x = m_y − M_Qγ + Lz, z ~ N(0, I),   U_x·x + U_γ·γ = d + noise of variance 1,
+//	x = m_y − M_Qγ + Lz,   U_x·x + U_γ·γ = d + noise,   G_γ·γ = G_y + noise,
 //
-// (z, γ) are the least-squares solution of
+// so (z, γ) is the least-squares solution of the system whose last column is the right-hand side:
 //
 //	( I      0               0        )
 //	( U_xL   U_γ − U_xM_Q    d − U_xm_y )
 //	( 0      G_γ             G_y      )
 //
-// where G is the information from the observations before, and from the priors, on the coefficients γ of the columns Q beside
-// y. L, U and G are roots, computed by reflections and rotations alone, without subtracting numbers of about the same size, as
-// A⁻¹ of a block would. Rounding then counts by √(v/σ²), as in the filter.
+// L, U and G are roots, computed by reflections and rotations alone. Unlike A⁻¹ of a block, they do not subtract numbers of about
+// the same size. Rounding errors are therefore amplified by √(v/σ²) only, where v is the variance of the process, as in the
+// filter.
 
 // A forecast is the distribution of the state at a later input, given the observations so far.
 type forecast struct {

@@ -291,8 +291,8 @@ func (f *Factor) DiagonalSum(d int, alpha []float64) (sum, size float64) {
 	return sum, size
 }
 
-// diagonalSums is CombinedSums for the α_k one after another in alpha, minus the sums whose transform is power, unless that is
-// nil.
+// diagonalSums is CombinedSums for the vectors α_k that alpha holds in sequence, n numbers each. If power is not nil, the sums
+// whose transform it is are subtracted.
 func (f *Factor) diagonalSums(dst, alpha, power []float64, w *Workspace) {
 	w.f, w.rhs = f, alpha
 	parallel.Within(w.Ctx, lanes, w.correlate)

@@ -88,7 +88,7 @@ func (f *Factor) formShort(b []float64, w *Workspace) float64 {
 	return (floats.Dot(u, u) - floats.Dot(v, v)) / f.x[0]
 }
 
-// sumsShort is CombinedSums for the α_k one after another in alpha.
+// sumsShort is CombinedSums for a short factor. alpha holds the vectors α_k in sequence, n numbers each.
 func (f *Factor) sumsShort(dst, alpha []float64, w *Workspace) {
 	n := f.n
 	w.rest, w.spread[0] = dense.Resize(w.rest, n), dense.Resize(w.spread[0], n)
