@@ -108,8 +108,8 @@ func (d Data) WithExposures(lengths []float64) (Data, error) {
 // takeSums names the functions that accept SumsData.
 const takeSums = "NewExact, NewResidual, NewPosterior, Model.Periodogram and SpectralColumns"
 
-// Check returns an error, with the first bad index, unless the data satisfy the conditions of NewData and of the methods
-// With…. All losses call it; losses that accept SumsData treat these before.
+// Check returns an error, with the first bad index, unless the data satisfy the conditions of NewData and of the methods With….
+// All losses call it; losses that accept SumsData handle sums before they call it.
 func (d Data) Check() error {
 	if d.sums != nil {
 		return errors.New("gppl: sums hold no single observations: " + takeSums + " take them")

@@ -79,8 +79,8 @@
 //
 // # Conventions
 //
-// What computes takes a context first, and ends soon after it has, with an error that wraps the context's: it looks every few
-// milliseconds of work. What only describes (kernels, models, data, settings) takes none.
+// Functions that compute take a context first. They check it every few milliseconds of work and, once it has ended, return an
+// error that wraps the context's. Functions that only describe (kernels, models, data, settings) take none.
 //
 // Models, kernels and projections are immutable values. Losses and posteriors are
 // safe for concurrent use. Misuse of shapes

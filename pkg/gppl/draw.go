@@ -23,8 +23,8 @@ type Draw struct {
 	// circulant matrix on a grid, EngineSpectral for a sum of waves, EngineDense for a Cholesky factor of the covariance. Each term
 	// of a sum is drawn by the cheapest, and the names are joined by " + ". It is empty for white noise alone.
 	Engine string
-	// Bound bounds what the covariance of any two of F errs by, relative to k(0): the waves that are left out, inputs beside their
-	// places on a grid, and rounding.
+	// Bound bounds the error of the covariance of any two values of F, relative to k(0). It is due to waves that are left out,
+	// inputs that lie beside their places on a grid, and rounding.
 	Bound float64
 	// Jitter is the number that was added to the diagonal of a covariance before its factorisation, usually 0: it acts as noise
 	// in F.
@@ -35,11 +35,11 @@ type Draw struct {
 // model has a mean, f includes it, its coefficients drawn from their priors: it is an error if one of them is flat.
 //
 // It chooses for each term of the kernel the cheapest of the ways that Draw.Engine names. One-dimensional inputs, in any order
-// and repeated or not, take O(n) for a Markovian kernel (capability.Markovian). Smooth kernels take O(n log n), by waves, of
-// which those are left out that sum to 1e-13 of the variance, and so does any kernel on a grid whose circulant matrix is
-// positive (Wood and Chan 1994). All else, and what WithEngine(EngineDense) asks for, takes n³/3 flops and memory for n²/2
-// numbers: a MemoryError if that is more than WithMemory allows, by default 12 GB. Smooth kernels on close inputs then need
-// some jitter on the diagonal.
+// and repeated or not, take O(n) for a Markovian kernel (capability.Markovian). Smooth kernels take O(n log n), by waves; the
+// waves left out sum to 1e-13 of the variance. Any kernel on a grid takes O(n log n) if its circulant matrix is positive (Wood
+// and Chan 1994). Everything else, and WithEngine(EngineDense), takes n³/3 flops and memory for n²/2 numbers; if that is more
+// than WithMemory allows, by default 12 GB, the error is a MemoryError. Smooth kernels on close inputs then need some jitter on
+// the diagonal.
 //
 // The same seed gives the same draw on any number of processors; another Engine gives another draw.
 func (m Model) Sample(ctx context.Context, x Inputs, seed uint64, opts ...Option) (d Draw, err error) {

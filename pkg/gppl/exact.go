@@ -33,9 +33,9 @@ import (
 // kernel need far less.
 //
 // Observations of several channels (Model.Channels), and averages over exposures (Data.Exposures), take a state space, in time
-// linear in n; y is then of the covariance that Channel tells, with the offsets integrated out.
+// linear in n. The covariance of y then follows from the equation in Channel, with the offsets integrated out.
 //
-// It is safe for concurrent use, in working memory for as many evaluations as run at once.
+// It is safe for concurrent use; each evaluation under way has its own working memory.
 type Exact struct {
 	model   Model
 	data    Data // zero if only sums of them are known
@@ -176,8 +176,8 @@ func (l *Exact) OnlyEngine(name string) *Exact {
 }
 
 // WithObservations returns the likelihood of other observations y, with other known errors (nil for none), at the same inputs
-// under the same model. It shares working memory and what was computed from the inputs, as an iteration of reweighted Gaussian
-// models needs it (package observe). Errors are as in NewData and Data.WithErrors; it panics if lengths differ.
+// under the same model. It shares working memory and what was computed from the inputs: package observe iterates over reweighted
+// Gaussian models with it. Errors are as in NewData and Data.WithErrors; it panics if lengths differ.
 func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 	if len(y) != l.n || errors != nil && len(errors) != l.n {
 		panic(fmt.Sprintf("gppl: WithObservations: %d observations and %d errors, want %d", len(y), len(errors), l.n))
@@ -240,7 +240,7 @@ func (l *Exact) engineNames() []string {
 	return l.chooser.Names
 }
 
-// Report returns what the loss has had to do so far.
+// Report returns the engine, and jitter, fallbacks and error bounds so far.
 func (l *Exact) Report() LossReport {
 	if l.viewed != nil {
 		return l.viewed.tally.get()
@@ -323,7 +323,7 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 	return c.value, f, nil
 }
 
-// estimate collects the estimates of all engines for the compiled model.
+// estimate asks every engine what time it takes for the compiled model, and with what error.
 func (l *Exact) estimate(c *exactCall) {
 	l.chooser.Begin(&c.Selection)
 	blur := float64(l.n) * phases(c.kernel, l.span, l.rows.Least(c.noise), 1)
@@ -406,12 +406,12 @@ func (l *Exact) withoutEngine() (Loss, string) {
 	return &other, engine
 }
 
-// QuadLogDet sets quad to yᵀB⁻¹y and logdet to log|B| with the kernel of m and each of the noise variances, B = K + noise·I, at
-// the price of one covariance matrix: what a search needs to compare starts at the best common factor of all variances. Where
-// they cannot be computed both are +Inf. It takes n² covariances and n³/3 flops for each noise variance; for a Markov kernel on
-// the line O(n), by the likelihoods at one and four times the variances, for which B has to be linear in them: no known errors.
-// Unless apart is true, only the sum of the two is right, which takes one of these. It returns the number of likelihoods that it
-// computed, and ignores the mean. It panics if lengths differ, and for channels, exposures and sums.
+// QuadLogDet sets quad to yᵀB⁻¹y and logdet to log|B|, B = K + noise·I, for the kernel of m and each of the noise variances. With
+// these a search compares starts at the best common factor of all variances. Both are +Inf where they cannot be computed. It
+// takes n² covariances once and n³/3 flops for each noise variance. For a Markov kernel on the line it takes O(n), by the
+// likelihoods at one and at four times the variances; B must then be linear in the variances, without known errors. Unless apart
+// is true, only the sum of quad and logdet is correct, which takes one of the two likelihoods. It returns the number of
+// likelihoods that it computed, and ignores the mean. It panics if lengths differ, and for channels, exposures and sums.
 func (l *Exact) QuadLogDet(
 	ctx context.Context, quad, logdet []float64, m Model, noises []float64, apart bool,
 ) (evaluations int, err error) {

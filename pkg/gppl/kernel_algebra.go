@@ -278,8 +278,8 @@ func (k Sum) Steepness(span float64) float64 {
 	return s / all
 }
 
-// Steepness adds the steepness of the factors; where one has died out, no other
-// is steep.
+// Steepness adds the steepness of the factors up to the distance beyond which the
+// product is below 1 % of k(0).
 func (k Product) Steepness(span float64) float64 {
 	span = min(span, reach(k, 0.01))
 	var s float64

@@ -31,7 +31,7 @@ type Axes struct {
 //
 //	Mul(On(SE{…}, 0, 1), On(Matern32{…}, 2))
 //
-// is of space and time; where the inputs are a grid of the two, EngineKronecker takes it. It has the parameters of k. The
+// is of space and time; where the inputs are a grid of the two, EngineKronecker takes it. The parameters are those of k. The
 // losses check the axes. On panics if k is nil, or if axes are none, negative or repeated.
 func On(k Kernel, axes ...int) Axes {
 	if k == nil {
@@ -167,9 +167,9 @@ type Anisotropic struct {
 //
 //	ARD(Matern52{Variance: 1}, 0.3, 10)
 //
-// The lengthscales take the place of the first parameter of k in the unit of x, its own lengthscale or period, which becomes 1
-// whatever it is. Further ones become pure numbers, relative to them. The losses check that there are as many lengthscales as
-// axes; On puts it on some of the axes. ARD panics if k is nil, if it depends on more than the distance, and without
+// The lengthscales replace the first parameter of k in the unit of x, its lengthscale or period, whose value does not matter.
+// Further parameters in the unit of x become pure numbers, relative to the lengthscales. The losses check that there are as many
+// lengthscales as axes; use On for fewer axes. ARD panics if k is nil or depends on more than the distance, or if there are no
 // lengthscales.
 func ARD(k Kernel, lengthscales ...float64) Anisotropic {
 	switch {

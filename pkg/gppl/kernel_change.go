@@ -21,12 +21,12 @@ var (
 //	k(x, x′) = (1 − s(x))·k₁(x, x′)·(1 − s(x′)) + s(x)·k₂(x, x′)·s(x′)
 //
 // with independent f₁ ~ GP(0, k₁) Before and f₂ ~ GP(0, k₂) After. Most of the change happens within 4w, half of it before c =
-// Location; both are in the unit of x, and c may have any sign. If k₁ and k₂ are smooth, so is k.
+// Location; c and w are in the unit of x, and c may have any sign. If k₁ and k₂ are smooth, so is k.
 //
-// k is not stationary. The exact likelihood, PL, VFE and posteriors take it by the dense engine, the exact likelihood by the
-// banded one too if both parts decay to zero; sums and the other engines, which work on distances alone, refuse it. On puts it on
-// one of several axes. Cov, Contract and Slope, which know only distances, describe k₁ + k₂, an upper bound on the variances
-// of k. The parts have no white noise of their own (Model.Check).
+// k is not stationary. The dense engine takes it, for the exact likelihood, PL, VFE and posteriors; so does the banded engine,
+// for the exact likelihood, if both parts decay to zero. Sums and the other engines, which work on distances alone, refuse it. On
+// puts it on one of several axes. Cov, Contract and Slope, which know only distances, describe k₁ + k₂, an upper bound on the
+// variances of k. The parts have no white noise of their own (Model.Check).
 type ChangePoint struct {
 	Before, After Kernel
 	Location      float64 // c

@@ -19,9 +19,9 @@ var (
 //
 //	v·exp(−ω₀r/2Q)·(cos ηω₀r + sin(ηω₀r)/(2ηQ)),
 //
-// cosh and sinh where Q < ½, v·(1 + ω₀r)·exp(−ω₀r) at Q = ½, through which it is continuous (Foreman-Mackey, Agol, Ambikasaran
-// and Angus 2017, eq. 23, whose factor of 2 at Q = ½ is a slip). A high Q is a sharp line at 1/Period that keeps its phase for
-// Q/π periods; a low one is noise without a period. Its paths are once differentiable. On the line it is Markov, with a
+// with cosh and sinh where Q < ½. It is continuous through Q = ½, where it is v·(1 + ω₀r)·exp(−ω₀r) (Foreman-Mackey, Agol,
+// Ambikasaran and Angus 2017, eq. 23, whose factor of 2 at Q = ½ is a slip). A high Q is a sharp line at 1/Period that keeps its
+// phase for Q/π periods; a low one is noise without a period. Its paths are once differentiable. On the line it is Markov, with a
 // state of two numbers.
 type SHO struct{ Variance, Period, Quality float64 }
 
@@ -55,7 +55,8 @@ func (k SHO) Bandwidth(eps float64) float64 {
 	return (1 + math.Cbrt(2/(3*math.Pi*k.Quality*eps))) / k.Period
 }
 
-// Steepness follows from r·|k′| = v·u·|s| at u = ω₀r, where |s| is at most u, and at most 1/η times the decay.
+// Steepness follows from r·|k′| = v·u·|s| at u = ω₀r with s = exp(−u/2Q)·sin(ηu)/η, which is at most u, and at most 1/η times the
+// decay.
 func (k SHO) Steepness(span float64) float64 {
 	rate, eta := k.decay()
 	a, u := rate*k.Period/(2*math.Pi), 2*math.Pi*span/k.Period

@@ -137,7 +137,7 @@ func (k RQ) Bandwidth(eps float64) float64 {
 	return v * math.Sqrt(t*(t+2)) / (2 * math.Pi * k.Lengthscale * math.Sqrt(2*k.Alpha))
 }
 
-// Steepness returns 1, since r·|k′|/v = 2α·s·(1 − s)^α, s = q/(1 + q), is below 1.
+// Steepness returns 1, since r·|k′|/v = 2α·s·(1 − s)^α, q = r²/2αl², s = q/(1 + q), is below 1.
 func (k RQ) Steepness(float64) float64 { return 1 }
 
 func (k RQ) Cov(dst, r []float64) {

@@ -33,12 +33,13 @@ import (
 // eq. 5.12; Dubrule 1983 with a mean.)
 //
 // One factorisation serves all: for blocks of one, it costs as much as a posterior and its prediction at the n inputs. A block of
-// b observations costs O(nb² + b³) more by most engines, and by the state space as much as filtering from its first to its last.
+// b observations costs O(nb² + b³) more with most engines; with the state space it costs as much as filtering from its first to
+// its last observation.
 //
-// LeaveOut returns an error if m or d is not valid, and the errors of NewPosterior; if an index is out of range or occurs
-// twice; if the observations outside a block do not determine a coefficient of the mean with a flat prior; or if rounding may
-// shift a prediction by a hundredth of its standard deviation, or its variance by a hundredth. That can happen where the noise
-// is below some 1e-10 of the variance: no engine then, or not the one that WithEngine names, has sufficient digits.
+// LeaveOut returns an error if m or d is not valid, and the errors of NewPosterior; if an index is out of range or occurs twice;
+// if the observations outside a block do not determine a coefficient of the mean with a flat prior; or if rounding may shift a
+// prediction by a hundredth of its standard deviation, or its variance by a hundredth. Rounding can be that large where the noise
+// is below about 1e-10 of the variance: no engine, or not the one that WithEngine names, then has enough digits.
 func LeaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
 	if blocks == nil {
 		blocks = slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1))
@@ -358,8 +359,8 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 //
 //	α = Py,  diag P,  P = A⁻¹ − A⁻¹Q(QᵀA⁻¹Q)⁻¹QᵀA⁻¹
 //
-// (A⁻¹ without a mean; with priors of coefficients as in likelihoods), all of length n. The noise of y_i, of variance λ_i =
-// σ²e_i² + s_i², has the posterior mean λ_iα_i and variance λ_i − λ_i²P_ii, and a part of it in proportion: s_i²α_i and s_i² −
+// (P = A⁻¹ without a mean; priors of coefficients enter as in likelihoods), all of length n. The noise of y_i, of variance λ_i =
+// σ²e_i² + s_i², has the posterior mean λ_iα_i and variance λ_i − λ_i²P_ii; its part of variance s_i² has s_i²α_i and s_i² −
 // s_i⁴P_ii. Given all other observations, y_i is N(y_i − α_i/P_ii, 1/P_ii). With the dense, banded, state-space and mixed engines
 // α costs less than the value, and precisions nothing beside a gradient; with other engines they cost a posterior at the inputs.
 func (l *Exact) Residuals(ctx context.Context, alpha, precisions, grad, theta []float64) (value float64, err error) {

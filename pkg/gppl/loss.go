@@ -77,11 +77,11 @@ type LossReport struct {
 	Fallbacks  int           // evaluations where an engine failed and another took over
 	Inexact    float64       // the largest error bound, in nats, of an evaluation that missed the tolerance; 0: none did
 
-	// LastBound is the error bound of the last value, in nats. The error of a derivative in log θ is up to 20·s times LastBound,
-	// with s the largest of 1, |∂k/∂log θ|/k(0), |tr A⁻¹∂A|/n and |αᵀ∂Aα|/yᵀA⁻¹y: 1 for a variance, more where the kernel is steep,
-	// as in a period that fits into the range many times.
+	// LastBound is the error bound of the last value, in nats. The error of a derivative in log θ is at most 20·s·LastBound,
+	// where s is the largest of 1, |∂k/∂log θ|/k(0), |tr A⁻¹∂A|/n and |αᵀ∂Aα|/yᵀA⁻¹y. For a variance s = 1; it is larger for a
+	// parameter in which the kernel is steep, such as a period that fits into the range many times.
 	LastBound   float64
-	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
+	LastInexact float64 // LastBound if no engine could keep the tolerance, else 0
 }
 
 // String names the engine, with its set-up time, its error bound, and jitter and replaced evaluations if there were any.

@@ -349,9 +349,9 @@ type panelScratch struct {
 	errs   []error
 }
 
-// NewPanel returns the sum of losses with the same parameters: equal names, units, fixed parameters, and their values.
-// Training starts from the values of the first. Give priors of the shared parameters to the sum (NewMAP), where they count
-// once. NewPanel returns an error if parameters differ, or if there is no loss; it panics if one is nil.
+// NewPanel returns the sum of losses with the same parameters: equal in names, in units, and in which are fixed at which values.
+// Training starts from the values of the first. Give priors of the shared parameters to the sum (NewMAP), where they count once.
+// NewPanel returns an error if parameters differ, or if there is no loss; it panics if one is nil.
 func NewPanel(losses ...Loss) (*Panel, error) {
 	if len(losses) == 0 {
 		return nil, fmt.Errorf("gppl: a panel of no series")

@@ -17,14 +17,14 @@ import (
 //
 //	y_i = h(x_i)ᵀβ + f(x_i) + ε_i,  f ~ GP(0, Kernel),  ε_i ~ N(0, Noise)
 //
-// Observations of several channels see f each in a way of its own (Channel).
+// With channels, each channel observes f in its own way (Channel).
 //
 // It is an immutable value; training returns a new one.
 type Model struct {
 	Kernel   Kernel
-	Noise    float64   // noise variance σ², in the unit of y²; 0 only beside known errors of all observations: a loss keeps it
+	Noise    float64   // noise variance σ², in the unit of y²; 0 only if all observations have known errors: it stays 0
 	Mean     Mean      // h and the prior of β; nil for a mean of zero
-	Channels []Channel // how each channel of the data sees f, and its noise, which takes the place of Noise; nil: y sees f
+	Channels []Channel // how each channel observes f, with its own noise in place of Noise; nil if there are none
 
 	transforms []transform.Transform // one per parameter; nil for each parameter's own
 	unknown    []string              // names given to WithTransform or Fix that are no parameter's
@@ -124,8 +124,8 @@ func (m Model) Amplitudes() []int {
 func (m Model) NoiseTerms() []int { return noiseTerms(m.Kernel) }
 
 // IsPlaced reports whether the covariance of the kernel, or of a part of it, depends on the inputs themselves, not on their
-// distance alone (capability.Placed): one of some axes, or with a lengthscale for each. Code that calls Kernel.Cov on distances
-// must refuse such a kernel.
+// distance alone (capability.Placed), like On, ARD and ChangePoint. Code that calls Kernel.Cov on distances must refuse such a
+// kernel.
 func (m Model) IsPlaced() bool { return isPlaced(m.Kernel) }
 
 // CheckAxes returns an error if the kernel, or a part of it, is on an axis that x does not have, or has more or fewer
@@ -143,7 +143,7 @@ func (m Model) PairGrad(grad, x, y []float64) float64 {
 	return atPair(m.Kernel, x, y)
 }
 
-// AxesOf returns, for each parameter of the kernel, the axes of inputs of dimension d that it is of: all, for a kernel of
+// AxesOf returns, for each parameter of the kernel, on which of the d axes of the inputs it acts: on all, for a kernel of
 // distances.
 func (m Model) AxesOf(d int) [][]int {
 	return axesOf(m.Kernel, timeline.Range(0, d))
@@ -206,8 +206,9 @@ func (m Model) checkWith(d Data) error {
 	return m.Check()
 }
 
-// Check returns an error that names the first parameter that is not finite and positive or that its transform cannot reach, a
-// name that Fix or WithTransform was given and no parameter has, with the nearest one that there is, or the error of the mean.
+// Check returns an error that names the first parameter that is not finite and positive, or that its transform cannot reach. If
+// Fix or WithTransform was given a name that no parameter has, the error names the nearest existing one. It also returns the
+// error of the mean.
 func (m Model) Check() error {
 	if m.Kernel == nil {
 		return fmt.Errorf("gppl: the model has no kernel")

@@ -11,9 +11,9 @@ import (
 )
 
 // The names of the engines, for WithEngine: untyped constants, equal to the strings in LossReport.Engine and in Explain. A loss
-// refuses those that it does not have, as it refuses kernels: to compare engines, skip each Refusal.
+// refuses an engine that it does not have, as it refuses kernels: skip each Refusal when you compare engines.
 const (
-	// EngineDense takes any kernel in any dimension: symmetric tiles.
+	// EngineDense takes any kernel in any dimension: it factorises matrices in tiles.
 	EngineDense = "dense"
 	// EngineSpectral takes smooth kernels on the line: a Fourier series whose terms are projected, or summed over the data, once.
 	EngineSpectral = "spectral"
@@ -26,16 +26,16 @@ const (
 	// in a time that grows with the range over the lengthscale, not with n.
 	EngineGridded = "gridded"
 	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a constant step; a few values may be missing,
-	// and many at the same places of every cycle, as nights and weekends are.
+	// or many if they are missing at the same places of every cycle, like nights and weekends.
 	EngineToeplitz = "toeplitz"
-	// EngineMixed, for the exact likelihood, takes sums on the line with kernels that few waves represent, such as periodic and
-	// quasi-periodic ones, however high their frequencies: as many columns, beside what a state space or a band takes.
+	// EngineMixed, for the exact likelihood, takes sums on the line of kernels that few waves represent, such as periodic and
+	// quasi-periodic ones, however high their frequencies, and kernels that a state space or a band takes. Each wave is a column.
 	EngineMixed = "mixed"
-	// EngineKronecker, for the exact likelihood, takes products of kernels on different axes (On; SE and its ARD are such products)
-	// where the inputs are a full grid of these axes: eigenvectors of each factor.
+	// EngineKronecker, for the exact likelihood, takes products of kernels on different axes (On; SE and its ARD are such
+	// products) if the inputs are a full grid of these axes, by the eigenvectors of each factor.
 	EngineKronecker = "kronecker"
-	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
-	// interpolation in log l between matrices that another engine made.
+	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line. It
+	// interpolates in log l between matrices that another engine made.
 	EngineInterpolated = "interpolated"
 )
 

@@ -89,12 +89,12 @@ func (l *Whittle) Posterior(ctx context.Context, theta []float64) (*Posterior, e
 	return NewPosterior(ctx, l.model.WithParams(theta), l.data)
 }
 
-// Posterior is the posterior of the loss that has the priors.
+// Posterior returns the posterior of the wrapped loss.
 func (m *MAP) Posterior(ctx context.Context, theta []float64) (*Posterior, error) {
 	return posteriorWithin(ctx, m, theta)
 }
 
-// Posterior is the posterior of the loss whose parameters are tied.
+// Posterior returns the posterior of the wrapped loss.
 func (t *Tied) Posterior(ctx context.Context, theta []float64) (*Posterior, error) {
 	return posteriorWithin(ctx, t, theta)
 }
@@ -196,9 +196,9 @@ func heldRows(p predictor, n int) int {
 // Jitter returns the jitter that factorising needed on the diagonal, usually 0.
 func (p *Posterior) Jitter() float64 { return p.jitter }
 
-// Inexact returns the error bound, in nats, of the likelihood of the data by the same factor, if no engine could keep the
-// tolerance, or the one that WithEngine names does not (LossReport.LastInexact). Means and variances may then be off by much more
-// than rounding: use another engine. It is 0 if the tolerance is kept.
+// Inexact returns 0 if the engine keeps the tolerance. If no engine could, or the one that WithEngine names does not, it returns
+// the error bound, in nats, of the likelihood of the data by the same factor (LossReport.LastInexact). Means and variances may
+// then be off by much more than rounding: use another engine.
 func (p *Posterior) Inexact() float64 { return p.inexact }
 
 // Model returns the model that was conditioned.
@@ -264,7 +264,7 @@ func (p *Posterior) Latent(ctx context.Context, x Inputs) (mean, variances []flo
 }
 
 // Noisy returns the posterior mean and variance of a new observation of f(x) itself at each x, with the errors of Latent. It is
-// an error for a model with channels: Channel says what each of them sees.
+// an error for a model with channels: use Channel.
 func (p *Posterior) Noisy(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	if len(p.model.Channels) > 0 {
 		return nil, nil, errors.New("gppl: Posterior.Noisy: a new observation is of a channel: use Channel, and add its noise variance")

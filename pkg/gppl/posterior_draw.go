@@ -17,15 +17,15 @@ import (
 // Sample draws count functions f from the posterior at the inputs x, each jointly over x, with noisy observations of them. It
 // takes the cheaper of two ways.
 //
-// One draws from the prior at the data and at x, as Model.Sample does, and corrects the draw by the engine (Matheron's rule;
-// Wilson et al. 2021),
+// The first draws from the prior at the data and at x, as Model.Sample does, and corrects the draw by the engine (Matheron's
+// rule; Wilson et al. 2021),
 //
 //	f(x) = μ(x) + f₀(x) − k(x, X)A⁻¹(f₀(X) + ε₀),
 //
-// which has the mean and the covariance of the posterior: O(n + len(x)) for a draw of a Markovian kernel, for any n and
-// len(x), O(n log n) and a solve for smooth ones. Draw.Engine is then the posterior's. The other factorises the joint
-// covariance, in O(len(x)³) and memory for len(x)² numbers, which is cheaper for few inputs; Draw.Engine is EngineDense.
-// Draw.Bound and Draw.Jitter describe the draw itself, in addition to the errors of the posterior.
+// which has the mean and the covariance of the posterior: O(n + len(x)) for a draw of a Markovian kernel, for any n and len(x),
+// O(n log n) and a solve for smooth ones. Draw.Engine is then the posterior's. The second factorises the joint covariance, in
+// O(len(x)³) and memory for len(x)² numbers, which is cheaper for few inputs; Draw.Engine is EngineDense. Draw.Bound and
+// Draw.Jitter describe the draw itself, in addition to the errors of the posterior.
 //
 // The same seed gives the same draws on any number of processors. Sample returns the errors of Latent, an error if the
 // covariance cannot be factorised, or a MemoryError if it would exceed WithMemory, by default 12 GB.

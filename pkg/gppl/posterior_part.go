@@ -19,8 +19,9 @@ import (
 //
 //	mean = k_j(x, X)A⁻¹(y − Hβ̂),  covariance = k_j(x, x′) − k_j(x, X)A⁻¹k_j(X, x′)
 //
-// and what the uncertainty of β adds (Duvenaud 2014, section 2.4.5). The means of all terms and of the mean function (Part) add
-// up to the mean of p; the variances do not, since the data correlate the terms. It panics if there is no such term.
+// plus, in the covariance, what the uncertainty of β adds (Duvenaud 2014, section 2.4.5). The means of all terms and of the mean
+// function (Part) add up to the mean of p; the variances do not, since the data correlate the terms. It panics if there is no
+// such term.
 func (p *Posterior) Term(j int) (*Posterior, error) { return p.Part([]int{j}, nil) }
 
 // Part returns the posterior of a sum of terms of the kernel, in the order of Sum.Terms, and of columns of the mean, in the
@@ -182,10 +183,10 @@ func (p *Posterior) Mean(ctx context.Context, x Inputs) (mean []float64, err err
 	return mean, err
 }
 
-// Joint returns the posterior mean and covariance of f at the inputs x, jointly, by every engine to the digits of Latent: its
-// diagonal has the variances of Latent, white noise of the kernel included. It takes memory for len(x)² numbers, a MemoryError if
-// that is more than WithMemory allows, and as much time as Latent for each input, with O(len(x)²·n) for the products in an engine
-// that keeps all observations. It returns the errors of Latent, and one if p is of channels or exposures.
+// Joint returns the posterior mean and covariance of f at the inputs x, jointly and as exactly as Latent. The diagonal has the
+// variances of Latent, white noise of the kernel included. Joint takes memory for len(x)² numbers. It takes as much time as
+// Latent for each input and, with an engine that keeps all observations, O(len(x)²·n) more for products. It returns the errors of
+// Latent, a MemoryError if WithMemory does not allow the memory, and an error if p is of channels or exposures.
 func (p *Posterior) Joint(ctx context.Context, x Inputs) (mean []float64, cov *mat.SymDense, err error) {
 	if err := p.checkPlain("Posterior.Joint"); err != nil {
 		return nil, nil, err
@@ -221,8 +222,8 @@ func (p *Posterior) Joint(ctx context.Context, x Inputs) (mean []float64, cov *m
 //	∂mean = ∂κᵀA⁻¹(y − Hβ̂) + ∂hᵀβ̂,  ∂variance = ∂k(x, x) − 2κᵀA⁻¹∂κ + 2rᵀM⁻¹∂r,  r = h − HᵀA⁻¹κ.
 //
 // Where f has no derivative, as with a Laplace at an observation, they are the means of the derivatives on either side.
-// Derivatives of the basis of the mean are differences, to some 1e-9 of themselves. It takes as much as a joint prediction of 1
-// + d values for each input. Errors are as in Joint.
+// Derivatives of the basis of the mean are computed by differences, with a relative error of about 1e-9. It takes as long as a
+// joint prediction of 1 + d values for each input. Errors are as in Joint.
 func (p *Posterior) Gradient(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	if err := p.checkPlain("Posterior.Gradient"); err != nil {
 		return nil, nil, err

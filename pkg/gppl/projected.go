@@ -32,7 +32,7 @@ import (
 // gradient as many more, in memory for O(nk + k²) numbers; on a time series, engines that use the structure of the kernel need
 // far less.
 //
-// It is safe for concurrent use, in working memory for as many evaluations as run at once.
+// It is safe for concurrent use; each evaluation under way has its own working memory.
 type Projected struct {
 	model  Model
 	proj   *Projection

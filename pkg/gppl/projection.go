@@ -92,8 +92,8 @@ func (p *Projection) formed(ctx context.Context) *mat.Dense {
 }
 
 // NewProjection draws k directions for the inputs x by the given design and seed and orthonormalises them by a thin QR
-// factorisation, in O(nk²). For Spectral{} with up to some 150 directions, sums over the data replace both, in O(n + k³) time and
-// O(n) memory. The same arguments give the same Ω. It is an error if k is not in 1, …, n, or if the directions are linearly
+// factorisation, in O(nk²). For Spectral{} with up to about 150 directions, sums over the data replace both, in O(n + k³) time
+// and O(n) memory. The same arguments give the same Ω. It is an error if k is not in 1, …, n, or if the directions are linearly
 // dependent: the error then names the columns that depend on those before them.
 func NewProjection(ctx context.Context, design Design, x Inputs, k int, seed uint64) (p *Projection, err error) {
 	defer parallel.Stopped(&err)
@@ -334,8 +334,8 @@ func (Identity) Directions(_ context.Context, omega *mat.Dense, _ Inputs, _ *ran
 }
 
 // Eigen takes the eigenvectors of the k largest eigenvalues of the Gram matrix K of the given kernel, in O(n³) time and O(n²)
-// memory. They minimise the trace of Cov(Y|Z), but need the kernel that is to be learnt: Eigen serves as a benchmark only.
-// Its Directions return once ctx has ended, while the eigenvalues are computed to their end in vain.
+// memory. They minimise the trace of Cov(Y|Z), but need the kernel that is to be learnt: Eigen serves as a benchmark only. Its
+// Directions return once ctx has ended, but the computation of eigenvalues goes on in vain.
 type Eigen struct{ Kernel Kernel }
 
 func (d Eigen) String() string { return "Eigen" }
@@ -380,8 +380,9 @@ func (d Raw) Directions(ctx context.Context, omega *mat.Dense, x Inputs, rnd *ra
 	return d.Design.Directions(ctx, omega, x, rnd)
 }
 
-// Project returns z = Ωᵀy, of length k. It panics if len(y) is not n. For a Spectral
-// projection without Ω it takes O(n), with an error of up to some 1e-8 of |y|.
+// Project returns z = Ωᵀy, of length k. It panics if len(y) is not n. For a
+// Spectral projection without Ω it takes O(n), with an error of up to about
+// 1e-8·|y|.
 func (p *Projection) Project(y []float64) []float64 {
 	n, k := p.Dims()
 	if len(y) != n {

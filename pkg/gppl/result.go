@@ -53,15 +53,15 @@ func (r *Result) Theta() []float64 { return slices.Clone(r.Starts[r.Best].Theta)
 type FittedParam struct {
 	Param
 	Start float64 // value at which training began
-	// StdErrLog is the standard error of log θ from the curvature of the loss at the best point (the observed information)
-	// and, for a loss that is not a likelihood but has the method ScoreCovariance, from the covariance of its gradient (the
-	// sandwich). It is +Inf if the parameter is not identified, which means more than 10. It is NaN if unknown: for a fixed
-	// parameter, for one at a bound, for one of any sign, for a loss that is not a likelihood, and if the curvature is not
-	// positive. StdErr returns the standard error of θ itself.
+	// StdErrLog is the standard error of log θ from the curvature of the loss at the best point (the observed information) and,
+	// for a loss that is not a likelihood but has the method ScoreCovariance, from the covariance of its gradient (the sandwich).
+	// It is +Inf if it exceeds 10: the parameter is then not identified. It is NaN if unknown: for a fixed parameter, for one at
+	// a bound, for one of any sign, for a loss that is not a likelihood, and if the curvature is not positive. StdErr returns the
+	// standard error of θ itself.
 	StdErrLog float64
-	// AtBound says that the loss holds the parameter close to a bound of its transform (a floor, an end of an interval)
-	// because it falls beyond it, or that training drove it to the end of its range because the data do not determine it. A
-	// warning says which. An optimum that merely lies close to a bound does not set AtBound.
+	// AtBound says that the parameter ended close to a bound of its transform (a floor, an end of an interval) because the loss
+	// is lower beyond the bound, or that training drove it to the end of its range because the data do not determine it. A
+	// warning says which of the two. An optimum that merely lies close to a bound does not set AtBound.
 	AtBound bool
 	// Negligible says that this is a noise variance below a hundredth of the known variance of every observation that has it: it
 	// changes no error bar by more than half a per cent. Its value then does not matter, and it has no standard error.

@@ -183,8 +183,8 @@ func (p *Periodogram) String() string {
 //
 //	I(ξ) = |uᵀMy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·x_i),   M = I − QQᵀ,
 //
-// where the columns of Q are an orthonormal basis of the cubics and of those columns, and its expectation under m, including
-// the leakage from the window and from gaps in x, and the power that the trend and the mean remove,
+// where the columns of Q are an orthonormal basis of the cubics and of those columns. It also returns the expectation of I under
+// m, which takes account of the leakage from the window and from gaps in x, and of the power that trend and mean remove,
 //
 //	E I(ξ) = u*M(K + σ²I)Mu / Σ_i w_i².
 //

@@ -133,10 +133,10 @@ func circleOf(h sums.Header) observed.Circle {
 	}
 }
 
-// Projection returns the projection of the observations in sums (SumsData) on k waves of their circle: 1 and then cosine and
-// sine at ascending frequencies, which are Spectral's on the extent of the observations rounded to multiples of 1/Period,
-// orthonormalised. There are fewer than k columns if the observations do not distinguish k waves. It takes O(k³); Ω is never
-// formed. It returns an error if d has no sums, or if k is not in 1, …, n, or above 4000.
+// Projection returns the projection of the observations in sums (SumsData) on k orthonormalised waves: 1, then cosine and sine at
+// ascending frequencies. These are the frequencies of Spectral on the extent of the observations, rounded to multiples of
+// 1/Period (sums.Header). There are fewer than k columns if the observations do not distinguish k waves. It takes O(k³); Ω is
+// never formed. It returns an error if d has no sums, or if k is not in 1, …, n, or above 4000.
 func (d Data) Projection(ctx context.Context, k int) (p *Projection, err error) {
 	defer parallel.Stopped(&err)
 	if d.sums == nil {

@@ -30,7 +30,7 @@ import (
 // With known errors (Data.Errors) of variances D, σ²I becomes σ²I + D: each observation is weighted by its own noise, in the
 // dense engine. With errors known up to their scale (Data.Relative), rows are divided by the errors, in both engines.
 //
-// It is safe for concurrent use, in working memory for as many evaluations as run at once.
+// It is safe for concurrent use; each evaluation under way has its own working memory.
 type VFE struct {
 	model   Model
 	data    Data
@@ -104,7 +104,7 @@ type vfeProjection interface {
 const vfeRounding = 4
 
 // NewVFE returns the variational free energy of the data with inducing inputs z, to be trained from the parameters of m and from
-// z. m.KMeans(x, seed) gives a good z to start from.
+// z. d.X.KMeans gives a good z to start from.
 func NewVFE(ctx context.Context, m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
 	start := time.Now()
 	d, o, err := checked(m, d, opts)

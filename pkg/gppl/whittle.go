@@ -41,12 +41,12 @@ var (
 // covariance, so the mean causes no bias either. Frequencies that the mean removes are left out. Coefficients with Gaussian
 // priors add their covariance to A.
 //
-// The ordinates are correlated, and W is not a likelihood: standard errors come from the sandwich H⁻¹JH⁻¹, with the curvature
-// H and the variance J of the gradient (ScoreCovariance), in which Fit includes these correlations exactly, for Gaussian data.
-// An optimum has less information than the likelihood's; the loss of efficiency is largest for steep spectra without a taper
+// The ordinates are correlated, and W is not a likelihood: standard errors come from the sandwich H⁻¹JH⁻¹, with the curvature H
+// and the variance J of the gradient (ScoreCovariance), in which Fit includes these correlations exactly, for Gaussian data.
+// Estimates are less precise than those of the likelihood; the loss of efficiency is largest for steep spectra without a taper
 // (see WhittleOptions), and for many gaps.
 //
-// It is safe for concurrent use, with working memory for as many evaluations as run at once.
+// It is safe for concurrent use; each evaluation under way has its own working memory.
 type Whittle struct {
 	model   Model
 	data    Data
