@@ -24,14 +24,14 @@ type Settings struct {
 	Fit gppl.Settings
 	// KeepStart trains from the values of the model, without a search. Otherwise these values do not matter, and periods with the
 	// default transform stay between twice the mean spacing of x and its range. At irregular x they may be shorter, down to
-	// Search.Shortest, if a periodogram of the irregular times shows one that is.
+	// Search.Shortest, if the periodogram shows such a period.
 	KeepStart bool
 	// Priors, unless nil, are priors of parameters, in natural units: the search and each training then look for the
 	// maximum of the posterior (gppl.NewMAP), and Result.Value is the loss less the log prior density.
 	Priors []gppl.ParamPrior
 	// Projected uses projections even where the exact likelihood costs less, as long as fewer than n of them suffice.
 	Projected bool
-	// Stop adding projections once refitting improves the loss by less than Gain nats; 0 means 0.5.
+	// Gain, in nats, ends the addition of projections: it stops once refitting improves the loss by less. 0 means 0.5.
 	Gain float64
 	// MaxProjections bounds k; 0 means n/2.
 	MaxProjections int

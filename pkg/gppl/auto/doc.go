@@ -18,7 +18,7 @@
 //     near are trained.
 //  5. Beyond 400 observations, steps 2 to 4 see parts of the data, and then the periodogram of all (Whittle's likelihood).
 //  6. The likelihood of all data, from what these found: Fit's own training, or yours from FindStarts.
-//  7. Aliases: at irregular x, the periods that the times nearly map to the one that was found.
+//  7. Aliases: at irregular x, the periods that look nearly the same at these times as the one that was found.
 //
 // A kernel that depends on position (gppl.ChangePoint) is not searched.
 //

@@ -94,8 +94,8 @@ func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why
 	return &Starts{Models: models, Doubts: []string{doubt}, auto: a}, err
 }
 
-// On returns the starts for other values at the same inputs, such as logarithms of the values searched. It does not search
-// again: both have the same rhythms and scales. Models, Search and Doubts are copied from s.
+// On returns the starts for other values at the same inputs, such as logarithms of the values that were searched. It does not
+// search again, since both have the same periods and scales. Models, Search and Doubts are copied from s.
 func (s *Starts) On(ctx context.Context, d gppl.Data) *Starts {
 	a, out := *s.auto, *s
 	a.ctx, a.data = ctx, inOrder(d)

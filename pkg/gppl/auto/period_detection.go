@@ -14,11 +14,11 @@ import (
 	"gonum.org/v1/gonum/dsp/window"
 )
 
-// LikelyPeriods returns up to count periods at which the periodogram of a time series without its trend (gppl.Detrend) stands
-// out, the strongest first: at least two mean spacings and at most half the range long. A Hann window keeps the rest of the trend
-// from leaking into higher frequencies. The vertex of the parabola through the logs of a peak and its neighbours locates the peak
-// between the frequencies of the grid. It takes O(n log n). It returns none for inputs of several dimensions, none if all x are
-// equal, and none where squares of x or y overflow or vanish in float64.
+// LikelyPeriods returns up to count periods at which the periodogram of a time series without its trend (gppl.Data.Detrend)
+// stands out, the strongest first: at least two mean spacings and at most half the range long. A Hann window keeps the rest of
+// the trend from leaking into higher frequencies. The vertex of the parabola through the logs of a peak and its neighbours
+// locates the peak between the frequencies of the grid. It takes O(n log n). It returns none for inputs of several dimensions,
+// none if all x are equal, and none where squares of x or y overflow or vanish in float64.
 func LikelyPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
 	defer parallel.Stopped(&err)
 	return likelyPeriods(ctx, d, count), nil
@@ -52,9 +52,10 @@ func likelyPeriods(ctx context.Context, d gppl.Data, count int) []float64 {
 	return periods
 }
 
-// ClearPeriods returns, of the six likeliest periods, up to count that noise of no colour explains: noise reaches their power,
-// relative to the median of the powers at half to one and a half times their frequency, at any frequency with a probability of
-// 5 %. Harmonics of likelier periods are left out. It takes O(n log n), and returns none where LikelyPeriods does.
+// ClearPeriods returns up to count of the six likeliest periods: those that noise of any colour does not explain. Their power is
+// compared with the median of the powers at half to one and a half times their frequency; noise reaches such a ratio, at any
+// frequency, with a probability of at most 5 %. Harmonics of likelier periods are left out. It takes O(n log n), and returns none
+// where LikelyPeriods does.
 func ClearPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
 	defer parallel.Stopped(&err)
 	return clearPeriods(ctx, d, count), nil

@@ -19,7 +19,7 @@ import (
 type Search struct {
 	Lengthscales []float64 // tried as starts: every octave from the spacing of x to its range
 	Periods      []float64 // tried as starts: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
-	Shortest     float64   // period that the periodograms showed: what is shorter was not searched; 0 if no period was
+	Shortest     float64   // shortest period that the periodograms could show and the search tried; 0 if it tried none
 	Screened     int       // starts whose likelihoods were compared, each with its variances scaled by the best common factor
 	Trained      int       // starts from which training began
 	Moved        int       // changes of the best point that were compared: other scales, periods, weights, noise
@@ -37,7 +37,7 @@ var (
 	moveRatios  = []float64{0.1, 1}
 )
 
-// String says it in one line.
+// String describes the search in one line.
 func (s Search) String() string {
 	if s.Screened == 0 {
 		return "no search: training from the start that was given, alone"

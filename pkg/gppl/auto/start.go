@@ -32,13 +32,11 @@ import (
 //     differ most (by two normal models for each), and its parts start from the data on
 //     their sides.
 //
-// Inputs of several dimensions get a tenth of the mean of y² as noise and, for every
-// scale, a fifth of the extent of x along the axes that it is of. It takes O(n log n) time and never fails: all values
-// are positive and finite. Where squares of x or y overflow or vanish in float64, they tell
-// nothing of the data, and all scales and variances are 1. Start values depend on roles and units of parameters, not on
-// names; parameters of a user's kernel that are neither a variance nor a scale start at
-// 1. If the model has a mean, start values come from the residuals of y after a
-// least-squares fit of the mean.
+// Inputs of several dimensions get a tenth of the mean of y² as noise and, for every scale, a fifth of the extent of x along its
+// axes. It takes O(n log n) time and never fails: all values are positive and finite. Where squares of x or y overflow or vanish
+// in float64, all scales and variances are 1. Start values depend on roles and units of parameters, not on names; parameters of a
+// user's kernel that are neither a variance nor a scale start at 1. If the model has a mean, start values come from the residuals
+// of y after a least-squares fit of the mean.
 func StartFrom(ctx context.Context, m gppl.Model, d gppl.Data) (start gppl.Model, err error) {
 	defer parallel.Stopped(&err)
 	if err := m.CheckPlain("auto.StartFrom", d); err != nil {

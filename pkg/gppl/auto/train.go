@@ -360,8 +360,9 @@ func Likelihood(ctx context.Context, m gppl.Model, d gppl.Data, seconds float64,
 	return Within(exact, m, seconds), nil
 }
 
-// Within returns a likelihood to train from m. It cannot be evaluated where an evaluation is predicted to take both more than the
-// given seconds and ten times as long as at m, also by the engine that takes over where another fails (gppl.WithSeconds).
+// Within returns a likelihood to train from m. It cannot be evaluated where an evaluation is predicted to take more than the
+// given seconds and more than ten times as long as at m. The limit also holds for an engine that takes over where another fails
+// (gppl.WithSeconds).
 func Within[L limited[L]](likelihood L, m gppl.Model, seconds float64) L {
 	const slower = 10
 	return likelihood.WithinSeconds(max(seconds, slower*capability.Seconds(likelihood, m.Values())))

@@ -83,7 +83,7 @@ type Spectrum interface {
 	ContractDensity(grad, w, f []float64)
 }
 
-// A Waver is a Kernel that few cosines represent at the distances that a series has:
+// A Waver is a Kernel that few cosines represent at distances up to the range of a series, span:
 //
 //	k(r) = Σ_m c_m·cos(2πmr/P),  0 ≤ r ≤ span,  c_m ≥ 0.
 //
@@ -99,7 +99,7 @@ type Waver interface {
 	// ContractCoefficients adds Σ_m w_m·∂c_m/∂log θ_p to grad[p], for each p, at constant P. It leaves out what the
 	// representation does not depend on: where P is no parameter, any P that is long enough gives the same k.
 	ContractCoefficients(grad, w []float64, period float64, bands []Band)
-	// PeriodParam returns the index of the parameter that P is, −1 if P is none.
+	// PeriodParam returns the index of the parameter whose value is P, −1 if there is none.
 	PeriodParam() int
 }
 
@@ -116,8 +116,8 @@ type Band struct{ From, To int }
 type Process interface {
 	// Dim returns d, which does not depend on θ.
 	Dim() int
-	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q loses, relative to itself
-	// over a short gap, cost the likelihood digits in proportion to v/σ²: it is best written without differences.
+	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. A relative error of Q over a short gap is
+	// amplified in the likelihood by v/σ²: compute Q without differences.
 	Transition(phi, noise []float64, gap float64)
 	// Slopes sets the d×d numbers from p·d² on of dPhi and of dNoise to ∂Φ/∂log θ_p and ∂Q/∂log θ_p, for each parameter p of
 	// the kernel. Over an infinite gap they are 0 and ∂P∞. It is given what Transition sets.
@@ -134,11 +134,11 @@ type Markovian interface {
 	Processes(dst []Process) []Process
 }
 
-// A Placed kernel depends on the points themselves, not only on their distance: one of some axes, a linear one, a change point.
-// Points are slices of d coordinates. It gets the dense engine of the exact likelihood, of PL and of VFE, on the line the banded
-// one if it is a Reacher, and posteriors; where its variance is constant or not. Sums over the data and the other engines work on
-// distances alone and refuse it. Its Cov, Contract and Slope describe a bound: Cov at 0 is at least the variance at the
-// inputs, and may hold for any distance. They scale rounding, jitter and checks.
+// A Placed kernel depends on the points themselves, not only on their distance: such as a kernel of some axes, a linear kernel or
+// a change point. Points are slices of d coordinates. Whether its variance is constant or not, it gets posteriors and the dense
+// engine of the exact likelihood, of PL and of VFE, and on the line the banded engine if it is a Reacher. Sums over the data and
+// the other engines work on distances alone and refuse it. Its Cov, Contract and Slope describe a bound: Cov at 0 is at least the
+// variance at the inputs, and may hold for any distance. Bounds on rounding, jitter and checks are relative to them.
 type Placed interface {
 	// At returns k(x, y), which is k(y, x).
 	At(x, y []float64) float64

@@ -25,8 +25,8 @@ type Scale interface {
 	LogSlope(y float64) float64 // returns log g′(y)
 }
 
-// Ended is a Scale of values that end: what lies beyond an end on the scale is at it, as with censored observations, so that the
-// ends have probabilities of their own. Forward takes the ends.
+// Ended is a Scale of values with bounds, its ends. Inverse maps everything beyond an end to the end, as with censored
+// observations, so that the ends have probabilities of their own. Forward accepts the ends.
 type Ended interface {
 	Scale
 	Ends() (lo, hi float64) // values of y; ±Inf for no end

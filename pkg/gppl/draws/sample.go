@@ -73,7 +73,7 @@ type SampledParam struct {
 // r is a training of loss. If a parameter has no prior and its likelihood is flat, there is no posterior distribution and
 // chains wander: give all parameters priors (NewMAP).
 //
-// Chains begin at draws around the mode, with the width of the curvature there, which is also their first metric; a chain
+// Chains begin at draws around the mode, whose spread follows from the curvature there; this is also the first metric. A chain
 // whose draws all fail begins at the best point. The warm-up adapts the step to the acceptance, and the dense metric to the
 // draws, in windows. A seed gives the same draws on any number of processors.
 //

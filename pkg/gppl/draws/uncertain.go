@@ -151,7 +151,7 @@ func (u *Uncertain) String() string {
 // Predict returns the distribution of new observations at x, noise included, averaged over the parameters. condition returns
 // the posterior of a model given the data, such as
 //
-//	func(m Model) (*Posterior, error) { return NewPosterior(m, data) }
+//	func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(ctx, m, data) }
 //
 // It is called once for each distinct model, and its results are not kept. Predict returns the errors of condition and of
 // Posterior.Noisy, with the model.

@@ -177,7 +177,7 @@ func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i
 
 // Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It depends on the span of Ω alone, and computes with an
 // orthonormal basis. It is an error if columns of Ω, given or Raw, depend on each other so nearly that rounding decides what they
-// span, with the condition, or if S cannot be factorised. It panics if p is of another number of observations.
+// span (the error has the condition number), or if S cannot be factorised. It panics if p has another number of observations.
 func (i *Information) Projected(ctx context.Context, p *gppl.Projection) (info *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	omega, err := i.basisOf(ctx, p)

@@ -9,26 +9,26 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Limits are bounds of Gaussian observations at which values end: y = Lo says no more than that the value without bounds,
-// f(x) + ε, is at most Lo, and y = Hi that it is at least Hi (the Tobit model). ±Inf stands for no bound.
+// Limits are the bounds at which Gaussian observations are censored (the Tobit model). y = Lo means that the value without
+// bounds, f(x) + ε, is at most Lo; y = Hi means that it is at least Hi. ±Inf stands for no bound.
 type Limits struct{ Lo, Hi float64 }
 
 // At reports whether y is at a bound.
 func (l Limits) At(y float64) bool { return y <= l.Lo || y >= l.Hi }
 
 // Censored returns Gaussian data whose likelihood and posterior under a model approximate what data with limits have, by
-// expectation propagation (Minka 2001; Rasmussen and Williams 2006, section 3.6). Each value at a bound becomes an observation ỹ
-// with a known error e, such that N(g; ỹ, e²) has the effect of g ≤ Lo on the mean and the variance of g = h(x)ᵀβ + f(x) + ε
-// given all other observations, N(m, v). Values between the bounds stay as they are, with an error of 0. The evidence is exact
-// for one censored value, and
+// expectation propagation (Minka 2001; Rasmussen and Williams 2006, section 3.6). Let g = h(x)ᵀβ + f(x) + ε be the value without
+// bounds; given all other observations it is N(m, v). Each value at a bound becomes an observation ỹ with a known error e, such
+// that N(g; ỹ, e²) changes this mean and variance as g ≤ Lo does (at Hi, g ≥ Hi). Values between the bounds stay as they are,
+// with an error of 0. The evidence is exact for one censored value, and
 //
 //	−log p(y) ≈ −log N(ỹ; …) + nats,  nats = −Σ (log P(g ≤ Lo) + ½log 2π(v + e²) + ½(m − ỹ)²/(v + e²)).
 //
-// Its derivatives in the parameters of the model are those at fixed ỹ, e and nats: training and Censored in turn find its
-// optimum. It takes some ten evaluations of the likelihood with the variances of Exact.Residuals. It is an error if the data have
-// errors, or if a value is beyond its bound.
+// Its derivatives in the parameters of the model are the derivatives at fixed ỹ, e and nats: training and Censored in turn find
+// its optimum. It takes some ten evaluations of the likelihood with the variances of Exact.Residuals. It is an error if the data
+// have errors, or if a value is beyond its bound.
 //
-// Data that Censored returned before, of the same inputs under another model, may be where it begins; nil begins anew.
+// The iteration begins at from: data that Censored returned before for the same inputs under another model, or nil to begin anew.
 func Censored(
 	ctx context.Context, m gppl.Model, d gppl.Data, l Limits, from *gppl.Data, opts ...gppl.Option,
 ) (of gppl.Data, nats float64, err error) {

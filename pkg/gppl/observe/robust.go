@@ -38,7 +38,7 @@ type Robust struct {
 	// Student-t. The variance of the noise is σ²·ν/(ν − 2), or +Inf up to ν = 2.
 	Model   gppl.Model
 	Nu      float64   // ν; at 200, the largest, the noise is practically Gaussian
-	Weights []float64 // for each observation the posterior mean of λ_i, at most (ν+1)/ν
+	Weights []float64 // posterior means of λ_i, where ε_i ~ N(0, σ²/λ_i); at most (ν+1)/ν
 	// Bound is an upper bound on the negative log likelihood of the data, in nats, from a posterior in which f and the λ are
 	// independent (variational Bayes). It is comparable with the Value of an exact fit with Gaussian noise.
 	Bound     float64

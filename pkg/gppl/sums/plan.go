@@ -31,7 +31,7 @@ type Range struct {
 	Local           bool    // dates have no time zone
 }
 
-// Plan is a header with the scales that it resolves and its costs.
+// Plan is the header of sums, with the memory, the disk space and the time that they take.
 type Plan struct {
 	Header    Header
 	Bytes     int     // memory of the sums, in bytes
@@ -93,7 +93,8 @@ func NewPlan(r Range) (Plan, error) {
 	return h.Plan()
 }
 
-// Plan returns the scales that sums with the header resolve, and their costs. It returns an error if the header is not valid.
+// Plan returns the header with the memory, the disk space and the time that its sums take. It returns an error if the header is
+// not valid.
 func (h Header) Plan() (Plan, error) {
 	p, err := h.plan()
 	if err != nil {
@@ -112,7 +113,7 @@ func (h Header) Plan() (Plan, error) {
 	return plan, nil
 }
 
-// Plan returns the scales that the header of s resolves, and its costs.
+// Plan returns the header of s with the memory, the disk space and the time that s takes.
 func (s *Sums) Plan() Plan {
 	p, err := s.header.Plan()
 	if err != nil {

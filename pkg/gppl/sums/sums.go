@@ -40,7 +40,7 @@ type Sums struct {
 // Only sums with equal headers can be merged. NewPlan makes one.
 type Header struct {
 	Lo, Hi         float64 // every input lies in [Lo, Hi]
-	Origin, Period float64 // circle; [Lo, Hi] lies within, away from its ends
+	Origin, Period float64 // of the circle of the Fourier sums; [Lo, Hi] lies within it
 	Highest        int     // M, the highest frequency, in cycles per Period
 	Centre         float64 // subtracted from every observation
 	Largest        float64 // bound on |y − Centre|; a power of two
@@ -247,8 +247,8 @@ func (s *Sums) Clone() *Sums {
 	return &Sums{header: s.header, plan: s.plan, sum: s.sum.Clone()}
 }
 
-// Extent returns bounds on the inputs of all observations; NaN if there are none. The bounds are too wide by up to some
-// hundredths of the shortest wave, or by its length if weights are tiny.
+// Extent returns bounds on the inputs of all observations; NaN if there are none. The bounds are too wide by up to a few
+// hundredths of the shortest wave, or by a whole such wave if weights are tiny.
 func (s *Sums) Extent() (lo, hi float64) {
 	first, last, ok := s.plan.Extent(s.sum)
 	if !ok {
@@ -258,7 +258,7 @@ func (s *Sums) Extent() (lo, hi float64) {
 	return max(h.Lo, h.Origin+first*h.Period), min(h.Hi, h.Origin+last*h.Period)
 }
 
-// Mean returns the weighted mean of the observations, and Variance their mean square about it; NaN if there are none.
+// Mean returns the weighted mean of the observations, NaN if there are none.
 func (s *Sums) Mean() float64 {
 	_, value := s.plan.Totals(s.sum)
 	return s.header.Centre + value/s.Weight()
