@@ -149,15 +149,14 @@ func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	return s, nil
 }
 
-// ReadCSVFile does as [ReadCSV] with a file, or with standard input for the path [StandardInput]. The base name of path becomes
-// the series' Name, and path its Source; for standard input both are "standard input".
+// ReadCSVFile is [ReadCSV] of a file, or of standard input for the path [StandardInput]. The base name of path becomes the
+// series' Name, and path its Source; for standard input both are "standard input".
 func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 	s, _, err := ReadCSVReport(context.Background(), path, opt)
 	return s, err
 }
 
-// ReadCSVReport does as [ReadCSVFile] and returns a report. If rows have problems, the further columns in it are of the rows that
-// can be read.
+// ReadCSVReport is [ReadCSVFile] with a report. If rows have problems, its columns Also and Keys hold the rows that can be read.
 func ReadCSVReport(ctx context.Context, path string, opt CSVOptions) (Series, CSVReport, error) {
 	f, err := Open(path)
 	if err != nil {

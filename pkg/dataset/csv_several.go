@@ -97,8 +97,8 @@ type CSVSeveral struct {
 	Values  int // number of different values of x
 }
 
-// Several looks, if more than a tenth of the x repeat, for the column, or the two, that tell the rows of an x apart. It prefers
-// words to whole numbers, and one column to two.
+// Several returns the column, or the two columns, that tell rows with the same x apart. It looks for them only if more than a
+// tenth of the x repeat, and prefers words to whole numbers, and one column to two.
 func (w *Watch) Several() (s CSVSeveral) {
 	slices.SortFunc(w.rows, func(a, b watchedRow) int { return cmp.Compare(a.x, b.x) })
 	for i, r := range w.rows {

@@ -31,7 +31,7 @@ func KeepsModel(s scales.Scale) (m gppl.Model, n int) {
 
 // Information computes, at the true parameters and on regular times, what each of these keeps of the Fisher information of the
 // data, to first order (Godambe 1960): the exact likelihood, the exact likelihood of a random subset, PL by each design, PL with
-// the residual energy, the Whittle likelihood, and VFE, whose minimum is biased. O(n³) for each VFE.
+// the residual energy, the Whittle likelihood, and VFE, whose minimum is biased. It takes O(n³) for each VFE.
 func Information(ctx context.Context, s scales.Scale) (all []Keeps, params []gppl.Param, err error) {
 	m, n := KeepsModel(s)
 	x := make([]float64, n)

@@ -18,7 +18,8 @@ import (
 // Budgets are the processor times, in seconds, after which a Race is judged.
 var Budgets = []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1}
 
-// A Race is one training of an estimator on a draw of a known model, judged while it runs: what is the best use of a second?
+// A Race is one training of an estimator on a draw of a known model. It is judged while it runs, to compare what estimators reach
+// in a given time.
 type Race struct {
 	Kernel    string  `json:"kernel"` // a key of RaceKernels
 	N         int     `json:"n"`
@@ -43,8 +44,8 @@ func (r Race) String() string {
 
 // A Standing is how far a Race came within each of the Budgets.
 type Standing struct {
-	// Excess is the exact NLL above its optimum at the best parameters by the estimator's own loss; −1 before the first
-	// evaluation ended, and 1e9 where the exact NLL is not finite or larger.
+	// Excess is, for each of the Budgets, how far the exact NLL lies above its optimum at the parameters that are best by the
+	// estimator's own loss. It is −1 before the first evaluation ended, and 1e9 if it is larger or not finite.
 	Excess  []float64 `json:"excess"`
 	Engine  string    `json:"engine"`          // engines of the loss
 	Seconds float64   `json:"seconds"`         // processor time until training ended

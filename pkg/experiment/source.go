@@ -34,8 +34,8 @@ type Source struct {
 }
 
 // AuthorsNoise is the noise variance of the authors' synthetic data; the paper states 0.1. Their code passes log 0.1 through
-// softplus, which makes it ln 1.1, and adds 1e-4 and twice 1e-6 to the diagonal (gp.py, lines 338, 348, 170 and 447).
-// ln 1.1 + 1e-4 + 2e-6; a literal, since keys of stored results depend on the last digit
+// softplus, which makes it ln 1.1, and adds 1e-4 and twice 1e-6 to the diagonal (gp.py, lines 338, 348, 170 and 447). ln 1.1 +
+// 1e-4 + 2e-6, as a literal, since keys of stored results depend on the last digit
 const AuthorsNoise = 0.09541217980432494
 
 // String names the source in a word or two.

@@ -24,7 +24,7 @@ import (
 //
 // A trial is any value that JSON can write, and has everything that its result depends on: a result is stored under its trial,
 // and found again by an equal one. So a trial that differs in a number is another trial, and results of other trials stay where
-// they are. What Compute does besides is up to you: give a survey of a changed Compute another name, or delete its file.
+// they are. A survey does not notice that Compute has changed: give it another name then, or delete its file.
 type Survey[T, R any] struct {
 	// Name names the file, Folder/NAME.jsonl: letters, digits, and -, _ or . between them. The names of the paper's experiments
 	// are taken.

@@ -68,10 +68,10 @@ func NotebookOrder(s scales.Scale) int { return scales.Pick(s, 40, 8) }
 func nested(s scales.Scale) int { return scales.Pick(s, 5, 2) }
 
 // E1Notebook is E1 with the settings of the authors' notebook: noise variance ln 1.1, k = m = 40, PyTorch's optimisers, Repulsive
-// projections (k of 400), the repulsion of inducing inputs, and what they add to diagonals. Variants have one option less or
-// more; PL with several Sphere projections for each draw of the data; VFE and PL with the k = m = 100 of the text, in double and
-// in single precision; and all three losses by L-BFGS to the optimum. ML and VFE with the notebook's settings are repeated on
-// twenty further draws, for Figure 2.
+// projections (k of 400), the repulsion of inducing inputs, and what they add to diagonals. Further trials are variants with one
+// option less or more; PL with several Sphere projections for each draw of the data; VFE and PL with the k = m = 100 of the text,
+// in double and in single precision; and all three losses by L-BFGS to the optimum. ML and VFE with the notebook's settings are
+// repeated on twenty further draws, for Figure 2.
 func E1Notebook(s scales.Scale) (trials []Trial) {
 	for seed := 1; seed <= scales.Pick(s, 20, 2); seed++ {
 		trials = append(trials, notebookE1(s, seed)...)
@@ -272,7 +272,7 @@ func asAuthorsStarts(kernel string) int {
 // Sunspots are the four kernels on the monthly series. Paper: Adam; PL on thirty draws of the projections, ten of them with each
 // option; VFE on three draws of k-means, and with either or both of the authors' options (see optionStarts); PL and VFE as the
 // authors' notebook trained them, PL with its Ω, VFE from our own centres. GPPL: L-BFGS. The cost of a dense evaluation is
-// measured for each. At the end the Whittle likelihood, which the paper does not have, and ML from random starts.
+// measured for each. The last trials are the Whittle likelihood, which the paper does not have, and ML from random starts.
 func Sunspots(s scales.Scale) (trials []Trial) {
 	source := Source{Name: "sunspots", N: scales.Pick(s, 3319, 240)}
 	order := SunspotOrder(s)

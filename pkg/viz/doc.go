@@ -22,11 +22,11 @@
 //
 // # Conventions
 //
-// X and Y slices that belong together have the same length; otherwise the constructor returns an error. So does a figure
-// without data, or without a label on either axis: labels carry the unit, as in "time (s)". A value that is not finite, or
-// not positive on a log axis, is a gap in a line and is left out of a scatter; it is never an error as long as one drawable
-// value remains. No input slice is modified or kept beyond the figure's life, and none is copied needlessly: do not change a
-// slice between making a figure and showing it.
+// X and Y slices that belong together have the same length; otherwise the constructor returns an error. It also does if there are
+// no data, or if an axis has no label: labels carry the unit, as in "time (s)". A value that is not finite, or not positive on a
+// log axis, is a gap in a line and is left out of a scatter; it is never an error as long as one drawable value remains. No input
+// slice is modified or kept beyond the figure's life, and none is copied needlessly: do not change a slice between making a
+// figure and showing it.
 //
 // A method keeps its colour and dash in every figure if it keeps its position, or its Slot, in the options. The slots have
 // names: [Blue], [Vermillion], ….

@@ -30,8 +30,8 @@ type SeriesOptions struct {
 	Panels bool
 	Cols   int
 
-	// Ends names a single prediction and its bands where these end, at the right of the axes, and observations above these, in
-	// place of a legend.
+	// Ends replaces the legend of a figure with a single prediction. The prediction and its bands are named where they end, at
+	// the right of the axes, and the observations above these names.
 	Ends bool
 }
 

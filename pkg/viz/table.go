@@ -19,7 +19,7 @@ type Column struct {
 	Unit   string // shown after the name, as "s" or "nats"; may be empty
 	Right  bool   // the column is aligned to the right, as one of numbers and durations always is
 	Format Format // nil shows numbers with four significant digits, durations in a suitable unit, others as they print
-	// Best emphasises the smallest value, together with values that have the same text, and never one that is not finite.
+	// Best emphasises the smallest value, and values with the same text as it. It never emphasises a value that is not finite.
 	Best bool
 	// BestOfRow emphasises the smallest value of each row among the columns with this choice.
 	BestOfRow bool
