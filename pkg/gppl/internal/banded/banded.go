@@ -55,8 +55,8 @@ const spreadOut = 16
 // tooSmall is the number of flops below which one processor does all the work.
 var tooSmall = 2e6 // a variable for the tests
 
-// Reset makes a a matrix with another profile, and reuses its memory if it is large enough. It panics if first decreases or
-// passes the diagonal.
+// Reset makes a a matrix whose row i begins at column first[i], and reuses its memory if it is large enough. It panics if first
+// decreases or passes the diagonal.
 func (a *Matrix) Reset(first []int) {
 	n := len(first)
 	for i, f := range first {

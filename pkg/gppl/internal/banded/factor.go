@@ -349,7 +349,8 @@ func (a *Matrix) Mul(dst, b blas64.General) {
 	parallel.Within(a.Ctx, len(a.blocks), func(j int) { a.mulRows(dst, b, j) })
 }
 
-// mulRows does the rows of block j: its own tiles, and the tiles of other blocks that have these rows among their columns.
+// mulRows computes the rows of block j of A·b from its own tiles, and the tiles of other blocks that have these rows among their
+// columns.
 func (a *Matrix) mulRows(dst, x blas64.General, j int) {
 	b := &a.blocks[j]
 	at, end := b.at, b.at+b.diag.Rows

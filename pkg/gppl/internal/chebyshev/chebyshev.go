@@ -120,8 +120,8 @@ func (g *Interpolant) Set(p *Panel, u float64) {
 	}
 }
 
-// Lines applies the weights and their slopes to the functions 1 and u′ − u: exact are 1 and 0 by the weights, 0 and 1 by the
-// slopes. Very near a node the slopes lose digits, which shows in these numbers.
+// Lines applies the weights and their slopes to the functions 1 and u′ − u. The exact results are 1 and 0 for the weights, 0 and
+// 1 for the slopes. Very near a node the slopes lose digits, which shows in these numbers.
 func (g *Interpolant) Lines(u float64) (one, off, none, slope float64) {
 	for q, w := range g.Weight {
 		d := g.panel.node[q] - u

@@ -40,8 +40,8 @@ func (l Line) slopes(h float64, four bool) (s slopes, ok bool) {
 	return s, numeric.IsFinite(s.first)
 }
 
-// ConfirmSlope compares a slope with differences of values. It says by how much it is wrong, or "" if by no more than visible.
-// It takes two values, and more only if they disagree.
+// ConfirmSlope compares a slope with differences of values. It returns a text that says by how much the slope is wrong, "" if by
+// no more than visible. It takes two values, and more only if they disagree.
 func (l Line) ConfirmSlope(slope, visible float64) string {
 	if s, ok := l.slopes(steps[0], false); ok && math.Abs(s.first-slope) <= visible {
 		return ""
@@ -64,8 +64,8 @@ func (l Line) ConfirmSlope(slope, visible float64) string {
 	return ""
 }
 
-// ConfirmMinimum says by how much values still fall along the line, or "" if by no more than gain. With the slope s and the
-// curvature c, both by differences, the minimum lies s²/2c below.
+// ConfirmMinimum returns a text that says by how much values still fall along the line, "" if by no more than gain. With the
+// slope s and the curvature c, both by differences, the minimum lies s²/2c below.
 func (l Line) ConfirmMinimum(gain float64) string {
 	const step = 1e-2
 	if s, ok := l.slopes(step, false); ok && s.second > 0 && s.first*s.first <= 2*gain*s.second {

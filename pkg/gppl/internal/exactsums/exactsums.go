@@ -176,7 +176,7 @@ func (s *Sum) AddAll(p *Plan, t, y, w []float64) {
 }
 
 // Add adds points t with values y and weights w, or 1 where w is nil. They must lie within the range and the units of the plan.
-// It takes some 150 ns a point and does not allocate once warm. One goroutine at a time may add to a Sum.
+// It takes about 150 ns a point and does not allocate once warm. One goroutine at a time may add to a Sum.
 func (p *Plan) Add(s *Sum, t, y, w []float64) {
 	if len(y) != len(t) || (w != nil) != (p.units.Weight > 0) || w != nil && len(w) != len(t) || len(s.Cells) != Words*p.count {
 		panic(fmt.Sprintf("exactsums: %d points, %d values, %d weights, %d grid points for %d",

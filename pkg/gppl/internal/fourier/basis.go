@@ -16,8 +16,8 @@ import (
 // points, each divided by its length. WᵀW is a Gram matrix of Moments; with WᵀW = LLᵀ the basis is Q = WL⁻ᵀ. Neither W nor Q is
 // ever formed, and once the moments are known, the cost does not depend on n.
 //
-// Rounding is amplified by up to ‖L⁻¹‖²: QᵀQ is the identity, and products with Q are exact, within some 1e-15·Condition()².
-// The pivots of L do not show this condition: the features may be dependent in many digits while every pivot is near one.
+// Rounding is amplified by up to ‖L⁻¹‖²: QᵀQ is the identity, and products with Q are exact, within about 1e-15·Condition()². The
+// pivots of L do not show this condition: the features may be dependent in many digits while every pivot is near one.
 type Basis struct {
 	features  []Feature
 	scale     []float64 // one over the lengths
@@ -27,8 +27,8 @@ type Basis struct {
 
 // Basis returns a basis of the span of the features over the points whose moments are t, in their order. It leaves out a feature
 // if row i of L⁻¹, the coefficients of column i of Q, would be longer than limit: then ‖L⁻¹‖ ≤ limit·√k. The basis of the first
-// features is the first part of the basis of all. It takes k³ flops, and runs until ctx
-// ends (parallel.Look). The moments must reach twice the highest frequency.
+// features is the first part of the basis of all. It takes k³ flops, and panics with a parallel.Stop once ctx has ended. The
+// moments must reach twice the highest frequency.
 func (t Moments) Basis(ctx context.Context, features []Feature, limit float64) *Basis {
 	if !(limit > 1) {
 		panic(fmt.Sprintf("fourier: limit %v", limit))

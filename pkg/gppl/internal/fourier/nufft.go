@@ -19,9 +19,9 @@ import (
 // floor is the smallest tolerance of NUFFT.
 const floor = 1e-14
 
-// NUFFT sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, within tol·Σ_i|W_ij|: 2nk flops for each grid
-// point under a window, 12 to 16 of them at 1e-13, and k real FFTs of 4 to 16 times m0+M. Beside its operands it holds a grid for
-// a panel of columns and 4 bytes a point.
+// NUFFT sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, within tol·Σ_i|W_ij|. It takes 2nk flops for each
+// grid point under a window, 12 to 16 points at tol = 1e-13, and k real FFTs of 4 to 16 times m0+M. Beside its operands it holds
+// a grid for a panel of columns and 4 bytes a point.
 //
 // It is the type 1 transform of Barnett, Magland and af Klinteberg (2019): the weights are spread over a fine grid by a window
 // ψ, and the transform of the grid is divided by ψ's; the error falls exponentially with the width of ψ. Nearly all of the

@@ -37,7 +37,7 @@ type Points struct {
 	hi, lo []float64
 }
 
-// NewPoints returns the phases of the finite numbers x, in any order, taken as exact, as are origin and period.
+// NewPoints returns the phases of the finite numbers x, in any order. x, origin and period are taken as exact.
 func NewPoints(x []float64, origin, period float64) *Points {
 	p := new(Points)
 	p.Set(x, origin, period)
@@ -67,7 +67,7 @@ func phase(x, origin, period float64) (hi, lo float64) {
 // N returns the number of points.
 func (p *Points) N() int { return len(p.hi) }
 
-// fused says whether the processor multiplies and adds in one instruction. WebAssembly does not: there math.FMA takes some fifty
+// fused says whether the processor multiplies and adds in one instruction. WebAssembly does not: there math.FMA takes about fifty
 // operations on integers, which was a third of the time of a page that computes with a quasi-periodic kernel.
 const fused = runtime.GOARCH != "wasm"
 
@@ -79,7 +79,7 @@ func roundedOff(m, x, a float64) float64 {
 	return (float64(m*hi) - a) + float64(m*(x-hi))
 }
 
-// sincos returns sin and cos of 2πmφ_i within some 4e-16. m and the number of periods from the origin to x_i must be less than
+// sincos returns sin and cos of 2πmφ_i within about 4e-16. m and the number of periods from the origin to x_i must be less than
 // 2^25.
 func (p *Points) sincos(i int, m float64) (sin, cos float64) {
 	return math.Sincos(math.Pi * p.halfTurns(i, m))

@@ -31,8 +31,8 @@
 //	(BᵀB)_gg′ = Σ_i r(t_i − x_g)·r(t_i − x_g′)
 //
 // is banded: r·r is below 1e-15 of its peak where |x_g − x_g′| > 8.3l. With coefficients down to 1e-30 of the largest, p =
-// 3.74·P/l, the band has 31 entries on either side of the diagonal, and its Cholesky factorisation takes O(31²·p). H ≥ I, so it
-// can fail only where σ² is lost in rounding.
+// 3.74·P/l, the band has 31 entries on either side of the diagonal, and its Cholesky factorisation takes O(31²·p). H ≥ I, so the
+// factorisation can fail only where σ² is lost in rounding.
 //
 // The grid is a circle, but the band must not wrap around it. So all t_i must keep a distance from both ends of the period that
 // is at least the reach of r. Then no entry of BᵀB joins one end of the grid to the other.
@@ -57,9 +57,9 @@
 //
 //	d(½log|A| + ½yᵀA⁻¹y) = Σ_gg′ ½σ⁻²(G + σ⁻⁴hhᵀ)_gg′·d(BᵀB)_gg′ − σ⁻⁴hᵀdβ   (σ fixed).
 //
-// The chain runs backwards: windows of ρ times the bands of G + σ⁻⁴hhᵀ give the derivatives with respect to w, these those with
-// respect to r_a, and an FFT those with respect to s_m and c_m. They hold for changes of c that leave r short, as a change of v
-// or l does, not for a change of a single c_m. Last, since Bσ⁻²h = y − σ²A⁻¹y,
+// The chain runs backwards: windows of ρ times the bands of G + σ⁻⁴hhᵀ give the derivatives with respect to w. From these follow
+// the derivatives with respect to r_a and, by an FFT, with respect to s_m and c_m. They hold for changes of c that leave r short,
+// as a change of v or l does, not for a change of a single c_m. Last, since Bσ⁻²h = y − σ²A⁻¹y,
 //
 //	tr A⁻¹ = σ⁻²(n − p + tr G),   |A⁻¹y|² = σ⁻⁴(yᵀy − σ⁻²βᵀh − σ⁻²hᵀh).
 //

@@ -46,8 +46,9 @@ func (w *Bound) Init(m, c int) {
 	w.x = make([]float64, m)
 }
 
-// InverseNorm returns 1/λ for the smallest eigenvalue λ of K_uu, by three steps of
-// inverse iteration from a vector that no eigenvector is orthogonal to. O(m²).
+// InverseNorm returns 1/λ for the smallest eigenvalue λ of K_uu, by three steps
+// of inverse iteration from a vector that no eigenvector is orthogonal to. It
+// takes O(m²).
 func (w *Bound) InverseNorm() (norm float64) {
 	const golden = 0.6180339887498949
 	x := w.x

@@ -19,8 +19,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Trust is the largest error by rounding of a prediction, in its standard deviations, and of its variance, relatively. The
-// error is an estimate: the documented bound of a hundredth leaves a margin of three.
+// Trust is the largest error from rounding that is accepted: of a prediction, in its standard deviations, and of its variance,
+// relative to itself. The error is an estimate: the documented bound of a hundredth leaves a margin of three.
 const Trust = 0.003
 
 // A LostError says that rounding is not small compared with the standard deviation of a prediction.
@@ -41,14 +41,14 @@ func trusted(block int, off float64) error {
 	return &LostError{block, off}
 }
 
-// Root leaves out by a root A = LLᵀ. P = WᵀW for W = (I − ΠΠᵀ)L⁻¹, Π an orthonormal basis of L⁻¹H (and of the priors' rows),
-// and the prediction of a block B is a least-squares problem. With W_B = ΘR, Θ orthonormal,
+// Root leaves observations out by a root L of A = LLᵀ. P = WᵀW for W = (I − ΠΠᵀ)L⁻¹, Π an orthonormal basis of L⁻¹H (and of the
+// priors' rows), and the prediction of a block B is a least-squares problem. With W_B = ΘR, Θ orthonormal,
 //
 //	P_BB⁻¹ = R⁻¹R⁻ᵀ,   P_BB⁻¹α_B = R⁻¹Θᵀ·L⁻¹y,
 //
-// Rounding costs the root of what it would cost with P_BB itself. The predictions are linear in y, with the weights −Z in y_B
-// − Zᵀy, Z = L⁻ᵀΘR⁻ᵀ. A change δA of A then changes them by Zᵀ·δA·α′, and their covariance by ZᵀδAZ, where α′ = α − Zα_B is α
-// without the block. Rounding is such a change, of entries about ε√(A_ii·A_jj).
+// Rounding is amplified only by the root of the factor by which it would be amplified in P_BB itself. The predictions are linear
+// in y, with the weights −Z in y_B − Zᵀy, Z = L⁻ᵀΘR⁻ᵀ. A change δA of A then changes them by Zᵀ·δA·α′, and their covariance by
+// ZᵀδAZ, where α′ = α − Zα_B is α without the block. Rounding is such a change, of entries about ε√(A_ii·A_jj).
 type Root struct {
 	Factor interface {
 		SolveL(b blas64.General)
@@ -261,7 +261,7 @@ func (r *root) check(
 	return nil
 }
 
-// Rows leaves out by the rows B of P, which is A⁻¹ less the part of the mean (Basis): W = P_B·, with
+// Rows leaves observations out by the rows B of P, which is A⁻¹ less the part of the mean (Basis): W = P_B·, with
 //
 //	y_B given the others ~ N(y_B − Sα_B, S),  S = P_BB⁻¹,
 //

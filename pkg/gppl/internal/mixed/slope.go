@@ -75,7 +75,7 @@ func (f *Factor) packetSlopes(slope []float64, w *Term, p *Packet) error {
 	return nil
 }
 
-// MovedSlope returns the derivative in the log of the period of a term whose frequencies move with it; R is U's. The
+// MovedSlope returns the derivative in the log of the period of a term whose frequencies move with it; R is as in U = A⁻¹YR. The
 // derivative of the cosine at the angle a = 2πm(t − t₀)/P is a·sin a, of the sine −a·cos a.
 func (f *Factor) MovedSlope(w *Term, r blas64.General) (slope float64) {
 	p := f.columns
@@ -136,8 +136,8 @@ func (f *Factor) ScaleSlope(form float64) float64 {
 	return 0.5 * (float64(len(f.Lambda)-f.columns) + trace - uu)
 }
 
-// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, where R is U's: the derivative in a number whose changes, multiplied by w_i, add
-// to each λ_i.
+// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, where R is as in U = A⁻¹YR: the derivative in a number whose changes, multiplied by
+// w_i, add to each λ_i.
 func (f *Factor) NoiseSlope(r blas64.General, weight func(i int) float64) float64 {
 	var sum float64
 	f.Residuals(r, true, func(i int, _, own float64) { sum += weight(i) * own })
@@ -184,8 +184,8 @@ func (f *Factor) At(x []float64) blas64.General {
 	return e
 }
 
-// Regress sets means to kᵀA⁻¹Y for covariances k of the observations with some x; cross returns count rows of them from one on.
-// With κ = B^−½k it returns g = T⁻¹Eᵀκ, and calls visit with r = κ − Eg, a block of rows at a time: kᵀA⁻¹k = rᵀr + gᵀg.
+// Regress sets means to kᵀA⁻¹Y for covariances k of the observations with some x; cross returns count rows of k, from a given row
+// on. With κ = B^−½k it returns g = T⁻¹Eᵀκ, and calls visit with r = κ − Eg, a block of rows at a time: kᵀA⁻¹k = rᵀr + gᵀg.
 func (f *Factor) Regress(ctx context.Context, means blas64.General, cross func(from, count int) blas64.General,
 	visit func(r blas64.General)) (g blas64.General) {
 	n := len(f.Data.T)

@@ -6,14 +6,14 @@
 // # Packets
 //
 // The waves of a band are nearly dependent on the stretch of time T of the data within their period P: of q neighbouring
-// frequencies about qT/P + 7 combinations count (Landau and Widom 1980). With φ(t) the waves at t, relative to the middle of
-// the stretch and of the band, and U orthonormal, the combinations UᵀC^½φ omit
+// frequencies about qT/P + 7 combinations matter (Landau and Widom 1980). With φ(t) the waves at t, relative to the middle of the
+// stretch and of the band, and U orthonormal, the combinations UᵀC^½φ omit
 //
 //	k(t, t′) − φ(t)ᵀC^½UUᵀC^½φ(t′),  at most max_t |(I − UUᵀ)C^½φ(t)|²,
 //
-// a covariance, for all pairs within the stretch. U spans the C^½φ(t) at some t, each at the place of the largest remainder: a
-// Cholesky factor of the kernel with pivots, whose residual is known. It is the same for the cosines and the sines of a band,
-// except for one that begins at 0, where the pairs ±m are one frequency.
+// a covariance, for all pairs within the stretch. U spans C^½φ(t) at selected t, each of which is where the remainder is largest.
+// This is a Cholesky factorisation of the kernel with pivots, so its residual is known. It is the same for the cosines and the
+// sines of a band, except for one that begins at 0, where the pairs ±m are one frequency.
 //
 // # Lines
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Known holds observations by their sums on one circle alone.
+// Known holds observations of which only the sums on one circle are known.
 type Known struct {
 	On       Circle
 	N        int

@@ -13,8 +13,8 @@ import (
 //
 //	k(R + e) = k(R) + e·k′(R),   Σ w·∂k(R + e) = (Σ w)·∂k(R) + (Σ w·e)·∂k′(R).
 //
-// The rest is below a rounding unless a period or lengthscale is less than some hundredths of the step. Where all times
-// are whole multiples of the step, e is 0.
+// The rest is below a rounding unless a period or lengthscale is less than a few hundredths of the step. Where all times are
+// whole multiples of the step, e is 0.
 type Lags struct {
 	R              []float64 // the distances 0, u, 2u, … of a grid with step u; empty where a table does not pay
 	line           *Line     // series with these times

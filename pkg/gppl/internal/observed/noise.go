@@ -64,8 +64,8 @@ func (r *Noise) Least(noise float64) float64 {
 // digits, and the derivative in σ² exists.
 const standIn = 0x1p-80
 
-// StandIn returns a σ² that changes no λ_i of the observations that has selects (nil: all); 0 unless all of them have known
-// errors.
+// StandIn returns a σ² that changes no λ_i of the observations i with has(i), or of all if has is nil; 0 unless all of these have
+// known errors.
 func (r *Noise) StandIn(has func(i int) bool) (noise float64) {
 	least, most := math.Inf(1), 1.
 	for i, s := range r.Known {
@@ -94,7 +94,8 @@ func (r *Noise) Positive(theta []float64, place int) []float64 {
 // more than half a per cent.
 const negligibleNoise = 0.01
 
-// Negligible reports whether σ² changes no λ_i, of the observations that has selects (nil: all), by more than negligibleNoise.
+// Negligible reports whether σ² changes no λ_i, of the observations i with has(i) or of all if has is nil, by more than
+// negligibleNoise.
 func (r *Noise) Negligible(noise float64, has func(i int) bool) bool {
 	for i, s := range r.Known {
 		if (has == nil || has(i)) && noise*r.Weight(i) > negligibleNoise*s {

@@ -37,7 +37,7 @@ func (d Directions) Project(y []float64) []float64 {
 	return z
 }
 
-// ProjectColumns returns ΩᵀY, k×c, until ctx ends (parallel.Look).
+// ProjectColumns returns ΩᵀY, k×c. It panics with a parallel.Stop once ctx has ended.
 func (d Directions) ProjectColumns(ctx context.Context, y blas64.General) blas64.General {
 	z := dense.New(d.K, y.Cols)
 	for j := range y.Cols {
@@ -47,7 +47,7 @@ func (d Directions) ProjectColumns(ctx context.Context, y blas64.General) blas64
 	return z
 }
 
-// rest returns y − Ωz, in O(nk), until ctx ends (parallel.Look).
+// rest returns y − Ωz, in O(nk). It panics with a parallel.Stop once ctx has ended.
 func (d Directions) rest(ctx context.Context, y, z []float64) []float64 {
 	rest := slices.Clone(y)
 	if d.Waves != nil {

@@ -168,7 +168,8 @@ func (b *Basis) normal(ctx context.Context, h *mat.Dense, variance []float64, fl
 	}
 }
 
-// jacobi rotates the columns of r until they are orthogonal, and the columns of v with them, until ctx ends (parallel.Look).
+// jacobi rotates the columns of r until they are orthogonal, and the columns of v with them. It panics with a parallel.Stop once
+// ctx has ended.
 func jacobi(ctx context.Context, r, v [][]doubled.Float) {
 	const (
 		sweeps     = 40    // limit; convergence is quadratic after some six
@@ -207,8 +208,8 @@ func rotatePair(p, q []doubled.Float, cos, sin doubled.Float) {
 	}
 }
 
-// orthogonalise subtracts from q its projection on the columns of basis, and returns the coefficients, until ctx ends
-// (parallel.Look).
+// orthogonalise subtracts from q its projection on the columns of basis, and returns the coefficients. It panics with a
+// parallel.Stop once ctx has ended.
 func orthogonalise(ctx context.Context, q []doubled.Float, basis [][]doubled.Float) []doubled.Float {
 	r := make([]doubled.Float, len(basis))
 	for i, p := range basis {

@@ -43,9 +43,9 @@ func (f *Factor) At(ctx context.Context, x *fourier.Points) (g, solved blas64.Ge
 //	mean = σ⁻²gᵀJH + rᵀα,  α = A⁻¹Y = σ⁻²(Y − σ⁻²ΦDH)
 //	kᵀA⁻¹k = gᵀJg + σ⁻²rᵀr
 //
-// where kᵀA⁻¹k is stationary in g, so the rounding of g counts by its square and nothing cancels. It adds the means, m×c, to
-// means, returns g, p×m, and calls visit with r, a block of its rows at a time: n×m in all. cross(i, ni, j, nj) returns the
-// covariances of ni observations, from i on, with nj inputs, from j on. It takes O(nmp). It returns an error if ctx ends.
+// where kᵀA⁻¹k is stationary in g, so the rounding of g enters squared and nothing cancels. It adds the means, m×c, to means,
+// returns g, p×m, and calls visit with r, a block of its rows at a time: n×m in all. cross(i, ni, j, nj) returns the covariances
+// of ni observations, from i on, with nj inputs, from j on. It takes O(nmp). It returns an error if ctx ends.
 func (f *Factor) Regress(ctx context.Context, means blas64.General, of Observations, cross func(i, ni, j, nj int) blas64.General,
 	visit func(r blas64.General)) (g blas64.General, err error) {
 	n, q, p, c := of.Points.N(), means.Rows, len(f.Features), means.Cols

@@ -11,10 +11,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// A Filter treats blocks by the formulas at Filter, for an h that turns and a Φ with a square on its diagonal for each unit,
-// the state of one process. P and N are symmetric and kept by pairs of units (u, v ≤ u), d_u×d_v each, one after another: each
-// pair goes to ΦᵤPᵤᵥΦᵥᵀ separately, for any number of units. The observed hᵀx is not a number of the state: P − s·k·kᵀ is a
-// difference there, and rounding costs v/σ², as in dense algebra; BySum it costs √(v/σ²).
+// A Filter treats blocks by the formulas at Filter, for an h that turns and a Φ with a square on its diagonal for each unit, the
+// state of one process. P and N are symmetric and kept by pairs of units (u, v ≤ u), d_u×d_v each, one after another: each pair
+// goes to ΦᵤPᵤᵥΦᵥᵀ separately, for any number of units. The observed hᵀx is not a number of the state: P − s·k·kᵀ is a difference
+// there, and rounding is amplified by v/σ², as in dense algebra; with BySum it is amplified by √(v/σ²).
 
 // factorisePairs is Factorise ByPairs. It keeps the blocks.
 func (f *Filter) factorisePairs(columns blas64.General, blocks []Block, noise float64) error {

@@ -77,7 +77,6 @@ func (f *Filter) recall(i int) {
 //	m_i = Φ_i·x_{i−1},  x_i = m_i + k_i·e_i.
 //
 // With one component it only reads what the columns share, and may run for several ranges of columns at the same time.
-// With one component it only reads what the columns share, and may run for other columns at the same time.
 func (f *Filter) replay(j, cols, from, to int) {
 	d, blocks := f.dim, len(f.system.blocks) > 0
 	if f.single() {

@@ -12,9 +12,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// Where an observation fixes hᵀx to a small part of its variance, P − s·k·kᵀ is a difference that loses the digits of float64.
-// A doubled factorisation keeps P, m, e, k, s, N and r in double-double, and Φ, Q and h in float64. Rounding of these,
-// relative to each of their numbers, costs √(v/σ²); rounding of P costs v/σ². It takes some twenty times as long.
+// Where an observation fixes hᵀx to a small part of its variance, P − s·k·kᵀ is a difference that loses the digits of float64. A
+// doubled factorisation keeps P, m, e, k, s, N and r in double-double, and Φ, Q and h in float64. Rounding of these, relative to
+// each of their numbers, is amplified by √(v/σ²), rounding of P by v/σ². A doubled factorisation takes about twenty times as
+// long.
 
 // Sharp reports whether Q of a process keeps its relative digits over a short gap.
 func Sharp(p Process) bool {

@@ -81,7 +81,7 @@ func NewOscillator(period, quality float64) Oscillator {
 
 func (p *Oscillator) Dim() int { return 2 }
 
-// Parted reports whether the process is overdamped so far (β² ≥ 2) that its two decay rates are its parameters: the time
+// Parted reports whether the process is so strongly overdamped (β² ≥ 2) that its two decay rates are its parameters: the time
 // 1/(ω₀·slow) of the slow one, and M = slow/fast. A quality of Q has M ≈ Q², and contributes as little to a derivative: in log
 // period and log quality this contribution would be a difference of larger numbers. In the logs of time and M,
 //

@@ -42,8 +42,8 @@ const (
 	// ByPairs supports any blocks. P is kept by pairs of processes, which are independent of the others. The observed hᵀx is
 	// no number of the state, so rounding costs v/σ².
 	ByPairs Sweep = iota
-	// BySum supports blocks of Matern processes without Weights. Their sum is a number of the state, so rounding costs
-	// √(v/σ²).
+	// BySum supports blocks of Matern processes without Weights. Their sum is a number of the state, so rounding is amplified by
+	// √(v/σ²) only.
 	BySum
 )
 

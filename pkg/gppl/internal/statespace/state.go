@@ -33,7 +33,8 @@ import (
 //
 //	2.2e-16·((n + q)·√(1 + v/σ²) + √n·(q + |log|A||)),  q = yᵀA⁻¹y, v = Σ v_c
 //
-// and four times that for a derivative, in all tests (v/σ² up to 1e12): dense algebra loses v/σ², not its root.
+// and four times that for a derivative, in all tests (v/σ² up to 1e12): in dense algebra the error grows with v/σ², not with its
+// root.
 //
 // Memory, D² + 2 numbers per input, 3 per component and D + 1 per column, is kept from call to call: calls allocate only when
 // they need more than ever before. Methods other than Factorise leave the factorisation unchanged, but use working memory of

@@ -6,8 +6,8 @@ import (
 )
 
 // LastHarmonic returns the least J for which Σ a_j over j > J is at most eps, with a_j the weights of exp(−2 sin²(πr/p)/l²):
-// a_j/2 is the probability of j in a Skellam distribution with both means z/2, z = 1/l², and this is Chernoff's bound on
-// its tail. It returns −1 if it is beyond counting.
+// a_j/2 is the probability of j in a Skellam distribution with both means z/2, z = 1/l², and this is Chernoff's bound on its
+// tail. It returns −1 if J is too large to count.
 func LastHarmonic(l, eps float64) int {
 	z := 1 / (l * l)
 	tail := func(j float64) float64 { // the log of a bound on Σ a_i over i ≥ j
