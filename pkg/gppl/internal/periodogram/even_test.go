@@ -274,6 +274,42 @@ func TestVariance(t *testing.T) {
 	}
 }
 
+// TestGeometric: without gaps and taper the sums are those of the general case, for spectra of many decades, even and odd lengths,
+// and a mean.
+func TestGeometric(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(4, 1))
+	for _, n := range []int{600, 601} {
+		places, ones, x := make([]int, n), make([]float64, n), make([]float64, n)
+		for i := range places {
+			places[i], ones[i], x[i] = i, 1, float64(i)
+		}
+		for _, q := range [][][]float64{nil, regress.Polynomials(x, 1)} {
+			for _, noise := range []float64{1e-6, 0.1} {
+				e, cov, b := NewEven(n, places, ones, q, nil, ones), se(n, 10, noise), make([]float64, n/2+1)
+				e.Expected(b, cov, new(Work))
+				for j, v := range b {
+					b[j] = 1 / v
+				}
+				var sums [2]float64
+				for i := range sums {
+					s := newScores(e, cov, [][]float64{b})
+					if s.sines == nil {
+						t.Fatalf("n = %d: the weights of a series without gaps and taper are not equal", n)
+					}
+					if i > 0 {
+						s.sines = nil
+					}
+					s.add(t.Context(), drawn(0, n/2+1, n, rnd))
+					sums[i] = s.sum.At(0, 0)
+				}
+				if off := math.Abs(sums[0]/sums[1] - 1); off > 1e-10 {
+					t.Errorf("n = %d, %d columns, noise %v: %v, in general %v (%.2g)", n, len(q), noise, sums[0], sums[1], off)
+				}
+			}
+		}
+	}
+}
+
 // checkVariance compares with all pairs of frequencies.
 func checkVariance(t *testing.T, c *evenCase, cov []float64, b [][]float64, tol float64) {
 	t.Helper()

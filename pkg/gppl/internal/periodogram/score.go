@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
@@ -32,8 +33,12 @@ const (
 //
 //	D_{k+m,k} = Σ_d A(d)·exp(−iω_{k+m}·d)·Σ_t h_t·h_{t+d}·exp(−iω_m·t).
 //
-// Up to N = 256 all differences are summed. For longer series differences above exactDifferences are drawn at random, and V
-// takes O(N log² N). Variance panics with a parallel.Stop once ctx has ended.
+// Without gaps and taper the inner sum is geometric, and they take O(N): with s_j = Σ_d>0 A(d)·sin(ω_j·d),
+//
+//	D_{k+m,k} = −(s_{k+m} − s_k)·exp(iω_m/2)/(N·sin(ω_m/2)), m ≠ 0.
+//
+// Up to N = 256 all differences are summed. For longer series those above exactDifferences are drawn at random, O(log N) of them.
+// Variance panics with a parallel.Stop once ctx has ended.
 func (e *Even) Variance(ctx context.Context, covariances []float64, b [][]float64) *mat.SymDense {
 	s := newScores(e, covariances, b)
 	rnd := rand.New(rand.NewPCG(uint64(e.n), 1))
@@ -83,6 +88,7 @@ type scores struct {
 	e           *Even
 	covariances []float64
 	full        [][]float64 // b over the frequencies of both signs
+	sines       []float64   // s_j; nil with gaps or a taper
 	rest        []remainder
 	pool        parallel.Pool[scoreWork]
 	sum         *mat.SymDense
@@ -91,6 +97,9 @@ type scores struct {
 func newScores(e *Even, covariances []float64, b [][]float64) *scores {
 	n := e.n
 	s := &scores{e: e, covariances: covariances, rest: e.remainders(covariances), sum: mat.NewSymDense(len(b), nil)}
+	if slices.Min(e.taper) == slices.Max(e.taper) {
+		s.sines = e.sines(covariances)
+	}
 	for a := range b {
 		full := make([]float64, n)
 		for j := range full {
@@ -111,7 +120,11 @@ func (s *scores) add(ctx context.Context, differences []difference) {
 		w := s.pool.Get()
 		w.set(s.e, s.covariances)
 		m := differences[i].m
-		w.row(s.e, m)
+		if s.sines != nil && m > 0 {
+			w.even(s.sines, m)
+		} else {
+			w.row(s.e, m)
+		}
 		for k := range n {
 			j := (k + m) % n
 			d := w.z[j]
@@ -123,12 +136,7 @@ func (s *scores) add(ctx context.Context, differences []difference) {
 		v := mat.NewSymDense(len(s.full), nil)
 		for a, at := range s.full {
 			for c, other := range s.full[a:] { // differences has one order of each pair, and both count
-				var sum float64
-				for k, p := range w.powers {
-					j := (k + m) % n
-					sum += 0.5 * p * (at[j]*other[k] + at[k]*other[j])
-				}
-				v.SetSym(a, a+c, sum)
+				v.SetSym(a, a+c, pairs(w.powers[:n-m], at[m:], other, at, other[m:])+pairs(w.powers[n-m:], at, other[n-m:], at[n-m:], other))
 			}
 		}
 		parts[i] = v
@@ -193,6 +201,40 @@ func (w *scoreWork) set(e *Even, covariances []float64) {
 		w.taper[t] = complex(h/float64(e.size), 0)
 	}
 	w.fft.Coefficients(w.taper, w.taper)
+}
+
+// pairs returns ½Σ_k p_k·(a_k·b_k + c_k·d_k).
+func pairs(p, a, b, c, d []float64) (sum float64) {
+	a, b, c, d = a[:len(p)], b[:len(p)], c[:len(p)], d[:len(p)]
+	for k, v := range p {
+		sum += 0.5 * v * (a[k]*b[k] + c[k]*d[k])
+	}
+	return sum
+}
+
+// sines returns s_j = Σ_d>0 A(d)·sin(ω_j·d), j = 0 … N−1.
+func (e *Even) sines(covariances []float64) []float64 {
+	z := make([]complex128, e.n)
+	for d := 1; d < e.n; d++ {
+		z[d] = complex(covariances[d], 0)
+	}
+	e.transform.Fresh().Forward(z)
+	s := make([]float64, e.n)
+	for j, v := range z {
+		s[j] = -imag(v)
+	}
+	return s
+}
+
+// even sets z_j to u_jᴴAu_{j−m}, j = 0 … N−1, for equal weights and 0 < m < N.
+func (w *scoreWork) even(s []float64, m int) {
+	n := len(s)
+	half := math.Pi * float64(m) / float64(n)
+	by := cmplx.Rect(-1/(float64(n)*math.Sin(half)), half)
+	for k, v := range s {
+		j := (k + m) % n
+		w.z[j] = complex(s[j]-v, 0) * by
+	}
 }
 
 // row sets z_j to u_jᴴAu_{j−m}, j = 0 … N−1.
