@@ -8,7 +8,8 @@
 //
 // Claims are the statements on which the paper's conclusions rest, in its words, each with a rule in the code and with the
 // evidence that would overturn it. Those that are random have a test over draws, corrected for all claims: what several settings
-// of one draw show is counted once. A claim that rests on others follows from their verdicts.
+// of one draw show is counted once. A claim about every kernel or every n must hold for each, not for their mean. A claim that
+// rests on others follows from their verdicts.
 //
 // Errata are misprints and settings of the authors' code, which overturn no claim by themselves. docs/errata.md is made from
 // them.

@@ -103,7 +103,7 @@ func namedNumbers(e *experiment.Evidence) *strings.Replacer {
 var effects = map[string]func(e *experiment.Evidence) (string, bool){
 	"code-float32": func(e *experiment.Evidence) (string, bool) {
 		text, higher, pairs := "", 0, 0
-		for _, n := range experiment.E2Sizes(scales.Full) {
+		for _, n := range sizes {
 			for _, x := range experiment.PrecisionPairs(e.E2, n, 150) {
 				if x.Failed >= failing {
 					text += fmt.Sprintf(", n = %d: %s and %s", n, number(x.Double), number(x.Single))
@@ -233,8 +233,8 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 	"code-rule": func(e *experiment.Evidence) (string, bool) {
 		text, more := "", true
 		for _, kernel := range kernels {
-			stopped := median(experiment.Evaluations(sunspots(e, kernel, pl)))
-			like := median(experiment.Evaluations(experiment.Where(e.Sunspots, experiment.LooserStop(kernel))))
+			stopped := middle(sunspots(e, kernel, pl), evaluations)
+			like := middle(experiment.Where(e.Sunspots, experiment.LooserStop(kernel)), evaluations)
 			text += fmt.Sprintf(", %s %.0f and %.0f", kernel, stopped, like)
 			more = more && like > stopped
 		}
@@ -242,7 +242,7 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 	},
 	"code-early-stop": func(e *experiment.Evidence) (string, bool) {
 		count := func(protocol string) (failed, of int) {
-			for _, n := range experiment.E2Sizes(scales.Full) {
+			for _, n := range sizes {
 				for _, k := range experiment.E2Orders(scales.Full) {
 					runs := experiment.Where(e.E2, experiment.E2By(protocol, pl, n, k))
 					failed, of = failed+experiment.Failures(runs), of+len(runs)

@@ -12,14 +12,21 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
 
-// The thresholds of the rules. Rows print those that decide them.
+// The thresholds of the rules. Rows print those that decide them: claims.json names them in braces.
 const (
 	level     = 0.05 // significance level of every test, before and after correction
 	wide      = 10.0 // an interval whose ends differ by more gives no verdict
 	sameNLL   = 2.0  // nats that count as the same NLL: a likelihood ratio of seven
 	printed   = 0.02 // nats by which a published optimum of ML may be off: it is printed with three decimals, and stopped early
-	exactly   = 1e-6 // relative difference of numbers that come from the same random numbers
+	higher    = 0.5  // nats by which one optimiser must end above another to end higher
+	exactly   = 1e-6 // relative difference of numbers that come from the same random numbers, or are equal to rounding
+	routes    = 1e-9 // relative difference of ΔI by two formulas, computed to rounding
 	larger    = 1.5  // ratio of variances, of times, or of evaluations, from which one counts as larger
+	similar   = 3.0  // ratio of times up to which two costs are similar
+	feasible  = 10.0 // minutes within which a training counts as feasible
+	left50    = 50.0 // per cent of tr K that a design leaves at k = 50 at most, if it reduces the trace
+	left200   = 5.0  // the same at k = 200
+	near      = 10.0 // per cent by which an error of prediction may be off
 	failing   = 1000 // failed factorisations from which a training counts as failing numerically
 	deviation = 4.5  // standard errors by which a simulated quantity may differ from its formula
 	slope     = 0.05 // by which a fitted power may be off
@@ -47,8 +54,7 @@ func (t *Test) rule() string {
 			t.Name, t.N, t.P, t.Adjusted, t.Support, 100*level)
 	}
 	return fmt.Sprintf("95 %% of further draws lie from %s to %s; %s, n = %d: p = %.2g, corrected for all numbers %.2g",
-		number(t.Lo),
-		number(t.Hi), t.Name, t.N, t.P, t.Adjusted)
+		number(t.Lo), number(t.Hi), t.Name, t.N, t.P, t.Adjusted)
 }
 
 // settle corrects the tests of a family of rows for their number, and gives each row that is left to its test the verdict. A
@@ -190,41 +196,39 @@ func below(v []float64, limit float64) *Test {
 
 // within tests that the mean of a sample is at most limit from 0, on either side.
 func within(s sample, limit float64) *Test {
-	upper := below(s.values(), limit)
-	if lower := below(s.apply(negative).values(), limit); upper != nil {
-		upper.P, upper.Support = min(upper.P, lower.P), max(upper.Support, lower.Support)
-	}
-	return upper
+	return joined(math.Min, below(s.values(), limit), below(s.apply(negative).values(), limit))
 }
 
 // either is the test of a claim with two readings: it is false only if both are, and true only if both are.
-func either(a, b *Test) *Test {
-	if a == nil || b == nil {
-		return nil
+func either(a, b *Test) *Test { return joined(math.Max, a, b) }
+
+// all is the test of a claim whose parts must all hold: the smallest p times their number (Bonferroni).
+func all(tests ...*Test) *Test {
+	tests = slices.DeleteFunc(tests, func(t *Test) bool { return t == nil })
+	t := joined(math.Min, tests...)
+	if len(tests) > 1 {
+		t.P = min(1, t.P*float64(len(tests)))
+		t.Name += fmt.Sprintf(", least of %d", len(tests))
 	}
-	c := *a
-	c.P, c.Support = max(a.P, b.P), max(a.Support, b.Support)
-	return &c
+	return t
+}
+
+// joined joins the p of tests, with the support of the weakest and the fewest draws; nil if there are none.
+func joined(p func(a, b float64) float64, tests ...*Test) (joint *Test) {
+	for _, t := range tests {
+		switch {
+		case t == nil:
+		case joint == nil:
+			first := *t
+			joint = &first
+		default:
+			joint.P, joint.Support, joint.N = p(joint.P, t.P), max(joint.Support, t.Support), min(joint.N, t.N)
+		}
+	}
+	return joint
 }
 
 func negative(x float64) float64 { return -x }
-
-// all combines the tests of the parts of a claim that must all hold: the smallest p times their number (Bonferroni), and the
-// support of the weakest part.
-func all(tests ...*Test) *Test {
-	tests = slices.DeleteFunc(tests, func(t *Test) bool { return t == nil })
-	if len(tests) == 0 {
-		return nil
-	}
-	least := *tests[0]
-	for _, t := range tests {
-		least.P, least.Support, least.N = min(least.P, t.P), max(least.Support, t.Support), min(least.N, t.N)
-	}
-	if least.P = min(1, least.P*float64(len(tests))); len(tests) > 1 {
-		least.Name += fmt.Sprintf(", least of %d", len(tests))
-	}
-	return &least
-}
 
 // number prints about five significant digits.
 func number(v float64) string {

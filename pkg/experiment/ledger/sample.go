@@ -35,6 +35,11 @@ func logRatio(of, over []experiment.Outcome, number func(experiment.Outcome) flo
 	return logs(of).minus(logs(over))
 }
 
+// middle returns the median of a number over outcomes.
+func middle(all []experiment.Outcome, number func(experiment.Outcome) float64) float64 {
+	return median(experiment.Values(all, number))
+}
+
 // factor is the geometric mean of the ratio.
 func (s sample) factor() float64 { return math.Exp(stat.Mean(s.values(), nil)) }
 
@@ -74,19 +79,6 @@ func (s sample) values() (v []float64) {
 		v = append(v, s[seed])
 	}
 	return v
-}
-
-// mean returns the mean over samples on each draw that all of them have.
-func mean(samples ...sample) sample {
-	means := sample{}
-	for _, seed := range common(samples...) {
-		var v []float64
-		for _, s := range samples {
-			v = append(v, s[seed])
-		}
-		means[seed] = stat.Mean(v, nil)
-	}
-	return means
 }
 
 // common returns the seeds that all samples have, in ascending order.

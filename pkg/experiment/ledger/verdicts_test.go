@@ -526,6 +526,9 @@ func TestThresholds(t *testing.T) {
 		{"steps", scattered(1.1), scattered(40), Reproduced, Undecided},
 		{"e3-eeg", samples(0.5, 0.6), samples(0.1, 0.9), Reproduced, Undecided},
 		{"e3-eeg", samples(0.5, 0.6), samples(0.5, 1.1), Reproduced, NotReproduced},
+		{"e3-eeg", samplesOf("SE", 0.5, 0.6), samplesOf("SE", 0.1, 0.9), Reproduced, Undecided}, // of one kernel, of fresh points
+		{"e2-faster", slowerAt(2000, 0.99), slowerAt(2000, 1.01), Corrected, NotReproduced},     // at one n
+		{"e2-faster", slowerAt(3000, 1.49), slowerAt(3000, 1.51), Corrected, NotReproduced},
 		{"e3-sunspots", between(30), between(-30), NotReproduced, Undecided}, // beside VFE as their code trains it
 		{"table2-SE-VFE", startsApart(1), startsApart(30), NotReproduced, Reproduced},
 		{"corollary-2", found("theorem.corollary2.sd", 0.9e-6), found("theorem.corollary2.sd", 1.1e-6), Reproduced, NotReproduced},
@@ -835,6 +838,30 @@ func samples(share ...float64) func(e *experiment.Evidence) {
 				}
 			}
 		})
+	}
+}
+
+// samplesOf lets PL have half of VFE's error on the EEG, but for these shares of the error of one kernel at fresh points.
+func samplesOf(kernel string, share ...float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		samples(0.5, 0.5)(e)
+		change(e, func(t experiment.Trial) bool { return t.Source.Name == "eeg" && t.Kernel == kernel && t.Loss == pl },
+			func(o *experiment.Outcome) {
+				if o.MSE != nil {
+					o.MSE.Fresh = 0.4 * share[o.Trial.Source.Seed-1]
+				}
+			})
+	}
+}
+
+// slowerAt lets PL take half as long as VFE in E2 below n = 3000 and as long above, and a multiple at one n.
+func slowerAt(n int, ratio float64) func(e *experiment.Evidence) {
+	return func(e *experiment.Evidence) {
+		timeRatio(0.5)(e)
+		change(e, func(t experiment.Trial) bool { return t.Loss == pl && t.Source.N >= 3000 },
+			func(o *experiment.Outcome) { o.Evaluations = 1000 })
+		change(e, func(t experiment.Trial) bool { return t.Loss == pl && t.Source.N == n },
+			func(o *experiment.Outcome) { o.Evaluations = int(1000 * ratio) })
 	}
 }
 
