@@ -4,6 +4,11 @@
 #   scripts/reproduce.sh --fresh                   computes all stored results anew (--slow: even what takes hours)
 set -euo pipefail
 
+for word in "$@"; do
+	case $word in
+	-h | --help) exec "${PYTHON:-python3}" -B "$(dirname "${BASH_SOURCE[0]}")/report/options.py" --help ;; # before the environment is made
+	esac
+done
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 exec "$GPPL_ROOT/.env/venv/bin/python" -B "$GPPL_ROOT/scripts/report/report.py" "$@"

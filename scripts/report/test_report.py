@@ -54,6 +54,18 @@ def index(book):
         return (Path(out) / "index.html").read_text("utf-8")
 
 
+class Help(unittest.TestCase):
+    def test_needs_no_environment(self):
+        with tempfile.TemporaryDirectory() as root:
+            for file in ("reproduce.sh", "report/options.py"):  # without setup.sh, which makes the environment
+                to = Path(root) / "scripts" / file
+                to.parent.mkdir(exist_ok=True)
+                shutil.copy(ROOT / "scripts" / file, to)
+            made = subprocess.run([Path(root) / "scripts/reproduce.sh", "--only", "02", "--help"], capture_output=True, text=True)
+            self.assertEqual((made.returncode, made.stderr), (0, ""))
+            self.assertIn("--only NAME", made.stdout)
+
+
 class Keep(unittest.TestCase):
     def test_whole(self):
         for text, want in (
