@@ -51,3 +51,22 @@ func TestEveryByte(t *testing.T) {
 	}
 	t.Logf("%d changes", cells)
 }
+
+// TestChecksumDamaged: numbers that changed together with their checksum are refused even if it is no checksum any more. A member
+// of that name in an inner object is no checksum.
+func TestChecksumDamaged(t *testing.T) {
+	sealed := Seal([]byte(`{"name":"a","values":[1]}`))
+	at := bytes.LastIndex(sealed, []byte(begin)) + len(begin)
+	for _, sum := range []string{string(sealed[at:at+15]) + "g", string(sealed[at : at+15]), ""} {
+		damaged := bytes.Replace([]byte(string(sealed[:at])+sum+`"}`), []byte("[1]"), []byte("[2]"), 1)
+		if got, err := Open(damaged); err == nil {
+			t.Errorf("%s is read as %s", damaged, got)
+		}
+	}
+	inner := []byte(`{"file":{"name":"a","checksum":"0123"}}`)
+	for _, text := range [][]byte{inner, Seal(inner)} {
+		if got, err := Open(text); err != nil || !bytes.Equal(got, inner) {
+			t.Errorf("%s is read as %s: %v", text, got, err)
+		}
+	}
+}
