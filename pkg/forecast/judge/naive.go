@@ -78,7 +78,7 @@ func yardsticksOf(s *series.Series, n int, periods []float64) []Yardstick {
 // lastSeason names a period for use after "the last": year, 10 days, 19 years or, if x is a number without a unit, 12 steps.
 func lastSeason(s *series.Series, period float64, steps int) string {
 	name, unnamed := strings.CutPrefix(s.Axis.Season(period), series.UnnamedSeason)
-	if unnamed && !s.Axis.Dates && s.Axis.Unit != "year" {
+	if unnamed && !s.Axis.IsTime() {
 		return text.Count(steps, "step")
 	}
 	return name

@@ -266,22 +266,19 @@ func rises(slope float64, size string) string {
 // least twice.
 func unitOfGrowth(s *series.Series) (length float64, per string) {
 	span := s.X[len(s.X)-1] - s.X[0]
-	if !s.Axis.Dates && s.Axis.Unit != "year" {
+	if !s.Axis.IsTime() {
 		if s.Axis.Unit == "" {
 			return 1, " per unit of " + cmp.Or(s.Axis.Name, "x")
 		}
 		return 1, " per " + s.Axis.Unit
 	}
 	const several = 2
-	for _, u := range []struct {
-		name   string
-		length float64
-	}{{"year", s.Axis.Year()}, {"month", s.Axis.Year() / 12}, {"day", s.Axis.Year() / 365.2425}} {
-		if span >= several*u.length || u.name == "day" {
-			return u.length, " a " + u.name
+	for _, unit := range []string{"year", "month"} {
+		if length := s.Axis.UnitLength(unit); span >= several*length {
+			return length, " a " + unit
 		}
 	}
-	return 1, ""
+	return s.Axis.UnitLength("day"), " a day"
 }
 
 // adjective names the pattern of a season of the calendar: "a weekly"; "" for any other.

@@ -56,11 +56,9 @@ func shift(a *forecast.Analysis, s forecast.ShiftSize) string {
 		unit = ""
 	}
 	if s.Kind == "slope" {
-		per := a.Series.Axis.Unit
-		if per == "" {
-			per = "unit of " + a.Series.Axis.Name
-		}
-		return fmt.Sprintf("The slope of %s changed by %s per %s at %s.", linked(a), uncertain(s.Size, s.StdErr, unit), per, s.When)
+		length, per := unitOfGrowth(a.Series)
+		return fmt.Sprintf("The slope of %s changed by %s%s at %s.", linked(a),
+			uncertain(length*s.Size, length*s.StdErr, unit), per, s.When)
 	}
 	verb := "rose"
 	if s.Size < 0 {

@@ -46,6 +46,18 @@ type Axis struct {
 // unitSeconds are the lengths of the units of dates.
 var unitSeconds = map[string]float64{"year": 365.25 * 86400, "day": 86400, "hour": 3600, "minute": 60, "second": 1}
 
+// calendarUnit is a unit of the calendar. short is how a period may name it (Series.ParsePeriod).
+type calendarUnit struct {
+	name, short string
+	seconds     float64
+}
+
+// calendarUnits are the units of the calendar, the longest first.
+var calendarUnits = []calendarUnit{
+	{"year", "y", yearSeconds}, {"quarter", "", yearSeconds / 4}, {"month", "mo", yearSeconds / 12}, {"week", "w", 7 * 86400},
+	{"day", "d", 86400}, {"hour", "h", 3600}, {"minute", "min", 60}, {"second", "s", 1},
+}
+
 // DateAxis chooses unit and origin for ascending dates in seconds since 1970. Years are for observations a day or more apart:
 // hours counted in years since 1970 are rounded to 1e-9 of an hour, too coarse for a Toeplitz factor of rough kernels.
 func DateAxis(name string, seconds []float64) Axis {
@@ -406,7 +418,34 @@ func (a Axis) secondsAt(months float64) float64 {
 	return begin + part*(a.monthBegin(int(k)+1)-begin)
 }
 
-// Year returns the length of the calendar's year on an axis of dates or of years.
+// IsTime reports whether x are dates or years, so that units of the calendar have a length on the axis.
+func (a Axis) IsTime() bool { return a.Dates || a.Unit == "year" }
+
+// lengthOf returns the length of a time in seconds on an axis of time.
+func (a Axis) lengthOf(seconds float64) float64 { return seconds / yearSeconds * a.Year() }
+
+// UnitLength returns the length of a unit of the calendar, such as "month", on an axis of time. It panics for other names.
+func (a Axis) UnitLength(name string) float64 {
+	for _, u := range calendarUnits {
+		if u.name == name {
+			return a.lengthOf(u.seconds)
+		}
+	}
+	panic("series: no unit " + name)
+}
+
+// unitOf names the unit of the calendar that a length on the axis is, to 1 %; "" for other lengths, and on an axis of numbers.
+func (a Axis) unitOf(length float64) string {
+	const same = 0.01
+	for _, u := range calendarUnits {
+		if a.IsTime() && math.Abs(length/a.lengthOf(u.seconds)-1) < same {
+			return u.name
+		}
+	}
+	return ""
+}
+
+// Year returns the length of the calendar's year on an axis of time.
 func (a Axis) Year() float64 {
 	if a.Day > 0 {
 		return 1

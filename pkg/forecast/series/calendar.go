@@ -14,7 +14,7 @@ import (
 // and weekly series, and a quarter for weekly ones if weeks 13 apart are alike; a week and a year for daily series; a day and a
 // week for steps from a minute to six hours. Series of numbers have none, unless the unit is the year.
 func (s *Series) CalendarPeriods() []float64 {
-	if !s.Axis.Dates && s.Axis.Unit != "year" || !s.Even {
+	if !s.Axis.IsTime() || !s.Even {
 		return nil
 	}
 	const hour, day = 3600.0, 86400.0
@@ -48,20 +48,12 @@ func (s *Series) CalendarPeriods() []float64 {
 	return nil
 }
 
-// Season names a period of dates, or of numbers in years: year, quarter, week, day or hour; any other by its length.
+// Season names a period of dates, or of numbers in years: year, quarter, week, day or hour; any other by its length. A month is
+// not named: "a monthly pattern" would be read as an effect of days of the month.
 func (a Axis) Season(period float64) string {
-	if a.Dates || a.Unit == "year" {
-		unit := unitSeconds[a.Unit]
-		for _, u := range []struct {
-			name    string
-			seconds float64
-		}{
-			{"year", a.Year() * unit}, {"quarter", a.Year() / 4 * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600},
-		} {
-			if math.Abs(period*unit/u.seconds-1) < 0.01 {
-				return u.name
-			}
-		}
+	switch unit := a.unitOf(period); unit {
+	case "year", "quarter", "week", "day", "hour":
+		return unit
 	}
 	return UnnamedSeason + a.PeriodTo(period, 4)
 }
@@ -71,19 +63,18 @@ func (a Axis) Season(period float64) string {
 // days is in hours: 25 hours are easier to recognise than 1.042 days.
 func (a Axis) PeriodTo(period float64, digits int) string {
 	const same = 0.001 // 61 days are not 2 months
-	if seconds := period * unitSeconds[a.Unit]; a.Dates || a.Unit == "year" {
-		for _, u := range []struct {
-			name    string
-			seconds float64
-		}{{"month", a.Year() / 12 * unitSeconds[a.Unit]}, {"week", 7 * unitSeconds["day"]}} {
-			several := math.Round(seconds / u.seconds)
-			if several > 1 && seconds < 2*unitSeconds["year"] && math.Abs(seconds/(several*u.seconds)-1) < same {
-				return plural(several, u.name, digits)
+	if a.IsTime() {
+		for _, unit := range []string{"month", "week"} {
+			length := a.UnitLength(unit)
+			several := math.Round(period / length)
+			// LengthTo writes years from two on
+			if several > 1 && period*unitSeconds[a.Unit] < 2*unitSeconds["year"] && math.Abs(period/(several*length)-1) < same {
+				return plural(several, unit, digits)
 			}
 		}
-		days := seconds / unitSeconds["day"]
+		days := period / a.UnitLength("day")
 		if a.Clock && days > 1 && days < 3 && math.Abs(days-math.Round(days)) > same*days {
-			return plural(seconds/unitSeconds["hour"], "hour", digits)
+			return plural(24*days, "hour", digits)
 		}
 	}
 	return a.LengthTo(period, digits)
@@ -126,21 +117,16 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 		}
 		return v, nil
 	}
-	seconds, known := periodUnits[unit]
+	named := slices.IndexFunc(calendarUnits, func(u calendarUnit) bool {
+		return unit == u.short || unit == u.name || unit == u.name+"s"
+	})
 	switch {
-	case !known:
+	case named < 0:
 		return 0, fmt.Errorf("the period %q: its unit is one of y, mo, w, d, h, min, s", text)
 	case !s.Axis.Dates:
 		return 0, fmt.Errorf("the period %q has a unit of time, but x are numbers: give it as a number", text)
 	}
-	return v * seconds / yearSeconds * s.Axis.Year(), nil
-}
-
-var periodUnits = map[string]float64{
-	"y": yearSeconds, "year": yearSeconds, "years": yearSeconds,
-	"mo": yearSeconds / 12, "month": yearSeconds / 12, "months": yearSeconds / 12,
-	"w": 7 * 86400, "week": 7 * 86400, "weeks": 7 * 86400, "d": 86400, "day": 86400, "days": 86400,
-	"h": 3600, "hour": 3600, "hours": 3600, "min": 60, "minutes": 60, "s": 1, "seconds": 1,
+	return s.Axis.lengthOf(v * calendarUnits[named].seconds), nil
 }
 
 // PeriodsOf returns the values of the periods among parameters.

@@ -23,6 +23,7 @@ func TestParsePeriod(t *testing.T) {
 		want float64 // 0 for an error
 	}{
 		{months, "1y", 1}, {months, "12", 1}, {months, "3 months", 0.25}, {months, "365.2425 d", 1},
+		{months, "2 quarters", 0.5}, {months, "5259492 seconds", 1.0 / 6},
 		{numbers, "12", 12}, {numbers, "24h", 0}, {months, "1 fortnight", 0}, {months, "-1y", 0}, {months, "", 0},
 	} {
 		got, err := test.of.ParsePeriod(test.text)

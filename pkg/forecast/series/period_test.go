@@ -1,6 +1,7 @@
 package series
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -36,5 +37,33 @@ func TestPeriodTo(t *testing.T) {
 		if got := c.axis.Season(c.period); got != c.want {
 			t.Errorf("%v: %q, want %q", c.period, got, c.want)
 		}
+	}
+}
+
+// TestUnits: a unit of the calendar has one length on an axis, by which seasons, steps and periods are named.
+func TestUnits(t *testing.T) {
+	var months []float64
+	for i := range 60 {
+		months = append(months, float64(time.Date(2020, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC).Unix()))
+	}
+	for _, axis := range []Axis{
+		DateAxis("date", months), {Unit: "year"}, {Unit: "day", Dates: true}, {Unit: "hour", Dates: true}, {Unit: "second", Dates: true},
+	} {
+		for _, u := range calendarUnits {
+			length := axis.UnitLength(u.name)
+			if got := axis.unitOf(length); got != u.name {
+				t.Errorf("%v: a %s is a %q", axis, u.name, got)
+			}
+			s := &Series{Axis: axis, Step: length, Even: true}
+			if got, want := s.Span(3), "3 "+u.name+"s"; axis.Months == 0 && got != want {
+				t.Errorf("%v: %q, want %q", axis, got, want)
+			}
+			if got, err := s.ParsePeriod("2 " + u.name + "s"); axis.Dates && (err != nil || math.Abs(got/length-2) > 1e-12) {
+				t.Errorf("%v: 2 %ss are %v, want %v: %v", axis, u.name, got, 2*length, err)
+			}
+		}
+	}
+	if u := (Axis{Unit: "day"}).unitOf(1); u != "" {
+		t.Errorf("a number of days is a %s", u)
 	}
 }

@@ -1,6 +1,7 @@
 package series
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,29 +64,16 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 	return s, nil
 }
 
-// Span writes the length of a number of steps: in years, quarters, months, weeks, days, hours or minutes if these are the steps
-// of the calendar, as in "28 days", and otherwise as "28 steps".
+// Span writes the length of a number of steps: in units of the calendar if the steps are one, as in "28 days", and
+// otherwise as "28 steps".
 func (s *Series) Span(steps int) string {
-	const same = 0.01
-	if !s.Even || s.closed != nil || !s.Axis.Dates && s.Axis.Unit != "year" {
+	if !s.Even || s.closed != nil {
 		return text.Count(steps, "step")
 	}
-	if months := map[int]string{1: "month", 3: "quarter", 12: "year"}[s.Axis.Months]; months != "" {
+	if months := map[int]string{1: "month", 3: "quarter", 12: "year"}[s.Axis.Months]; months != "" { // the median may be 31 days
 		return text.Count(steps, months)
 	}
-	year := s.Axis.Year()
-	for _, u := range []struct {
-		name   string
-		length float64 // length on the axis
-	}{
-		{"year", year}, {"quarter", year / 4}, {"month", year / 12}, {"week", 7 * 86400 / unitSeconds[s.Axis.Unit]},
-		{"day", 86400 / unitSeconds[s.Axis.Unit]}, {"hour", 3600 / unitSeconds[s.Axis.Unit]}, {"minute", 60 / unitSeconds[s.Axis.Unit]},
-	} {
-		if math.Abs(s.Step/u.length-1) < same {
-			return text.Count(steps, u.name)
-		}
-	}
-	return text.Count(steps, "step")
+	return text.Count(steps, cmp.Or(s.Axis.unitOf(s.Step), "step"))
 }
 
 // spacing finds the step, the gaps and the duplicates. A gap is wider than 1.5 steps, or than 10 if steps vary. Times of the week
