@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -50,6 +51,70 @@ func (f *Forecast) AtBounds() (all []AtBound) {
 		all = append(all, at("p_highest", hi))
 	}
 	return all
+}
+
+// Standardised returns the normal quantile of each y in its prediction: (y − mean)/sd if that is Gaussian. If y has a probability
+// of its own, as counts and bounds do, the share u of it lies below y: with u = ½ the quantile is of its middle, and with random
+// u quantiles are N(0, 1) if the predictions hold.
+func (f *Forecast) Standardised(y, u []float64) []float64 {
+	z, _ := f.standardised(y, u)
+	return z
+}
+
+// standardised returns Standardised, and the probabilities of values as far out as y in either tail.
+func (f *Forecast) standardised(y, u []float64) (z, p []float64) {
+	upTo, from := f.tails(y)
+	z, p = make([]float64, len(y)), make([]float64, len(y))
+	for i, v := range y {
+		p[i] = min(1, 2*min(upTo[i], from[i]))
+		if len(f.Parts) == 1 && f.Expected == nil { // exact even far from the median
+			z[i] = f.Parts[0].standard(i, v)
+			continue
+		}
+		own := 0.0
+		if f.Expected != nil {
+			own = min(upTo[i], from[i], max(0, upTo[i]+from[i]-1))
+		}
+		below, above := upTo[i]-(1-u[i])*own, from[i]-u[i]*own
+		if z[i] = numeric.NormalQuantile(max(min(below, above), leastRank)); below > above {
+			z[i] = -z[i]
+		}
+	}
+	return z, p
+}
+
+// leastRank keeps normal quantiles finite.
+const leastRank = 1e-15
+
+// tails returns the probabilities of values up to each y, and of values from it on. The probability of y itself, which counts and
+// bounds have, is part of both.
+func (f *Forecast) tails(y []float64) (upTo, from []float64) {
+	if f.Counts != nil { // only an ended context is an error
+		upTo, _ = f.Counts.PIT(context.Background(), y, slices.Repeat([]float64{1}, len(y)))
+		from, _ = f.Counts.PIT(context.Background(), y, make([]float64, len(y)))
+		for i, below := range from {
+			from[i] = 1 - below
+		}
+		return upTo, from
+	}
+	m := f.Mixture()
+	upTo, from = m.Tails(y)
+	if f.Expected != nil {
+		before := make([]float64, len(y))
+		for i, v := range y {
+			before[i] = math.Nextafter(v, math.Inf(-1))
+		}
+		_, from = m.Tails(before)
+	}
+	return upTo, from
+}
+
+// standard returns how many standard deviations y is above the i-th mean, on the scale of the part.
+func (p Part) standard(i int, y float64) float64 {
+	if p.warp != nil {
+		y = p.warp.Forward(y)
+	}
+	return (y - p.Mean[i]) / math.Sqrt(p.NoisyVar[i])
 }
 
 // ends returns the bounds of censored values; infinite ones for none.

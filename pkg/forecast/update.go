@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -20,10 +19,10 @@ type Arrivals struct {
 	// Forecast predicts each at the parameters of the model. Its bands are not widened: Analysis.Widen is for longer horizons.
 	Forecast *Forecast
 	// Z is the normal quantile of each in its prediction, (y − mean)/sd if that is Gaussian. They are independent and N(0, 1) if
-	// the model still holds. For counts the ranks are randomised.
+	// the model still holds: counts, and values at a bound, are at a random place of their probability (Forecast.Standardised).
 	Z []float64
 	// P is the probability, if the model holds, of an observation as far out in either tail of its prediction: a share p of all
-	// observations has a P below p, for counts at most p.
+	// observations has a P below p, of counts and of values at a bound at most p.
 	P []float64
 	// Already is the number of rows of the file that the model already had.
 	Already int
@@ -168,63 +167,11 @@ func (a *Analysis) oneStep(ctx context.Context, s *series.Series, to int) (parts
 
 // standardise sets Z and P.
 func (r *Arrivals) standardise() {
-	f := r.Forecast
-	r.Z, r.P = make([]float64, len(r.Y)), make([]float64, len(r.Y))
-	if f.Counts != nil {
-		rnd, u := rand.New(rand.NewPCG(uint64(len(r.Y)), 15)), make([]float64, len(r.Y))
-		for i := range u {
-			u[i] = rnd.Float64()
-		}
-		ranks, _ := f.Counts.PIT(context.Background(), r.Y, u) // only an ended context is an error
-		for i, rank := range ranks {
-			r.Z[i] = normalRank(rank)
-			r.P[i] = min(1, 2*min(f.Counts.CDF(i, r.Y[i]), 1-f.Counts.CDF(i, r.Y[i]-1)))
-		}
-		return
+	rnd, u := rand.New(rand.NewPCG(uint64(len(r.Y)), 15)), make([]float64, len(r.Y))
+	for i := range u {
+		u[i] = rnd.Float64()
 	}
-	belows, aboves := f.Mixture().Tails(r.Y)
-	ended := f.Expected != nil
-	if ended { // a random place within the probability of a bound
-		rnd := rand.New(rand.NewPCG(uint64(len(r.Y)), 15))
-		_, before := f.Mixture().Tails(allBefore(r.Y))
-		for i, above := range aboves {
-			aboves[i] += rnd.Float64() * max(0, before[i]-above)
-			belows[i] = 1 - aboves[i]
-		}
-	}
-	for i, y := range r.Y {
-		if len(f.Parts) == 1 && !ended { // a normal distribution gives z and p exactly, even far from the median
-			r.Z[i] = f.Parts[0].standard(i, y)
-			r.P[i] = math.Erfc(math.Abs(r.Z[i]) / math.Sqrt2)
-			continue
-		}
-		below, above := belows[i], aboves[i]
-		if r.P[i] = 2 * min(below, above); below < above {
-			r.Z[i] = normalRank(below)
-		} else {
-			r.Z[i] = -normalRank(above)
-		}
-	}
-}
-
-// allBefore returns the number before each.
-func allBefore(y []float64) []float64 {
-	before := make([]float64, len(y))
-	for i, v := range y {
-		before[i] = math.Nextafter(v, math.Inf(-1))
-	}
-	return before
-}
-
-// normalRank returns the normal quantile of a rank, which is kept away from 0 and 1.
-func normalRank(p float64) float64 { return numeric.NormalQuantile(min(max(p, 1e-15), 1-1e-15)) }
-
-// standard returns how many standard deviations y is above the i-th mean, on the scale of the part.
-func (p Part) standard(i int, y float64) float64 {
-	if p.warp != nil {
-		y = p.warp.Forward(y)
-	}
-	return (y - p.Mean[i]) / math.Sqrt(p.NoisyVar[i])
+	r.Z, r.P = r.Forecast.standardised(r.Y, u)
 }
 
 // WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the

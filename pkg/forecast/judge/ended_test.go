@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
@@ -42,7 +43,7 @@ func TestSpreadOfRain(t *testing.T) {
 	p := PredictiveOf(f).(jumping)
 	zero := p.Standardised(slices.Repeat([]float64{0}, len(f.X)))
 	for i, share := range f.AtBounds()[0].P {
-		if want := normalOf(0.5 * share); math.Abs(zero[i]-want) > 1e-6 {
+		if want := numeric.NormalQuantile(0.5 * share); math.Abs(zero[i]-want) > 1e-6 {
 			t.Errorf("step %d: a 0 is at %v, want %v", i, zero[i], want)
 		}
 	}

@@ -89,45 +89,24 @@ func (p predictive) CRPS(y []float64) []float64 {
 // least absolute error.
 func PredictiveOf(f *forecast.Forecast) Predictive {
 	medians := func() []float64 { return slices.Clone(f.Median) }
-	if f.Counts != nil {
-		return jumping{predictive{f.Counts, medians}, func(y []float64) []float64 {
-			middles, _ := f.Counts.PIT(context.Background(), y, slices.Repeat([]float64{0.5}, len(y)))
-			return middles
-		}}
+	p := predictive{f.Counts, medians}
+	if f.Counts == nil {
+		p.of = f.Mixture()
 	}
-	m := f.Mixture()
-	if len(f.AtBounds()) == 0 {
-		return predictive{m, medians}
+	if f.Expected != nil {
+		return jumping{p, f}
 	}
-	return jumping{predictive{m, medians}, func(y []float64) []float64 {
-		before := make([]float64, len(y))
-		for i, v := range y {
-			before[i] = math.Nextafter(v, math.Inf(-1))
-		}
-		upTo, _ := m.Tails(y)
-		below, _ := m.Tails(before)
-		for i := range upTo {
-			upTo[i] = 0.5 * (below[i] + upTo[i])
-		}
-		return upTo
-	}}
+	return p
 }
 
 // jumping is a forecast of counts, or of values that end at bounds, where distribution functions jump: quantiles coincide, and
 // their distance is no standard deviation.
 type jumping struct {
 	predictive
-	middles func(y []float64) []float64 // the distribution function at each y, in the middle of a jump
+	forecast *forecast.Forecast
 }
 
-// Standardised returns a normal quantile for each y.
+// Standardised returns a normal quantile for each y, of the middle of a jump.
 func (p jumping) Standardised(y []float64) []float64 {
-	z := p.middles(y)
-	for i, u := range z {
-		z[i] = normalOf(u)
-	}
-	return z
+	return p.forecast.Standardised(y, slices.Repeat([]float64{0.5}, len(y)))
 }
-
-// normalOf returns the normal quantile of a probability, which is kept from 0 and 1.
-func normalOf(u float64) float64 { return numeric.NormalQuantile(min(max(u, 1e-12), 1-1e-12)) }
