@@ -61,11 +61,8 @@ func withoutMean(s *series.Series, y []float64) ([]float64, error) {
 	for j := range k {
 		mat.Col(column, j, h)
 		length := floats.Norm(column, 2)
-		for range 2 {
-			for _, q := range rest {
-				floats.AddScaled(column, -floats.Dot(q, column), q)
-			}
-		}
+		numeric.Orthogonalise(column, rest)
+		// Only rounding counts here: a regressor that others explain to a thousandth has no coefficient, but it may explain y.
 		const dependent = 1e-6
 		if norm := floats.Norm(column, 2); norm > dependent*length && len(rest) < n/4 {
 			q := slices.Clone(column)

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 )
 
@@ -20,32 +21,24 @@ import (
 const negligibleRest = 1e-3
 
 // followsFrom returns, for each column, the columns before it whose weighted sum it is, to a thousandth and up to a constant; nil
-// if there are none. It orthogonalises each column against those before it, twice, in O(n·k²) for k columns.
+// if there are none. It takes O(n·k²) for k columns.
 func followsFrom(columns [][]float64) [][]int {
-	const share = 0.01 // least weight, in standard deviations, that counts
-	type direction struct {
-		unit    []float64
-		weights []float64 // weight of each column in the sum that gives this one
-	}
-	var basis []direction
+	const share = 0.01          // least weight, in standard deviations, that counts
+	var basis, sums [][]float64 // orthonormal vectors, and the weight of each column in the sum that gives them
 	out := make([][]int, len(columns))
 	for j, column := range columns {
 		left, weights := slices.Clone(column), make([]float64, len(columns))
 		weights[j] = 1
 		floats.AddConst(-floats.Sum(left)/float64(len(left)), left)
 		length := floats.Norm(left, 2)
-		for range 2 {
-			for _, b := range basis {
-				c := floats.Dot(b.unit, left)
-				floats.AddScaled(left, -c, b.unit)
-				floats.AddScaled(weights, -c, b.weights)
-			}
+		for i, c := range numeric.Orthogonalise(left, basis) {
+			floats.AddScaled(weights, -c, sums[i])
 		}
 		rest := floats.Norm(left, 2)
 		if rest > negligibleRest*length {
 			floats.Scale(1/rest, left)
 			floats.Scale(1/rest, weights)
-			basis = append(basis, direction{left, weights})
+			basis, sums = append(basis, left), append(sums, weights)
 			continue
 		}
 		out[j] = []int{}
