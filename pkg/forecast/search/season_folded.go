@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
 )
@@ -179,25 +180,20 @@ func partCounts(period int) (all []int) {
 
 // gainOfParts returns the gain of the harmonics of seasonal means that repeat within a part of the period.
 func (v *view) gainOfParts(period, parts int) float64 {
-	sum, count := make([]float64, period), make([]float64, period)
+	means, weights := v.means(period)
+	if slices.Contains(weights, 0) { // a place of the period without observations: there are no seasonal means to analyse
+		return math.Inf(-1)
+	}
 	var total, mean float64
 	n := float64(len(v.y))
 	for i, y := range v.y {
 		mean += v.weight[i] * y / n
 	}
 	for i, y := range v.y {
-		k, w := v.at[i]%period, v.weight[i]
-		sum[k] += w * (y - mean)
-		count[k] += w
-		total += w * (y - mean) * (y - mean)
+		total += v.weight[i] * (y - mean) * (y - mean)
 	}
-	for k, c := range count {
-		if c == 0 { // a place of the period without observations: there are no seasonal means to analyse
-			return math.Inf(-1)
-		}
-		sum[k] /= c
-	}
-	harmonics := fourier.NewFFT(period).Coefficients(nil, sum)
+	floats.AddConst(-mean, means)
+	harmonics := fourier.NewFFT(period).Coefficients(nil, means)
 	var explained, free float64
 	for h := parts; h < len(harmonics); h += parts {
 		power := sq(cmplx.Abs(harmonics[h])) / sq(float64(period))
@@ -210,32 +206,39 @@ func (v *view) gainOfParts(period, parts int) float64 {
 	return gainOf(n, total, explained, free)
 }
 
+// means returns the mean of the values at each place of a period, and their weight there; where that is 0, the mean is NaN. Of a
+// series with changes of level, deseasonalised in package forecast takes medians instead.
+func (v *view) means(period int) (mean, weight []float64) {
+	mean, weight = make([]float64, period), make([]float64, period)
+	for i, y := range v.y {
+		k := v.at[i] % period
+		mean[k] += v.weight[i] * y
+		weight[k] += v.weight[i]
+	}
+	floats.Div(mean, weight)
+	return mean, weight
+}
+
 // smoothness returns the lengthscale ℓ of a periodic kernel with the correlation of neighbouring seasonal means, without their
 // noise: exp(−2 sin²(π/P)/ℓ²) at a period of P steps. Training that starts smoother than a rough season can end with the season
 // in the noise. A season that is not rough starts at smoothSeason, from where training finds it.
 func (v *view) smoothness(f folded) float64 {
 	const least, rough = 0.05, 0.5 * smoothSeason // correlation, ℓ
-	sum, count := make([]float64, f.period), make([]float64, f.period)
-	for i, y := range v.y {
-		sum[v.at[i]%f.period] += v.weight[i] * y
-		count[v.at[i]%f.period] += v.weight[i]
+	means, weights := v.means(f.period)
+	if slices.Contains(weights, 0) {
+		return smoothSeason
 	}
-	var mean float64
-	for k := range sum {
-		if count[k] == 0 {
-			return smoothSeason
-		}
-		sum[k] /= count[k]
-		mean += sum[k] / float64(f.period)
+	var mean, noise, square, product float64
+	for _, m := range means {
+		mean += m / float64(f.period)
 	}
-	var noise, square, product float64
 	for i, y := range v.y {
-		noise += v.weight[i] * sq(y-sum[v.at[i]%f.period])
+		noise += v.weight[i] * sq(y-means[v.at[i]%f.period])
 	}
 	noise /= max(1, float64(len(v.y)-f.period))
-	for k, m := range sum {
-		square += sq(m-mean) - noise/count[k]
-		product += (m - mean) * (sum[(k+1)%f.period] - mean)
+	for k, m := range means {
+		square += sq(m-mean) - noise/weights[k]
+		product += (m - mean) * (means[(k+1)%f.period] - mean)
 	}
 	correlation := min(max(product/square, least), 1)
 	if !(square > 0) || correlation == 1 {
@@ -250,14 +253,9 @@ func (v *view) smoothness(f folded) float64 {
 
 // leaveOut subtracts the seasonal means.
 func (v *view) leaveOut(f folded) {
-	sum, count := make([]float64, f.period), make([]float64, f.period)
-	for i, y := range v.y {
-		sum[v.at[i]%f.period] += v.weight[i] * y
-		count[v.at[i]%f.period] += v.weight[i]
-	}
+	means, _ := v.means(f.period)
 	for i := range v.y {
-		k := v.at[i] % f.period
-		v.y[i] -= sum[k] / count[k]
+		v.y[i] -= means[v.at[i]%f.period]
 	}
 }
 
