@@ -134,26 +134,3 @@ func leaveOut(p *viz.Prediction, closed func(x float64) bool) {
 		}
 	}
 }
-
-// countPredictions lists a forecast of counts in a table with up to most rows.
-func countPredictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Table {
-	whole := viz.Fixed(0)
-	t := &viz.Table{
-		Caption: "Forecast of " + a.Series.YLabel(),
-		Columns: []viz.Column{
-			{Name: a.Series.Axis.Name}, {Name: "expected", Format: digits(f)}, {Name: "median", Format: whole},
-			{Name: "95 % from", Format: whole}, {Name: "to", Format: whole}, {Name: "probability of 0", Unit: "%", Format: viz.Fixed(0)},
-		},
-		Notes: []string{"Expected is the mean of the counts that may come. " +
-			"The band holds a new count with a probability of at least 95 %; its ends are whole numbers."},
-	}
-	if events(a.Series) {
-		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: " +
-			"from 0 to 1 means that both are likely."
-	}
-	zeros := f.AtBounds()[0].P
-	addSteps(t, f, most, func(i int) []any {
-		return []any{a.Series.Axis.TableText(f.X[i]), f.Point()[i], f.Median[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
-	})
-	return brief(t)
-}

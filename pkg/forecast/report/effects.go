@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -19,25 +18,11 @@ func effectsTable(ctx context.Context, a *forecast.Analysis, most int) (*viz.Tab
 	if err != nil || effects == nil {
 		return nil, 0, err
 	}
-	of, column, does := "one unit of a regressor", "regressor", "adds to "
-	if days := a.Series.Holidays != nil || a.Series.MonthDays != nil; days || len(a.Series.Events) > 0 {
-		of, column, does = "single days", "effect", "add to "
-		if a.Series.Known != nil {
-			of = "single days and one unit of a regressor"
-		}
-		if len(a.Series.Events) > 0 {
-			of = strings.Replace(of, "single days", "events and single days", 1)
-		}
-		if !days {
-			of = strings.Replace(of, "events and single days", "events", 1)
-		}
-	}
-	unit := ""
 	factors := link(a) == logY || link(a) == "log rate"
-	caption := "What " + of + " " + does + linked(a)
+	caption, column := effectsCaption(a, factors)
+	unit := ""
 	if factors {
-		change := map[string]string{"adds to ": " changes in ", "add to ": " change in "}[does]
-		caption, unit = "What "+of+change+a.Series.YName, "%"
+		unit = "%"
 	}
 	t := &viz.Table{
 		Caption: caption,
@@ -62,4 +47,27 @@ func effectsTable(ctx context.Context, a *forecast.Analysis, most int) (*viz.Tab
 		t.Rows = append(t.Rows, []any{e.Name, value, known})
 	}
 	return t, count, nil
+}
+
+// effectsCaption returns the caption of the table of effects, which may be factors on y, and the name of its first column.
+func effectsCaption(a *forecast.Analysis, factors bool) (caption, column string) {
+	s := a.Series
+	var of []string
+	if len(s.Events) > 0 {
+		of = append(of, "events")
+	}
+	if s.Holidays != nil || s.MonthDays != nil {
+		of = append(of, "single days")
+	}
+	column, add, change := "effect", "add to ", "change in "
+	if of == nil {
+		column, add, change = "regressor", "adds to ", "changes in "
+	}
+	if s.Known != nil {
+		of = append(of, "one unit of a regressor")
+	}
+	if factors {
+		return "What " + and(of) + " " + change + s.YName, column
+	}
+	return "What " + and(of) + " " + add + linked(a), column
 }

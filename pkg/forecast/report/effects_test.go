@@ -54,3 +54,27 @@ func TestEffectsTable(t *testing.T) {
 		}
 	}
 }
+
+// TestEffectsCaption: the caption of the table names what has effects, and says whether they add or multiply.
+func TestEffectsCaption(t *testing.T) {
+	known, days, events := &series.Known{}, &series.MonthDays{}, []series.Event{{Name: "strike"}}
+	for _, c := range []struct {
+		of             series.Series
+		log            bool
+		want, wantName string
+	}{
+		{series.Series{Known: known}, false, "What one unit of a regressor adds to y", "regressor"},
+		{series.Series{Known: known}, true, "What one unit of a regressor changes in y", "regressor"},
+		{series.Series{MonthDays: days}, false, "What single days add to y", "effect"},
+		{series.Series{Events: events, MonthDays: days}, true, "What events and single days change in y", "effect"},
+		{series.Series{Events: events, Known: known}, false, "What events and one unit of a regressor add to y", "effect"},
+		{series.Series{Events: events, MonthDays: days, Known: known}, false,
+			"What events, single days and one unit of a regressor add to y", "effect"},
+	} {
+		c.of.YName = "y"
+		got, column := effectsCaption(&forecast.Analysis{Series: &c.of, Log: c.log}, c.log)
+		if got != c.want || column != c.wantName {
+			t.Errorf("%q of %q, want %q of %q", got, column, c.want, c.wantName)
+		}
+	}
+}

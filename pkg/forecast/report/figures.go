@@ -249,12 +249,11 @@ func Components(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast)
 
 // multiplied returns the prediction of a logarithm as a prediction of its exponential: the median and the ends of the 95 % band.
 func multiplied(p viz.Prediction) viz.Prediction {
-	const two = 1.96                                                  // a 95 % band reaches so many standard deviations to each side
 	q := viz.Prediction{Name: p.Name, X: p.X, LatentVar: p.LatentVar} // LatentLower and LatentUpper follow
 	for i, m := range p.Mean {
-		sd := math.Sqrt(p.LatentVar[i])
+		half := forecast.Quantile95 * math.Sqrt(p.LatentVar[i])
 		q.Mean = append(q.Mean, math.Exp(m))
-		q.LatentLower, q.LatentUpper = append(q.LatentLower, math.Exp(m-two*sd)), append(q.LatentUpper, math.Exp(m+two*sd))
+		q.LatentLower, q.LatentUpper = append(q.LatentLower, math.Exp(m-half)), append(q.LatentUpper, math.Exp(m+half))
 	}
 	return q
 }
@@ -571,23 +570,26 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 
 // predictions lists a forecast in a table with up to most rows.
 func predictions(a *forecast.Analysis, f *forecast.Forecast, most int) *viz.Table {
-	if f.Counts != nil {
-		return countPredictions(a, f, most)
-	}
-	d := digits(f)
+	d, bounds := digits(f), f.AtBounds()
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
-		Columns: []viz.Column{
-			{Name: a.Series.Axis.Name}, {Name: "expected", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d},
-		},
-		Notes: []string{band(a)},
+		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "expected", Format: d}},
+		Notes:   []string{band(a)},
 	}
-	bounds := f.AtBounds()
+	if f.Counts != nil {
+		d = viz.Fixed(0)
+		t.Columns = append(t.Columns, viz.Column{Name: "median", Format: d})
+	}
+	t.Columns = append(t.Columns, viz.Column{Name: "95 % from", Format: d}, viz.Column{Name: "to", Format: d})
 	for _, b := range bounds {
 		t.Columns = append(t.Columns, viz.Column{Name: "probability of " + viz.UpTo(2)(b.Bound), Unit: "%", Format: viz.Fixed(0)})
 	}
 	addSteps(t, f, most, func(i int) []any {
-		row := []any{a.Series.Axis.TableText(f.X[i]), f.Point()[i], f.Lower[i], f.Upper[i]}
+		row := []any{a.Series.Axis.TableText(f.X[i]), f.Point()[i]}
+		if f.Counts != nil {
+			row = append(row, f.Median[i])
+		}
+		row = append(row, f.Lower[i], f.Upper[i])
 		for _, b := range bounds {
 			row = append(row, 100*b.P[i])
 		}
@@ -612,6 +614,14 @@ func addSteps(t *viz.Table, f *forecast.Forecast, most int, row func(i int) []an
 
 // band says what the 95 % band of a forecast includes.
 func band(a *forecast.Analysis) string {
+	if events(a.Series) {
+		return "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: " +
+			"from 0 to 1 means that both are likely."
+	}
+	if a.Series.Counting != nil {
+		return "Expected is the mean of the counts that may come. " +
+			"The band holds a new count with a probability of at least 95 %; its ends are whole numbers."
+	}
 	if a.Series.Relative && a.Series.Student == nil {
 		return fmt.Sprintf("The band is for a new observation with the median of the relative errors. "+
 			"The learnt noise is %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
