@@ -46,11 +46,12 @@ func (a *Analysis) trendName() string {
 //
 //	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
 //
-// A constant or a line and a term that changes slowly make up one level, which is one component: apart, each would have the
-// uncertainty of the other. The means add up to the posterior mean minus the mean of y. The variances do not add up, since the
-// terms are correlated given the data (gppl.Posterior.Part). If y is modelled on another scale, such as log y or a log rate,
-// both are on that scale (Decompose adds up in the unit of y). The cost is n² flops for each x. If forecasts are conditioned on
-// more than 4000 observations, or the model has one term, the error is ErrNoComponents.
+// A constant or a line and the terms that change slowly make up one level, which is one component: apart, each would have the
+// uncertainty of the others. Terms are slow as for Decompose, which also takes the level of each season into the trend: here it
+// stays with its term, whose variance belongs to the whole. The means add up to the posterior mean minus the mean of y. The
+// variances do not add up, since the terms are correlated given the data (gppl.Posterior.Part). If y is modelled on another
+// scale, such as log y or a log rate, both are on that scale (Decompose adds up in the unit of y). The cost is n² flops for each
+// x. If forecasts are conditioned on more than 4000 observations, or the model has one term, the error is ErrNoComponents.
 func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component, err error) {
 	defer parallel.Stopped(&err)
 	terms := search.SumTerms(a.Result.Model.Kernel)
@@ -85,7 +86,8 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 		out = append(out, Component{Name: name, About: about, X: x, Mean: mean, Variance: variances})
 		return nil
 	}
-	slow := -1 // index of the term that is one component with the trend
+	slow := a.slowTerms(a.Result.Model)
+	trend := false // whether there is a component of the trend, with the slow terms
 	if m := a.Result.Model.Mean; m != nil {
 		effects := a.Series.EffectsIn(m)
 		for _, name := range []string{a.trendName(), series.ShiftsName, series.HolidaysName, series.EventsName} {
@@ -100,9 +102,13 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 			}
 			about := ""
 			if name == a.trendName() {
-				if slow = a.slowTerm(terms); slow >= 0 {
-					with, about = []int{slow}, a.about(terms[slow])
-				} else if a.Candidates[0].Trend == "none" && a.Series.Known == nil {
+				trend = true
+				for i := range terms {
+					if slow[i] {
+						with = append(with, i)
+					}
+				}
+				if with == nil && a.Candidates[0].Trend == "none" && a.Series.Known == nil {
 					about = "constant"
 				}
 			}
@@ -112,7 +118,7 @@ func (a *Analysis) Components(ctx context.Context, x []float64) (out []Component
 		}
 	}
 	for i, term := range terms {
-		if i == slow {
+		if trend && slow[i] {
 			continue
 		}
 		if err := add(search.KernelName(term), a.about(term), []int{i}, nil); err != nil {
@@ -131,21 +137,21 @@ func (a *Analysis) conditionedOn(ctx context.Context, most int) (*gppl.Posterior
 	return gppl.NewPosterior(ctx, a.Result.Model, search.Latest(data, most))
 }
 
-// slowTerm returns the index of the term that changes least along x among those without a period; -1 for none.
-func (a *Analysis) slowTerm(terms []gppl.Kernel) int {
-	slowest, longest := -1, 0.0
-	for i, t := range terms {
-		params := gppl.Model{Kernel: t, Noise: 1}.Params()
-		if len(series.PeriodsOf(params)) > 0 {
-			continue
-		}
-		for _, p := range params {
-			if p.Role == gppl.RoleLengthscale && p.Unit == gppl.UnitX && p.Value > longest {
-				slowest, longest = i, p.Value
-			}
-		}
+// slowTerms reports for each term of a model, given the latest observations, whether it changes so slowly that it belongs to the
+// trend: it has no period, and a lengthscale of at least the longest season and a tenth of the range of these observations.
+func (a *Analysis) slowTerms(m gppl.Model) (slow []bool) {
+	const part = 0.1
+	x := a.Series.X[len(a.Series.X)-a.conditionsOn():]
+	least := part * (x[len(x)-1] - x[0])
+	for _, p := range series.PeriodsOf(m.Params()) {
+		least = max(least, p)
 	}
-	return slowest
+	for _, t := range search.SumTerms(m.Kernel) {
+		slow = append(slow, len(series.PeriodsOf(t.Params())) == 0 && slices.ContainsFunc(t.Params(), func(p gppl.Param) bool {
+			return p.Role == gppl.RoleLengthscale && p.Value >= least
+		}))
+	}
+	return slow
 }
 
 // about returns Component.About of a term.
@@ -325,11 +331,7 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 	}
 	add(d.Names[0], level)
 	floats.AddConst(scaling.Mean, parts[d.Names[0]])
-	first, last := data.X.At(0)[0], data.X.At(data.Len() - 1)[0]
-	slow := 0.1 * (last - first)
-	for _, p := range series.PeriodsOf(model.Params()) {
-		slow = max(slow, p)
-	}
+	slow := a.slowTerms(model)
 	for i, t := range search.SumTerms(model.Kernel) {
 		if _, white := t.(gppl.White); white {
 			continue
@@ -350,9 +352,7 @@ func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model
 			}
 			floats.Sub(mean, level)
 			add(d.Names[0], level)
-		} else if slices.ContainsFunc(t.Params(), func(p gppl.Param) bool {
-			return p.Role == gppl.RoleLengthscale && p.Value >= slow
-		}) {
+		} else if slow[i] {
 			name = d.Names[0]
 		}
 		add(name, mean)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testseries"
 	"github.com/projected-likelihood/gppl/pkg/forecast/search"
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -102,5 +104,44 @@ func TestDecomposeSeasons(t *testing.T) {
 	}
 	if drawn < 2 || count != 1 {
 		t.Errorf("%d draws, columns %q", drawn, d.Names)
+	}
+}
+
+// TestFastTermIsNoTrend: a term that changes within a few steps is a component of its own beside a line, as it is a column of its
+// own, and has the same means there. A term that changes slowly is part of the trend in both.
+func TestFastTermIsNoTrend(t *testing.T) {
+	const n = 150
+	r := rand.New(rand.NewPCG(63, 1))
+	x, fast, slow := timeline.Steps(n), make([]float64, n), make([]float64, n)
+	v := 0.0
+	for i := range x {
+		v = 0.7*v + r.NormFloat64()
+		fast[i] = 0.1*float64(i) + v + 0.1*r.NormFloat64()
+		slow[i] = 0.1*float64(i) + 3*math.Sin(float64(i)/30) + 0.1*r.NormFloat64()
+	}
+	for _, c := range []struct {
+		y      []float64
+		kernel string
+		names  []string
+	}{{fast, "Laplace", []string{"trend", "Laplace"}}, {slow, "SE", []string{"trend"}}} {
+		o := Options{Kernels: []string{c.kernel}, Trend: "linear", Log: "never"}
+		a := testkit.Must(FitValues(t.Context(), x, c.y, nil, o))(t)
+		d := testkit.Must(a.Decompose(t.Context(), 5))(t)
+		terms := testkit.Must(a.Components(t.Context(), d.X))(t)
+		var names []string
+		for k, term := range terms {
+			names = append(names, term.Name)
+			for i, mean := range term.Mean {
+				if k == 0 {
+					mean += a.Scaling.Mean
+				}
+				if math.Abs(mean-d.Columns[k][i]) > 0.1 { // columns are averages over draws of the parameters
+					t.Fatalf("%s: %s is %v at %v, and %s is %v", c.kernel, term.Name, mean, d.X[i], d.Names[k], d.Columns[k][i])
+				}
+			}
+		}
+		if !slices.Equal(names, c.names) {
+			t.Errorf("%s: components %q of columns %q, want %q", c.kernel, names, d.Names, c.names)
+		}
 	}
 }
