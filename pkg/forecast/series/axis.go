@@ -461,7 +461,9 @@ func roundTo(v float64, decimals int) float64 {
 // yearSeconds is the mean length of the calendar's year.
 const yearSeconds = 365.2425 * 86400
 
-const Largest = 1e140
+// Largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of a number between them, times
+// a variance of the standardised series between 1e-28 and 1e28, is within float64.
+const Largest, smallest = 1e140, 1e-140
 
 // medianStep returns the median distance between neighbours.
 func medianStep(x []float64) float64 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -43,12 +42,12 @@ func (s *Series) checkColumns() error {
 	if len(x) != len(y) {
 		return fmt.Errorf("%d x and %d y", len(x), len(y))
 	}
-	if !slices.IsSorted(x) {
-		return errors.New("x is not ascending")
-	}
 	for i := range x {
-		if math.Abs(x[i]) > Largest || math.Abs(y[i]) > Largest {
-			return fmt.Errorf("observation %d is (%v, %v), beyond ±%g", i, x[i], y[i], Largest)
+		if !(math.Abs(x[i]) <= Largest && math.Abs(y[i]) <= Largest) { // NaN is not
+			return fmt.Errorf("observation %d is (%v, %v): want numbers within ±%g", i, x[i], y[i], Largest)
+		}
+		if i > 0 && x[i] < x[i-1] {
+			return fmt.Errorf("x is not ascending: x[%d] = %v is below the one before, %v", i, x[i], x[i-1])
 		}
 	}
 	if err := checkLength(dataset.Series{X: x, Y: y}); err != nil {

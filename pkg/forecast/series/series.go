@@ -70,12 +70,6 @@ type Series struct {
 // Stretch is a part of the axis.
 type Stretch struct{ From, To float64 }
 
-// Largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of a number between them, times
-// a variance of the standardised series between 1e-28 and 1e28, is within float64.
-const (
-	smallest = 1e-140
-)
-
 // Part returns the observations from ≤ i < to, with the step, the errors and the regressors of the series.
 func (s *Series) Part(from, to int) *Series {
 	p := &Series{

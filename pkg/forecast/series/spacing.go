@@ -45,21 +45,10 @@ const FewUneven = 700
 
 // NewSeries returns the series of y at ascending x on an axis, with the checks of Read. The slices are kept.
 func NewSeries(axis Axis, x, y []float64) (*Series, error) {
-	if len(x) != len(y) {
-		return nil, fmt.Errorf("%d x and %d y", len(x), len(y))
-	}
-	for i := range x {
-		if !(math.Abs(x[i]) <= Largest && math.Abs(y[i]) <= Largest) {
-			return nil, fmt.Errorf("observation %d is (%v, %v): want numbers within ±%g", i, x[i], y[i], Largest)
-		}
-		if i > 0 && x[i] < x[i-1] {
-			return nil, fmt.Errorf("x[%d] = %v is below the one before, %v", i, x[i], x[i-1])
-		}
-	}
-	if err := checkLength(dataset.Series{X: x, Y: y}); err != nil {
+	s := &Series{Axis: axis, YName: "y", X: x, Y: y}
+	if err := s.checkColumns(); err != nil {
 		return nil, err
 	}
-	s := &Series{Axis: axis, YName: "y", X: x, Y: y}
 	s.spacing()
 	return s, nil
 }
