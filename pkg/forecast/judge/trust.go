@@ -280,6 +280,6 @@ func (t *Trust) Calibrate(a *forecast.Analysis) { a.Widen = a.ShortBands() * t.W
 
 // Testable reports whether the series is long enough for a backtest.
 func Testable(a *forecast.Analysis) bool {
-	n := len(a.Series.X)
-	return n-max(4, n/3) >= 1
+	_, err := BacktestOptions{Horizon: 1}.plan(len(a.Series.X))
+	return err == nil
 }
