@@ -37,8 +37,8 @@ func (c stationary) propose(in *task) (all []proposal, err error) {
 	return all, nil
 }
 
-// signal returns a kernel at the median of its prior. If short is set the lengthscale is short, which suits the remainder of a
-// slow term.
+// signal returns a kernel at the median of its prior. If short is set the lengthscale of a rough one is short, which suits the
+// remainder of a slow term.
 func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 	middle := func(k gppl.Kernel) float64 {
 		p, _ := priorOf(k, gppl.Param{Role: gppl.RoleLengthscale}, e)
@@ -50,11 +50,7 @@ func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 	}
 	switch name {
 	case "SE":
-		l = middle(gppl.SE{})
-		if short {
-			l = 3 * e.step
-		}
-		return gppl.SE{Variance: 0.5, Lengthscale: l}
+		return gppl.SE{Variance: 0.5, Lengthscale: middle(gppl.SE{})}
 	case "Matern32":
 		return gppl.Matern32{Variance: 0.5, Lengthscale: l}
 	case "Laplace":
@@ -80,7 +76,7 @@ func (stationary) turning(s season) gppl.Kernel {
 func (c stationary) additions(in *task, terms []gppl.Kernel) (more []gppl.Kernel) {
 	for _, name := range signals {
 		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return KernelName(t) == name }) {
-			more = append(more, smaller(c.signal(name, in.extent, name != "SE")))
+			more = append(more, smaller(c.signal(name, in.extent, true)))
 		}
 	}
 	for _, s := range in.seasons {

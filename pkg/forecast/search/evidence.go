@@ -110,8 +110,6 @@ func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p prior.LogNormal, ok bo
 		switch k := term.(type) {
 		case gppl.LocPer: // a season changes over several of its periods
 			return prior.LogNormal{Mu: math.Log(seasonPeriods * k.Period), Sigma: 1}, true
-		case gppl.Periodic:
-			return prior.LogNormal{Mu: math.Log(smoothSeason), Sigma: 0.7}, true
 		case gppl.SE:
 			return prior.LogNormalWithin(1.5*e.step, 3*e.span), true
 		}
