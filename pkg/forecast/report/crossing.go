@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,15 +24,19 @@ func Crossing(a *forecast.Analysis, c *forecast.Crossing) string {
 	fmt.Fprintf(&b, "%s first %s %v by %s with a probability of %.3g; it does not with %.3g.\n\n",
 		name, verb, c.Level, c.When[last], c.By[last], c.Never())
 	for _, p := range crossingLevels {
-		when := "after " + c.When[last]
-		if i := c.Quantile(p); i >= 0 {
-			when = c.When[i]
-		}
-		fmt.Fprintf(&b, "  %3.0f %%  %s\n", 100*p, when)
+		fmt.Fprintf(&b, "  %3.0f %%  %s\n", 100*p, cmp.Or(reached(c, p), "after "+c.When[last]))
 	}
 	fmt.Fprintf(&b, "\n  from %d joint draws of the curve, without the noise of single observations, at %d steps (seed %d)\n",
 		c.Draws, len(c.X), c.Seed)
 	return printableLines(briefTimes(b.String()))
+}
+
+// reached returns the step by which the level is reached with probability p; "" for one after the last.
+func reached(c *forecast.Crossing, p float64) string {
+	if i := c.Quantile(p); i >= 0 {
+		return c.When[i]
+	}
+	return ""
 }
 
 // CrossingJSON is a crossing for programs. Quantiles has the time of each quantile by its level, "" for one after the last step.
@@ -45,11 +50,7 @@ type CrossingJSON struct {
 func DescribeCrossing(c *forecast.Crossing) CrossingJSON {
 	j := CrossingJSON{c, c.Never(), map[string]string{}}
 	for _, p := range crossingLevels {
-		when := ""
-		if i := c.Quantile(p); i >= 0 {
-			when = c.When[i]
-		}
-		j.Quantiles[strconv.FormatFloat(p, 'g', -1, 64)] = when
+		j.Quantiles[strconv.FormatFloat(p, 'g', -1, 64)] = reached(c, p)
 	}
 	return j
 }
