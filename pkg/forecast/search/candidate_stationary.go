@@ -27,14 +27,26 @@ func (c stationary) propose(in *task) (all []proposal, err error) {
 	for _, name := range signals {
 		add(c.signal(name, in.extent, false))
 	}
-	if len(in.seasons) > 0 {
-		season := c.seasonal(in.seasons[0])
-		add(season)
+	if first := in.first(); len(first) > 0 {
+		add(first[0])
+		add(first...)
 		for _, name := range signals {
-			add(c.signal(name, in.extent, false), season)
+			add(append([]gppl.Kernel{c.signal(name, in.extent, false)}, first...)...)
 		}
 	}
 	return all, nil
+}
+
+// first returns the seasons with which the search begins: the waves that the series shows more clearly than other seasons, or
+// else the first season.
+func (t *task) first() (terms []gppl.Kernel) {
+	for i, s := range t.seasons {
+		if i > 0 && !(s.wave() && t.seasons[0].wave()) {
+			break
+		}
+		terms = append(terms, (stationary{}).seasonal(s))
+	}
+	return terms
 }
 
 // signal returns a kernel at the median of its prior. If short is set the lengthscale of a rough one is short, which suits the
@@ -80,12 +92,12 @@ func (c stationary) additions(in *task, terms []gppl.Kernel) (more []gppl.Kernel
 		}
 	}
 	for _, s := range in.seasons {
-		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return !isProduct(t) && hasSeason(t, s) }) {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return !isProduct(t) && in.hasSeason(t, s) }) {
 			more = append(more, c.seasonal(s))
 		}
 	}
 	for _, s := range in.seasons {
-		if in.wanders(s) && !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return isWandering(t) && hasSeason(t, s) }) {
+		if in.wanders(s) && !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return isWandering(t) && in.hasSeason(t, s) }) {
 			more = append(more, c.wandering(s))
 		}
 	}
@@ -150,6 +162,10 @@ func smaller(k gppl.Kernel) gppl.Kernel {
 	return k.WithParams(theta)
 }
 
-func hasSeason(k gppl.Kernel, s season) bool {
-	return slices.ContainsFunc(series.PeriodsOf(k.Params()), func(p float64) bool { return math.Abs(p-s.period) < 0.1*s.period })
+// hasSeason reports whether a term has a season, rather than another season of the search that is closer to its period.
+func (t *task) hasSeason(k gppl.Kernel, s season) bool {
+	return slices.ContainsFunc(series.PeriodsOf(k.Params()), func(p float64) bool {
+		off := math.Abs(p - s.period)
+		return off < 0.1*s.period && !slices.ContainsFunc(t.seasons, func(c season) bool { return math.Abs(p-c.period) < off })
+	})
 }

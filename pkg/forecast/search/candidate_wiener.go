@@ -58,9 +58,8 @@ func (c wiener) propose(in *task) ([]proposal, error) {
 	steps := in.extent.span / in.extent.step
 	walk := gppl.Laplace{Variance: wanders / steps * reach / (2 * in.extent.step), Lengthscale: reach}
 	all := []proposal{{terms: []gppl.Kernel{walk}, noise: walkNoise, fix: fixWalk}}
-	if len(in.seasons) > 0 {
-		all = append(all, proposal{terms: []gppl.Kernel{walk, (stationary{}).seasonal(in.seasons[0])},
-			noise: seasonalNoise, fix: fixWalk})
+	if first := in.first(); len(first) > 0 {
+		all = append(all, proposal{terms: append([]gppl.Kernel{walk}, first...), noise: seasonalNoise, fix: fixWalk})
 	}
 	return all, nil
 }

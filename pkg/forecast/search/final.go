@@ -160,7 +160,7 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 // addSeasons tries each further season, the likeliest first, with the best candidate that then stays within the allowed time.
 func (p *policy) addSeasons() error {
 	for _, s := range p.seasons {
-		if slices.ContainsFunc(TermsOf(p.trials[0].model.Kernel), func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
+		if slices.ContainsFunc(TermsOf(p.trials[0].model.Kernel), func(t gppl.Kernel) bool { return p.hasSeason(t, s) }) {
 			continue
 		}
 		for _, t := range p.trials {
@@ -230,7 +230,7 @@ func (p *policy) untrained(t *trial, q proposal) (float64, error) {
 
 // withSeason proposes a trial with a season: one of many harmonics or, if these take too long, of two.
 func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
-	if t.Error != "" || slices.ContainsFunc(TermsOf(t.model.Kernel), func(k gppl.Kernel) bool { return hasSeason(k, s) }) {
+	if t.Error != "" || slices.ContainsFunc(TermsOf(t.model.Kernel), func(k gppl.Kernel) bool { return p.hasSeason(k, s) }) {
 		return q, false
 	}
 	// At most two seasons are tried, so an evaluation with two harmonics may take longer than with other candidates.

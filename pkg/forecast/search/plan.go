@@ -197,8 +197,14 @@ func (p *Planner) searchedOn(e Effort) (most, every int) {
 			}
 		}
 	}
-	for _, c := range seasons {
-		four := min(len(s.X), s.Rows(4*c.period))
+	for i, c := range seasons {
+		four := s.Rows(4 * c.period)
+		for _, other := range seasons[:i] { // two that are close are told apart over one and a half of their beats
+			if off := math.Abs(1/c.period - 1/other.period); c.shown && other.shown && off > 0 {
+				four = max(four, s.Rows(1.5/off))
+			}
+		}
+		four = min(len(s.X), four)
 		if !c.shown || four <= most*every || !series.Regular(s.X[len(s.X)-four:]) {
 			continue
 		}

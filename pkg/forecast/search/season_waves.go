@@ -1,9 +1,14 @@
 package search
 
 import (
+	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // refine returns the period in steps, within half a cycle over the span, at which the given number of harmonics explain most, and
@@ -45,31 +50,205 @@ func (v *view) settle(f folded) folded {
 
 // gainAt returns the gain in nats, without a penalty, of the first harmonics of a period in steps.
 func (v *view) gainAt(steps float64, harmonics int) float64 {
-	n, k := len(v.y), 2*harmonics+2
-	products, b, row := make([]float64, k*k), make([]float64, k), make([]float64, k) // the upper triangle of the first
-	last, total := float64(v.at[n-1]), 0.0
-	for i, y := range v.y {
-		sin, cos := math.Sincos(2 * math.Pi * float64(v.at[i]) / steps)
-		turn, now := complex(cos, sin), complex(1, 0)
-		row[0], row[1] = 1, float64(v.at[i])/last // a wave of a few cycles has tilted the line that was subtracted
-		for h := range harmonics {
-			now *= turn
-			row[2*h+2], row[2*h+3] = real(now), imag(now)
-		}
-		for c, r := range row {
-			r *= v.weight[i]
-			b[c] += r * y
-			for d := c; d < k; d++ {
-				products[c*k+d] += r * row[d]
-			}
-		}
-		total += v.weight[i] * y * y
+	periods := make([]float64, harmonics)
+	for h := range periods {
+		periods[h] = steps / float64(h+1)
 	}
-	a, right := mat.NewSymDense(k, products), mat.NewVecDense(k, b)
+	_, gain := v.fitted(periods, 1)
+	return gain
+}
+
+// fitted returns the coefficients of a level, a line, and the sines and cosines of periods in steps, by weighted least squares on
+// one in every of the values, and the gain of the waves in nats, without a penalty: −Inf if they are not determined.
+func (v *view) fitted(periods []float64, every int) (coefficients []float64, gain float64) {
+	f, line := newSquares(2+2*len(periods)), newSquares(2)
+	for i := 0; i < len(v.y); i += every {
+		v.basis(f.row, periods, i)
+		copy(line.row, f.row)
+		f.add(v.y[i], v.weight[i])
+		line.add(v.y[i], v.weight[i])
+	}
+	without, before := line.solve()
+	coefficients, gain = f.solve()
+	if without == nil || coefficients == nil || math.IsInf(before, -1) {
+		return nil, math.Inf(-1)
+	}
+	return coefficients, gain - before
+}
+
+// basis sets a row of the columns of fitted: 1, the place from −½ to ½, and the sine and cosine of each period.
+func (v *view) basis(row, periods []float64, i int) {
+	at := v.centred(i)
+	row[0], row[1] = 1, at/float64(v.at[len(v.at)-1]) // a wave of a few cycles has tilted the line that was subtracted
+	for j, p := range periods {
+		row[2*j+2], row[2*j+3] = math.Sincos(2 * math.Pi * at / p)
+	}
+}
+
+// centred returns the place of a value in steps from the middle.
+func (v *view) centred(i int) float64 { return float64(v.at[i]) - 0.5*float64(v.at[len(v.at)-1]) }
+
+// squares accumulates the normal equations of least squares.
+type squares struct {
+	row         []float64 // the next row of columns
+	products, b []float64 // the upper triangle of the products of columns; their products with y
+	n, total    float64
+}
+
+func newSquares(columns int) *squares {
+	return &squares{row: make([]float64, columns), products: make([]float64, columns*columns), b: make([]float64, columns)}
+}
+
+func (f *squares) add(y, weight float64) {
+	k := len(f.row)
+	for c, r := range f.row {
+		r *= weight
+		f.b[c] += r * y
+		for d := c; d < k; d++ {
+			f.products[c*k+d] += r * f.row[d]
+		}
+	}
+	f.n, f.total = f.n+1, f.total+weight*y*y
+}
+
+// solve returns the coefficients and their gain, without a penalty: none and −Inf if they are not determined.
+func (f *squares) solve() (coefficients []float64, gain float64) {
+	k := len(f.row)
 	var chol mat.Cholesky
 	var beta mat.VecDense
-	if !chol.Factorize(a) || chol.SolveVecTo(&beta, right) != nil {
-		return math.Inf(-1)
+	right := mat.NewVecDense(k, f.b)
+	if !chol.Factorize(mat.NewSymDense(k, f.products)) || chol.SolveVecTo(&beta, right) != nil {
+		return nil, math.Inf(-1)
 	}
-	return gainOf(float64(n), total, mat.Dot(&beta, right), 0)
+	return beta.RawVector().Data, gainOf(f.n, f.total, mat.Dot(&beta, right), 0)
+}
+
+// together returns the periods at which waves together explain most, from periods close to these, by Gauss and Newton's method. A
+// wave moves by at most half a cycle over the span in each round. It returns nil if the waves are not determined.
+func (v *view) together(periods []float64) []float64 {
+	const rounds = 4
+	periods = slices.Clone(periods)
+	k, every, last := len(periods), v.sparse(), float64(v.at[len(v.at)-1])
+	beta, _ := v.fitted(periods, every)
+	for range rounds {
+		if beta == nil {
+			return nil
+		}
+		f := newSquares(2 + 3*k) // the last k columns are derivatives by the angle of a wave at the end
+		for i := 0; i < len(v.y); i += every {
+			v.basis(f.row, periods, i)
+			for j := range periods {
+				f.row[2+2*k+j] = v.centred(i) / last * (beta[2*j+2]*f.row[2*j+3] - beta[2*j+3]*f.row[2*j+2])
+			}
+			f.add(v.y[i], v.weight[i])
+		}
+		if beta, _ = f.solve(); beta == nil {
+			return nil
+		}
+		for j := range periods {
+			turn := min(max(beta[2+2*k+j], -math.Pi), math.Pi)
+			periods[j] = 1 / (1/periods[j] + turn/(2*math.Pi*last))
+			if !(periods[j] >= 2) {
+				return nil
+			}
+		}
+	}
+	return periods
+}
+
+// sparse returns every so that one in every of the values is at most mostFolded of them.
+func (v *view) sparse() int { return 1 + (len(v.y)-1)/mostFolded }
+
+// without returns the view minus a line and those of its waves, which are fitted together, that are chosen.
+func (v *view) without(periods []float64, chosen func(period float64) bool) *view {
+	rest := &view{v.at, slices.Clone(v.y), v.weight}
+	beta, _ := v.fitted(periods, v.sparse())
+	if beta == nil {
+		return rest
+	}
+	row := make([]float64, len(beta))
+	for i := range rest.y {
+		v.basis(row, periods, i)
+		rest.y[i] -= beta[0] + beta[1]*row[1]
+		for j, p := range periods {
+			if chosen(p) {
+				rest.y[i] -= beta[2*j+2]*row[2*j+2] + beta[2*j+3]*row[2*j+3]
+			}
+		}
+	}
+	return rest
+}
+
+// waves are waves that together describe a view.
+type waves struct {
+	periods []float64 // in steps, the strongest first
+	gain    float64   // in nats, by BIC with three coefficients to a wave
+}
+
+// pursued returns the waves of a view: the clearest is found, and then the clearest of what the waves before it leave, whose
+// periods are refined together. Two waves with close periods look like one with another.
+func (v *view) pursued(ctx context.Context) (all waves, err error) {
+	const most = 8
+	rest, white := v, v.whitened()
+	for len(all.periods) < most {
+		next, err := rest.wave(ctx)
+		if next == 0 || err != nil {
+			return all, err
+		}
+		if slices.ContainsFunc(all.periods, func(p float64) bool { return v.sameWave(p, next) }) {
+			return all, nil
+		}
+		more := v.together(append(slices.Clone(all.periods), next))
+		if more == nil {
+			return all, nil
+		}
+		_, gain := v.fitted(more, 1)
+		_, whitened := white.fitted(more, 1)
+		gain = min(gain, whitened) - 1.5*float64(len(more))*math.Log(float64(len(v.y)))
+		if gain < all.gain+clearlyShown {
+			return all, nil
+		}
+		all = waves{more, gain}
+		rest = v.without(more, func(float64) bool { return true })
+	}
+	return all, nil
+}
+
+// sameWave reports whether two periods differ by less than half a cycle over the span.
+func (v *view) sameWave(a, b float64) bool { return math.Abs(1/a-1/b)*float64(v.at[len(v.at)-1]) < 0.5 }
+
+// wave returns the period in steps of the clearest wave: a clear peak of the periodogram. Since few cycles make no clear peak,
+// the highest peak also counts if its wave is most of the series. A wave must gain as much as other seasons, in the observations
+// and in their AR(1) residuals. It returns 0 if there is none.
+func (v *view) wave(ctx context.Context) (steps float64, err error) {
+	const most = 0.5 // share of the variance that a cubic leaves
+	x := make([]float64, len(v.at))
+	for i, at := range v.at {
+		x[i] = float64(at)
+	}
+	d := gppl.Data{X: gppl.Scalars(x), Y: v.y}
+	n := float64(len(v.y))
+	white := v.whitened()
+	for _, peaks := range []struct {
+		find  func(ctx context.Context, d gppl.Data, count int) ([]float64, error)
+		count int
+		share float64
+	}{{auto.ClearPeriods, mostShown, 0}, {auto.LikelyPeriods, 1, most}} {
+		found, err := peaks.find(ctx, d, peaks.count)
+		if err != nil { // no periodogram, or the end of ctx
+			return 0, ctx.Err()
+		}
+		for _, period := range found {
+			refined := v.together([]float64{period})
+			if refined == nil || refined[0] > float64(v.at[len(v.at)-1])/leastWaves || refined[0] < 2.5 {
+				continue
+			}
+			_, gain := v.fitted(refined, 1)
+			_, whitened := white.fitted(refined, 1)
+			if min(gain, whitened)-math.Log(n) >= clearlyShown && 1-math.Exp(-2*gain/n) >= peaks.share {
+				return refined[0], nil
+			}
+		}
+	}
+	return 0, nil
 }

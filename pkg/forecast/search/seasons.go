@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 const (
@@ -21,7 +19,7 @@ const (
 	// of ten series of 24 days of noise also has one by its evidence.
 	faintOdds = 2
 	// mostShown is the largest number of seasons that a series may show beside the calendar's.
-	mostShown = 2
+	mostShown = 3
 )
 
 // seasonsOf returns the seasons that a search tries: the given ones, or otherwise the calendar's followed by what the
@@ -63,99 +61,191 @@ func smoothen(s *series.Series, o Options, given []season) {
 // shownSeasons returns the seasons that an even series shows beside the calendar's, the clearest first, once its trend, changes
 // and regressors are subtracted; clearer says that the first is clearer than the calendar's. A rough season of P steps has P − 1
 // free means and no single peak in a periodogram, so the seasonal means at every whole number of steps are scored by BIC
-// (folded), and subtracted, until none is clear. Smooth seasons of any length are then clear peaks of the periodogram of the
-// residuals (auto.ClearPeriods).
+// (folded). Waves of any length are clear peaks of a periodogram (pursued). Whichever describes the series better is subtracted,
+// until none is clear. A series longer than mostFolded shows its long waves as a whole.
 func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []season) (all []season, clearer bool, err error) {
 	if !s.Even || len(s.X) < detectable {
 		return nil, false, nil
 	}
-	span := s.X[len(s.X)-1] - s.X[0]
-	same := func(period float64, other season) bool {
-		return math.Abs(span/period-span/other.period) < 0.5 ||
-			math.Abs(period/other.period-1) < 0.01
-	}
-	views := detrendedViews(s, o)
-	if len(views) == 0 {
+	l := &look{s: s, calendar: calendar, seen: make([]bool, len(calendar)), views: detrendedViews(s, o)}
+	if len(l.views) == 0 {
 		return nil, false, nil
 	}
-	known := slices.Clone(calendar)
-	var whole []int // seasons of the calendar, in steps
 	for i, c := range calendar {
 		if steps := c.whole(s); steps > 0 {
-			whole = append(whole, steps)
-			calendar[i].smoothness = views[0].smoothness(folded{period: steps, parts: 1})
-			calendar[i].faint = !slices.ContainsFunc(views, func(v *view) bool { return v.gain(steps) > 0 })
+			l.whole = append(l.whole, steps)
+			calendar[i].smoothness = l.views[0].smoothness(folded{period: steps, parts: 1})
+			calendar[i].faint = !l.gains(steps)
 		}
 	}
-	for len(all) < mostShown && len(known) < len(calendar)+2*mostShown {
-		best := clearest(views, whole)
-		if best.gain < clearlyShown {
-			break
-		}
-		smoothness := views[0].smoothness(best)
-		for _, v := range views {
-			v.leaveOut(best)
-		}
-		period := best.steps() * s.Step
-		if slices.ContainsFunc(calendar, func(c season) bool { return same(period, c) }) {
-			known = append(known, season{period: period, fixed: true})
-			continue
-		}
-		if slices.ContainsFunc(known, func(c season) bool { return same(period, c) }) {
-			break
-		}
-		found := season{period: period, fixed: true, shown: true, smoothness: smoothness}
-		if refined := best.refined; refined > 0 {
-			found.period, found.fixed = refined*s.Step, false
-		}
-		clearer = clearer || len(known) == len(calendar)
-		all, known = append(all, found), append(known, found)
+	if err := l.find(ctx, true); err != nil {
+		return nil, false, err
 	}
-	smooth, err := smoothPeriods(ctx, s, views[0])
-	for _, period := range smooth {
-		if len(all) == mostShown || period > span/leastWaves || period < 2.5*s.Step ||
-			slices.ContainsFunc(known, func(c season) bool { return same(period, c) || c.harmonic(period, span) }) {
-			continue
+	if len(l.views[0].y) < len(s.X) {
+		if rest, err := withoutMean(s, s.Y); err == nil {
+			l.views = []*view{{stepsOf(s, 0), rest, weightsOf(s)}}
+			if err := l.find(ctx, false); err != nil {
+				return nil, false, err
+			}
 		}
-		found := season{period: period, shown: true}
-		all, known = append(all, found), append(known, found)
 	}
-	return all, clearer, err
+	for i, c := range calendar {
+		switch steps := c.whole(s); {
+		case l.seen[i]:
+			calendar[i].faint = false
+		case l.waves && steps > 0 && !l.gains(steps):
+			calendar[i].faint = true // what its means gained was a wave
+		}
+	}
+	return l.all, l.clearer, nil
 }
 
-// smoothPeriods returns the periods of waves: the clear peaks of a periodogram of the whole series, or of its residuals without
-// the seasons. Since few cycles make no clear peak, the highest peak also counts if its wave is most of the series. A wave must
-// gain as much as other seasons, in the observations and in their AR(1) residuals.
-func smoothPeriods(ctx context.Context, s *series.Series, v *view) (periods []float64, err error) {
-	if s.Errors != nil { // the periodogram has no weights
-		return nil, nil
-	}
-	const most = 0.5 // share of the variance that a cubic leaves
-	if len(v.at) < len(s.X) {
-		rest, err := withoutMean(s, s.Y)
-		if err != nil {
-			return nil, nil
+// look is a search for the seasons that a series shows.
+type look struct {
+	s        *series.Series
+	calendar []season
+	whole    []int   // seasons of the calendar, in steps
+	seen     []bool  // seasons of the calendar that the series shows
+	views    []*view // the series without what was found
+	all      []season
+	clearer  bool // the first of all is clearer than the calendar's
+	waves    bool // waves are among all
+}
+
+// find adds the seasons of the views, the clearest first: waves and, if means is set, seasonal means.
+func (l *look) find(ctx context.Context, means bool) (err error) {
+	for range len(l.calendar) + 2*mostShown {
+		if len(l.all) == mostShown {
+			return nil
 		}
-		v = &view{stepsOf(s, 0), rest, weightsOf(s)}
-	}
-	d := gppl.Data{X: gppl.Scalars(s.X), Y: v.y}
-	clear, err := auto.ClearPeriods(ctx, d, mostShown)
-	if err != nil { // no periodogram, or the end of ctx
-		return nil, ctx.Err()
-	}
-	highest, err := auto.LikelyPeriods(ctx, d, 1)
-	if err != nil {
-		return nil, ctx.Err()
-	}
-	n := float64(len(s.X))
-	white := v.whitened()
-	for i, period := range append(clear, highest...) {
-		steps, _ := v.refine(period/s.Step, 1)
-		gain := v.gainAt(steps, 1)
-		if min(gain, white.gainAt(steps, 1))-math.Log(n) < clearlyShown || i >= len(clear) && 1-math.Exp(-2*gain/n) < most {
-			continue
+		var best folded
+		if means {
+			best = clearest(l.views, l.whole)
 		}
-		periods = append(periods, steps*s.Step)
+		var w waves
+		if l.s.Errors == nil { // the periodogram has no weights
+			if w, err = l.views[0].pursued(ctx); err != nil {
+				return err
+			}
+		}
+		switch {
+		case max(best.gain, w.gain) < clearlyShown:
+			return nil
+		case w.gain > best.gain:
+			l.takeWave(w)
+		case !l.takeFolded(best):
+			return nil
+		}
 	}
-	return periods, nil
+	return nil
+}
+
+// gains reports whether seasonal means gain anything on any scale.
+func (l *look) gains(steps int) bool {
+	return slices.ContainsFunc(l.views, func(v *view) bool { return v.gain(steps) > 0 })
+}
+
+// span returns the time from the first to the last observation.
+func (l *look) span() float64 { return l.s.X[len(l.s.X)-1] - l.s.X[0] }
+
+// same reports whether a period is a season's.
+func (l *look) same(period float64, other season) bool {
+	return math.Abs(l.span()/period-l.span()/other.period) < 0.5 || math.Abs(period/other.period-1) < 0.01
+}
+
+// add appends a season, unless it is the calendar's, which is then seen.
+func (l *look) add(found season) {
+	for i, c := range l.calendar {
+		if l.same(found.period, c) {
+			l.seen[i] = true
+			return
+		}
+	}
+	l.clearer = l.clearer || len(l.all) == 0 && !slices.Contains(l.seen, true)
+	l.all = append(l.all, found)
+}
+
+// takeFolded subtracts a season by its means and adds it. It returns false if that was done before.
+func (l *look) takeFolded(best folded) bool {
+	smoothness := l.views[0].smoothness(best)
+	for _, v := range l.views {
+		v.leaveOut(best)
+	}
+	found := season{period: best.steps() * l.s.Step, fixed: true, shown: true, smoothness: smoothness}
+	if slices.ContainsFunc(l.all, func(c season) bool { return l.same(found.period, c) }) {
+		return false
+	}
+	if refined := best.refined; refined > 0 {
+		found.period, found.fixed = refined*l.s.Step, false
+	}
+	l.add(found)
+	return true
+}
+
+// takeWave subtracts the strongest of several waves, with the others of its season, and adds the season unless it is a fraction
+// of one that was found. The season has the longest period of a wave of which the strongest is a fraction.
+func (l *look) takeWave(w waves) {
+	step := l.s.Step
+	of := season{period: w.periods[0] * step, shown: true}
+	for _, p := range w.periods {
+		if p *= step; p > of.period && l.fraction(w.periods[0]*step, p) {
+			of.period = p
+		}
+	}
+	for i, c := range l.calendar {
+		if l.seen[i] && l.fraction(of.period, c.period) || l.more(w, of, c) {
+			of, l.seen[i] = c, true
+			break
+		}
+	}
+	const harmonics = 6
+	others := slices.DeleteFunc(slices.Clone(w.periods), func(p float64) bool { return l.fraction(p*step, of.period) })
+	periods := others
+	for h := 1; h <= harmonics && of.period >= 2.5*step*float64(h); h++ { // on another scale a wave has harmonics
+		periods = append(periods, of.period/step/float64(h))
+	}
+	l.dropViews(w.periods)
+	for i, v := range l.views {
+		l.views[i] = v.without(periods, func(p float64) bool { return !slices.Contains(others, p) })
+		if steps := of.whole(l.s); of.fixed && steps > 0 {
+			l.views[i].leaveOut(folded{period: steps, parts: 1})
+		}
+	}
+	if !of.fixed && !slices.ContainsFunc(l.all, func(c season) bool { return l.fraction(of.period, c.period) }) {
+		l.add(of)
+		l.waves = true
+	}
+}
+
+// dropViews leaves out the scales on which waves explain clearly less than on another: their products are further waves there.
+func (l *look) dropViews(periods []float64) {
+	gains := make([]float64, len(l.views))
+	for i, v := range l.views {
+		_, gains[i] = v.fitted(periods, 1)
+	}
+	best, at := slices.Max(gains), 0
+	l.views = slices.DeleteFunc(l.views, func(*view) bool { at++; return gains[at-1] < best-clearlyShown })
+}
+
+// fraction reports whether a period is a whole fraction of another, or the same.
+func (l *look) fraction(period, of float64) bool {
+	return season{period: of, fixed: true}.harmonic(period, l.span())
+}
+
+// more reports whether the season of a wave is a fraction of a season of the calendar of which the series shows more: other
+// waves, or seasonal means that gain once the waves are subtracted.
+func (l *look) more(w waves, of, c season) bool {
+	if l.same(of.period, c) {
+		return true
+	}
+	if c.period > l.span()/series.LeastPeriods || !l.fraction(of.period, c.period) {
+		return false
+	}
+	for _, p := range w.periods {
+		if p *= l.s.Step; l.fraction(p, c.period) && !l.fraction(p, of.period) {
+			return true
+		}
+	}
+	steps := c.whole(l.s)
+	return steps > 0 && l.views[0].without(w.periods, func(float64) bool { return true }).gain(steps) > 0
 }

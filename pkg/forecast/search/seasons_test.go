@@ -159,6 +159,78 @@ func TestTide(t *testing.T) {
 	}
 }
 
+// TestTides: the periods of two or three tides are found and no others, in rows of an hour and of ten minutes, with dates and
+// without. A wave of 12 hours is not the calendar's day; a daily pattern beside a tide is, and is not faint.
+func TestTides(t *testing.T) {
+	const m2, s2, o1 = 12.4206, 12, 25.8193
+	daily := func(hour float64) float64 { return 0.3 * math.Exp(2*math.Cos(2*math.Pi*(hour-9)/24)) / 3 }
+	for name, c := range map[string]struct {
+		tides []float64
+		days  int
+		rows  int // in an hour
+		noise float64
+		day   bool
+	}{
+		"three, hourly":           {[]float64{m2, s2, o1}, 30, 1, 0.01, false},
+		"three, noisy":            {[]float64{m2, s2, o1}, 60, 1, 0.1, false},
+		"two, ten minutes":        {[]float64{m2, s2}, 30, 6, 0.05, false},
+		"two, long":               {[]float64{m2, s2}, 120, 1, 0.03, false},
+		"one and a daily pattern": {[]float64{m2}, 45, 6, 0.01, true},
+	} {
+		for seed := range uint64(4) {
+			r := rand.New(rand.NewPCG(seed, 80))
+			y := make([]float64, c.days*24*c.rows)
+			phases := []float64{6 * r.Float64(), 6 * r.Float64(), 6 * r.Float64()}
+			for i := range y {
+				hour := float64(i) / float64(c.rows)
+				y[i] = 3 + c.noise*r.NormFloat64()
+				for k, period := range c.tides {
+					y[i] += []float64{1, 0.3, 0.2}[k] * math.Sin(2*math.Pi*hour/period+phases[k])
+				}
+				if c.day {
+					y[i] += daily(hour)
+				}
+			}
+			axis, unit := series.Axis{Name: "t"}, 1.0
+			if seed%2 == 0 {
+				axis = series.Axis{Name: "when", Dates: true, Unit: "day", Clock: true, Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+				unit = 24
+			}
+			var shown []float64
+			for _, s := range planner(t, evenSeries(t, axis, 0, 1/unit/float64(c.rows), y), Options{}).seasons {
+				switch period := s.period * unit; {
+				case s.shown && !(c.day && math.Abs(period-24) < 0.1):
+					shown = append(shown, period)
+				case !s.shown && period == 24 && s.faint == c.day:
+					t.Errorf("%s, seed %d: the daily pattern is faint: %v", name, seed, s.faint)
+				}
+			}
+			slices.Sort(shown)
+			want := slices.Sorted(slices.Values(c.tides))
+			if !slices.EqualFunc(shown, want, func(a, b float64) bool { return math.Abs(a/b-1) < 0.001 }) {
+				t.Errorf("%s, seed %d: it shows %.4f hours, want %v", name, seed, shown, want)
+			}
+		}
+	}
+}
+
+// TestTidesLearnt: the best model has both of two tides, which the latest 400 hours hardly tell apart, and no daily pattern.
+func TestTidesLearnt(t *testing.T) {
+	days := series.Axis{Name: "when", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Clock: true}
+	r := rand.New(rand.NewPCG(1, 81))
+	y := make([]float64, 45*24)
+	for i := range y {
+		hour := float64(i)
+		y[i] = 3 + math.Sin(2*math.Pi*hour/12.4206) + 0.3*math.Sin(2*math.Pi*hour/12+1) + 0.03*r.NormFloat64()
+	}
+	found := testkit.Must(Find(t.Context(), evenSeries(t, days, 0, 1.0/24, y), Options{}.WithEffort(Efforts[0])))(t)
+	periods := series.PeriodsOf(found.Result.Model.Kernel.Params())
+	slices.Sort(periods)
+	if len(periods) != 2 || math.Abs(24*periods[0]-12) > 0.02 || math.Abs(24*periods[1]-12.4206) > 0.02 {
+		t.Errorf("%s has the periods %v days", found.Candidates[0].Name(), periods)
+	}
+}
+
 // TestSeasonOfParts: shifts of 12.5 hours are found as a season of 25; two seasons, one about a multiple of the other, are told
 // apart; and a long wave is found in the whole series.
 func TestSeasonOfParts(t *testing.T) {

@@ -105,13 +105,13 @@ func (p *policy) begin(q proposal, mean gppl.Mean) gppl.Model {
 	return m
 }
 
-// structure names a sum of a candidate by its sorted terms and their periods; periods within 5 % count as equal.
+// structure names a sum of a candidate by its sorted terms and their periods; periods within 1 % count as equal.
 func structure(of candidate, terms []gppl.Kernel) string {
 	names := make([]string, len(terms))
 	for i, t := range terms {
 		names[i] = KernelName(t)
 		for _, period := range series.PeriodsOf(t.Params()) {
-			names[i] += fmt.Sprintf(" %.0f", 20*math.Log(period))
+			names[i] += fmt.Sprintf(" %.0f", 80*math.Log(period))
 		}
 	}
 	slices.Sort(names)
