@@ -223,8 +223,13 @@ func (l *look) dropViews(periods []float64) {
 	for i, v := range l.views {
 		_, gains[i] = v.fitted(periods, 1)
 	}
-	best, at := slices.Max(gains), 0
-	l.views = slices.DeleteFunc(l.views, func(*view) bool { at++; return gains[at-1] < best-clearlyShown })
+	var kept []*view
+	for i, v := range l.views {
+		if gains[i] >= slices.Max(gains)-clearlyShown {
+			kept = append(kept, v)
+		}
+	}
+	l.views = kept
 }
 
 // fraction reports whether a period is a whole fraction of another, or the same.
