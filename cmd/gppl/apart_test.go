@@ -162,7 +162,7 @@ func TestNothingOverwritten(t *testing.T) {
 			if c.kind == recordingFile {
 				input = c.kind
 			}
-			if c.batch { // otherwise the output is a folder
+			if c.batch { // a name without an extension is a folder
 				output = "new-" + place + ".txt"
 			}
 			if flag == "figure" {

@@ -22,8 +22,8 @@ var built embed.FS
 var errNoProgram = errors.New("this gppl was built without the program for live figures, or with one from other sources; " +
 	"release files contain it; in a clone, go generate ./cmd/gppl && go install ./cmd/gppl adds it")
 
-// liveProgram returns the program and its worker. The error is errNoProgram if go generate has not made it, or made it of
-// another pkg/viz/live.
+// liveProgram returns the program and its worker. The error is errNoProgram if go generate has not made it, or has made it
+// from other sources of pkg/viz/live.
 func liveProgram() (*viz.Program, error) {
 	of, err := built.ReadFile("built/sources")
 	if errors.Is(err, fs.ErrNotExist) || err == nil && string(of) != live.Sources() {

@@ -104,7 +104,7 @@ func Resize[T any](x []T, n int) []T {
 	return x[:n]
 }
 
-// Reshape returns a matrix in the memory of a, as Resize does.
+// Reshape returns a rows×cols matrix in the memory of a or, if that does not suffice, in new memory. Its entries have any values.
 func Reshape(a blas64.General, rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: Resize(a.Data, rows*cols)}
 }

@@ -71,7 +71,7 @@ type CSVReport struct {
 	Bad          CSVError // rows that could not be read
 	SHA256       string   // hexadecimal checksum of the file
 	Also         CSVMore
-	Several      CSVSeveral // columns that tell the series of a long table apart, without CSVOptions.Keys
+	Several      CSVSeveral // columns that tell the series of a long table apart; looked for if CSVOptions.Keys names none
 }
 
 // Offsets are the least and the largest UTC offset that dates are written with, such as +01:00 and +02:00. Both are 0 if none is.

@@ -125,7 +125,7 @@ func (p Part) ends() (lo, hi float64) {
 	return math.Inf(-1), math.Inf(1)
 }
 
-// censored reports whether the part is of censored values.
+// censored reports whether the part predicts values that are censored at bounds.
 func (p Part) censored() bool {
 	_, ok := p.warp.(draws.Ended)
 	return ok

@@ -58,7 +58,7 @@ func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 	})
 }
 
-// SelectOptions describe a choice among some things.
+// SelectOptions describe a menu from which the reader chooses one of several texts.
 type SelectOptions struct {
 	Name    string // name of the choice, such as "kernel"
 	Options []string

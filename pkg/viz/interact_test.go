@@ -163,7 +163,7 @@ func TestSelectFollows(t *testing.T) {
 }
 
 // TestRest checks that a cell ends if nothing has been moved for a while, or if nothing was ever touched, and that its control
-// then says so.
+// then shows that the cell has ended.
 func TestRest(t *testing.T) {
 	for _, touched := range []bool{false, true} {
 		r := newReader(t)

@@ -27,8 +27,8 @@ type YScale struct {
 	offset  float64
 	Warp    series.Warp // transformation to log y, or of censored y; nil for y itself
 	Typical float64     // median of the standardised known errors; 0 if there are none
-	counts  *counts     // nil unless y are counts: data are then a Gaussian approximation
-	ends    *ends       // nil unless values at a bound are censored: data are then a Gaussian approximation once linearised
+	counts  *counts     // nil unless y are counts: Data is then a Gaussian approximation
+	ends    *ends       // nil unless values at a bound are censored: Data is then a Gaussian approximation
 }
 
 // NewYScale returns the observations from ≤ i < to, standardised by themselves.

@@ -54,8 +54,8 @@ func TestFindStarts(t *testing.T) {
 	}
 }
 
-// TestStartsOn: starts found on y serve for its logarithm, in any order of the observations; the aliases are taken from the
-// logarithm.
+// TestStartsOn: starts that are found on y serve for log y. Aliases of its period, which look alike at irregular times, are then
+// compared on log y.
 func TestStartsOn(t *testing.T) {
 	const n = 520 // more than what aliases are looked for in
 	rnd := rand.New(rand.NewPCG(5, n))

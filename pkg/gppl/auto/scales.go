@@ -115,7 +115,8 @@ func atEnd(p gppl.Param) bool {
 	return kept && p.Value != b.inside(p.Value)
 }
 
-// limit returns m with its periods confined to the shortest and the longest, except periods with a transform of their own.
+// limit returns m with its periods confined to the range from the shortest to the longest, except periods with a transform of
+// their own.
 func (s scales) limit(m gppl.Model) gppl.Model {
 	var within transform.Transform = interval{s.shortest, s.longest}
 	if s.irregular != nil {

@@ -68,10 +68,10 @@ const (
 	secondStage    = 4 // largest number of starts that are trained for secondSteps more
 	secondSteps    = 40
 	abandonNats    = 30   // nats above the best at which a start is given up after firstSteps
-	farOff         = 60   // nats above the best at which a change of it is not trained
+	farOff         = 60   // a change of the best point is not trained if it is as many nats worse
 	sameOptimum    = 0.01 // nats by which ends of trainings at one optimum differ at most
 	alike          = 0.1  // distance below which two points are one start
-	nearby         = 5    // nats above the best at which a change of it is given up after firstSteps
+	nearby         = 5    // a change of the best point is given up after firstSteps if it is as many nats worse
 	moveRounds     = 3    // rounds of changes of the best point
 	gone           = 1e-2 // share of the mean of y² below which a term's variance is also tried as revived of it
 	revived        = 0.2

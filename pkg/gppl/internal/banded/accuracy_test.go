@@ -212,7 +212,7 @@ func series(kind string, n int, rnd *rand.Rand) []float64 {
 			t[i] = float64(i)
 		case "irregular":
 			t[i] = float64(n) * rnd.Float64()
-		case "clustered": // fifties, five times as dense as between them
+		case "clustered": // groups of fifty, each in the first fifth of its 50 steps
 			t[i] = float64(i/50*50) + 10*rnd.Float64()
 		case "duplicated":
 			t[i] = float64(i / 3 * 3)

@@ -131,7 +131,8 @@ func (p *Oscillator) left(u float64) float64 {
 	return p.beta * u
 }
 
-// A parting is a parted process at u, with the decays A = e⁻ᵃ and B = e⁻ᵇ of its two rates, a = slow·u and b = fast·u:
+// A parting is an overdamped process (Parted) over a gap u, with the decays A = e⁻ᵃ and B = e⁻ᵇ of its two rates, a = slow·u and
+// b = fast·u, and M = slow/fast:
 //
 //	φ₁₁ = (A − MB)/(1 − M),  φ₁₂ = √M·(A − B)/(1 − M),  φ₂₂ = (B − MA)/(1 − M).
 type parting struct {
