@@ -27,7 +27,7 @@ func (c stationary) propose(in *task) (all []proposal, err error) {
 	for _, name := range signals {
 		add(c.signal(name, in.extent, false))
 	}
-	if first := in.first(); len(first) > 0 {
+	if first := in.firstSeasons(); len(first) > 0 {
 		add(first[0])
 		add(first...)
 		for _, name := range signals {
@@ -37,11 +37,11 @@ func (c stationary) propose(in *task) (all []proposal, err error) {
 	return all, nil
 }
 
-// first returns the seasons with which the search begins: the waves that the series shows more clearly than other seasons, or
-// else the first season.
-func (t *task) first() (terms []gppl.Kernel) {
+// firstSeasons returns the seasons with which the search begins: the waves that the series shows more clearly than other
+// seasons, or else the first season.
+func (t *task) firstSeasons() (terms []gppl.Kernel) {
 	for i, s := range t.seasons {
-		if i > 0 && !(s.wave() && t.seasons[0].wave()) {
+		if i > 0 && !(s.isWave() && t.seasons[0].isWave()) {
 			break
 		}
 		terms = append(terms, (stationary{}).seasonal(s))

@@ -58,7 +58,7 @@ func (c wiener) propose(in *task) ([]proposal, error) {
 	steps := in.extent.span / in.extent.step
 	walk := gppl.Laplace{Variance: wanders / steps * reach / (2 * in.extent.step), Lengthscale: reach}
 	all := []proposal{{terms: []gppl.Kernel{walk}, noise: walkNoise, fix: fixWalk}}
-	if first := in.first(); len(first) > 0 {
+	if first := in.firstSeasons(); len(first) > 0 {
 		all = append(all, proposal{terms: append([]gppl.Kernel{walk}, first...), noise: seasonalNoise, fix: fixWalk})
 	}
 	return all, nil

@@ -319,7 +319,7 @@ func (p *policy) everywhere() (all []place) {
 func (p *policy) scout() error {
 	terms := []gppl.Kernel{(stationary{}).signal("Matern32", p.extent, false)}
 	if len(p.seasons) > 0 && !p.series.NeedsDense() {
-		terms = append(terms, p.first()...)
+		terms = append(terms, p.firstSeasons()...)
 	}
 	if err := p.try(proposed{stationary{}, proposal{terms: terms, noise: startNoise}}); err != nil {
 		return err

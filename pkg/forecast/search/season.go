@@ -12,8 +12,8 @@ type season struct {
 	smoothness float64
 }
 
-// wave reports whether a season was found with a period that need not be a whole number of steps.
-func (c season) wave() bool { return c.shown && !c.fixed }
+// isWave reports whether a season was found with a period that need not be a whole number of steps.
+func (c season) isWave() bool { return c.shown && !c.fixed }
 
 // smoothSeason is the periodic lengthscale at which the training of a season begins, and the median of its prior. A wave has 1.
 const smoothSeason = 0.8

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -61,19 +62,17 @@ func (v *view) gainAt(steps float64, harmonics int) float64 {
 // fitted returns the coefficients of a level, a line, and the sines and cosines of periods in steps, by weighted least squares on
 // one in every of the values, and the gain of the waves in nats, without a penalty: −Inf if they are not determined.
 func (v *view) fitted(periods []float64, every int) (coefficients []float64, gain float64) {
-	f, line := newSquares(2+2*len(periods)), newSquares(2)
+	f := newSquares(2 + 2*len(periods))
 	for i := 0; i < len(v.y); i += every {
 		v.basis(f.row, periods, i)
-		copy(line.row, f.row)
 		f.add(v.y[i], v.weight[i])
-		line.add(v.y[i], v.weight[i])
 	}
-	without, before := line.solve()
-	coefficients, gain = f.solve()
-	if without == nil || coefficients == nil || math.IsInf(before, -1) {
+	line, gainOfLine := f.solve(2)
+	coefficients, gain = f.solve(len(f.row))
+	if line == nil || coefficients == nil || math.IsInf(gainOfLine, -1) {
 		return nil, math.Inf(-1)
 	}
-	return coefficients, gain - before
+	return coefficients, gain - gainOfLine
 }
 
 // basis sets a row of the columns of fitted: 1, the place from −½ to ½, and the sine and cosine of each period.
@@ -111,13 +110,14 @@ func (f *squares) add(y, weight float64) {
 	f.n, f.total = f.n+1, f.total+weight*y*y
 }
 
-// solve returns the coefficients and their gain, without a penalty: none and −Inf if they are not determined.
-func (f *squares) solve() (coefficients []float64, gain float64) {
-	k := len(f.row)
+// solve returns the coefficients of the first k columns and their gain, without a penalty: none and −Inf if they are not
+// determined.
+func (f *squares) solve(k int) (coefficients []float64, gain float64) {
 	var chol mat.Cholesky
 	var beta mat.VecDense
-	right := mat.NewVecDense(k, f.b)
-	if !chol.Factorize(mat.NewSymDense(k, f.products)) || chol.SolveVecTo(&beta, right) != nil {
+	right := mat.NewVecDense(k, f.b[:k])
+	leading := mat.NewSymDense(len(f.row), f.products).SliceSym(0, k)
+	if !chol.Factorize(leading) || chol.SolveVecTo(&beta, right) != nil {
 		return nil, math.Inf(-1)
 	}
 	return beta.RawVector().Data, gainOf(f.n, f.total, mat.Dot(&beta, right), 0)
@@ -142,7 +142,7 @@ func (v *view) together(periods []float64) []float64 {
 			}
 			f.add(v.y[i], v.weight[i])
 		}
-		if beta, _ = f.solve(); beta == nil {
+		if beta, _ = f.solve(len(f.row)); beta == nil {
 			return nil
 		}
 		for j := range periods {
@@ -159,39 +159,36 @@ func (v *view) together(periods []float64) []float64 {
 // sparse returns every so that one in every of the values is at most mostFolded of them.
 func (v *view) sparse() int { return 1 + (len(v.y)-1)/mostFolded }
 
-// without returns the view minus a line and those of its waves, which are fitted together, that are chosen.
-func (v *view) without(periods []float64, chosen func(period float64) bool) *view {
+// without returns the view minus a line and the waves of periods. Waves of other periods are fitted beside them and stay.
+func (v *view) without(periods, beside []float64) *view {
 	rest := &view{v.at, slices.Clone(v.y), v.weight}
-	beta, _ := v.fitted(periods, v.sparse())
+	all := slices.Concat(periods, beside)
+	beta, _ := v.fitted(all, v.sparse())
 	if beta == nil {
 		return rest
 	}
+	taken := 2 + 2*len(periods) // columns
 	row := make([]float64, len(beta))
 	for i := range rest.y {
-		v.basis(row, periods, i)
-		rest.y[i] -= beta[0] + beta[1]*row[1]
-		for j, p := range periods {
-			if chosen(p) {
-				rest.y[i] -= beta[2*j+2]*row[2*j+2] + beta[2*j+3]*row[2*j+3]
-			}
-		}
+		v.basis(row, all, i)
+		rest.y[i] -= floats.Dot(beta[:taken], row[:taken])
 	}
 	return rest
 }
 
-// waves are waves that together describe a view.
+// waves describe a view together.
 type waves struct {
 	periods []float64 // in steps, the strongest first
 	gain    float64   // in nats, by BIC with three coefficients to a wave
 }
 
-// pursued returns the waves of a view: the clearest is found, and then the clearest of what the waves before it leave, whose
-// periods are refined together. Two waves with close periods look like one with another.
+// pursued returns the waves of a view. It finds the clearest wave, and then the clearest of what the waves so far leave, and
+// refines the periods of all together after each: two waves with close periods look like one wave of a third period.
 func (v *view) pursued(ctx context.Context) (all waves, err error) {
-	const most = 8
+	const most = 8 // waves, to bound the time of a pursuit
 	rest, white := v, v.whitened()
 	for len(all.periods) < most {
-		next, err := rest.wave(ctx)
+		next, err := rest.clearestWave(ctx)
 		if next == 0 || err != nil {
 			return all, err
 		}
@@ -209,7 +206,7 @@ func (v *view) pursued(ctx context.Context) (all waves, err error) {
 			return all, nil
 		}
 		all = waves{more, gain}
-		rest = v.without(more, func(float64) bool { return true })
+		rest = v.without(more, nil)
 	}
 	return all, nil
 }
@@ -217,10 +214,10 @@ func (v *view) pursued(ctx context.Context) (all waves, err error) {
 // sameWave reports whether two periods differ by less than half a cycle over the span.
 func (v *view) sameWave(a, b float64) bool { return math.Abs(1/a-1/b)*float64(v.at[len(v.at)-1]) < 0.5 }
 
-// wave returns the period in steps of the clearest wave: a clear peak of the periodogram. Since few cycles make no clear peak,
-// the highest peak also counts if its wave is most of the series. A wave must gain as much as other seasons, in the observations
-// and in their AR(1) residuals. It returns 0 if there is none.
-func (v *view) wave(ctx context.Context) (steps float64, err error) {
+// clearestWave returns the period in steps of the clearest wave: a clear peak of the periodogram. Since few cycles make no clear
+// peak, the highest peak also counts if its wave is most of the series. A wave must gain as much as other seasons, in the
+// observations and in their AR(1) residuals. It returns 0 if there is none.
+func (v *view) clearestWave(ctx context.Context) (steps float64, err error) {
 	const most = 0.5 // share of the variance that a cubic leaves
 	x := make([]float64, len(v.at))
 	for i, at := range v.at {
@@ -240,7 +237,7 @@ func (v *view) wave(ctx context.Context) (steps float64, err error) {
 		}
 		for _, period := range found {
 			refined := v.together([]float64{period})
-			if refined == nil || refined[0] > float64(v.at[len(v.at)-1])/leastWaves || refined[0] < 2.5 {
+			if refined == nil || refined[0] > float64(v.at[len(v.at)-1])/leastWaves || refined[0] < shortestWave {
 				continue
 			}
 			_, gain := v.fitted(refined, 1)
