@@ -53,9 +53,9 @@ func (f *Forecast) AtBounds() (all []AtBound) {
 	return all
 }
 
-// Standardised returns the normal quantile of each y in its prediction: (y − mean)/sd if that is Gaussian. If y has a probability
-// of its own, as counts and bounds do, the share u of it lies below y: with u = ½ the quantile is of its middle, and with random
-// u quantiles are N(0, 1) if the predictions hold.
+// Standardised returns the normal quantile of P(Y < y) + u·P(Y = y) for each y under its prediction: (y − mean)/sd if that is
+// Gaussian. P(Y = y) is not 0 for counts and for values at a bound: u = ½ then gives the middle of the step. If the predictions
+// are correct, uniform random u give N(0, 1).
 func (f *Forecast) Standardised(y, u []float64) []float64 {
 	z, _ := f.standardised(y, u)
 	return z

@@ -43,9 +43,8 @@ func (l *Whittle) Information(ctx context.Context, theta []float64) (info *mat.S
 //
 //	J_ab = 2·Σ_jk b_aj·b_bk·|u_jᴴMAMu_k|²,  b_aj = ½(n/N)·∂_a S̄_j/S̄_j²,  u_jt = h_t·exp(2πi·jt/N).
 //
-// It is exact for N ≤ 256; for longer series differences j − k above 128 are sampled, which moves no entry by more than about 3
-// %. It takes O(N log N), some 10 to 70 times the time of a value, without gaps and taper, and O(N log² N), hundreds to
-// thousands of times, with them.
+// It is exact for N ≤ 256; for longer series differences j − k above 128 are sampled, which moves no entry by more than about
+// 3 %. Cost: O(N log N) without gaps and taper (BenchmarkWhittle), O(N log² N) with them.
 func (l *Whittle) ScoreCovariance(ctx context.Context, theta []float64) (j *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
 	c := l.calls.Get()

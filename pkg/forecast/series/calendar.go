@@ -67,7 +67,7 @@ func (a Axis) PeriodTo(period float64, digits int) string {
 		for _, unit := range []string{"month", "week"} {
 			length := a.UnitLength(unit)
 			several := math.Round(period / length)
-			// LengthTo writes years from two on
+			// two years and more are written in years
 			if several > 1 && period*unitSeconds[a.Unit] < 2*unitSeconds["year"] && math.Abs(period/(several*length)-1) < same {
 				return plural(several, unit, digits)
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNewSeriesErrors: columns that are no series are refused, with what is wrong and where, as those of a file of a model are.
+// TestNewSeriesErrors: columns that are not a series are refused with what is wrong and where.
 func TestNewSeriesErrors(t *testing.T) {
 	x, y := []float64{0, 1, 2, 3, 4, 5}, []float64{1, 2, 0, 1, 3, 2}
 	with := func(v []float64, i int, to float64) []float64 {

@@ -9,7 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Known holds observations of which only the sums on one circle are known.
+// Known holds the sums of observations on one circle. The observations themselves are not known.
 type Known struct {
 	On       Circle
 	N        int

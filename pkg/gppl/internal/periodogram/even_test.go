@@ -274,8 +274,8 @@ func TestVariance(t *testing.T) {
 	}
 }
 
-// TestGeometric: without gaps and taper the sums are those of the general case, for spectra of many decades, even and odd lengths,
-// and a mean.
+// TestGeometric: without gaps and taper, Variance equals the general sum, for spectra of many decades, even and odd lengths, and
+// a mean.
 func TestGeometric(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 1))
 	for _, n := range []int{600, 601} {
