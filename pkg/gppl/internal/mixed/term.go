@@ -11,7 +11,7 @@
 //
 //	k(t, t′) − φ(t)ᵀC^½UUᵀC^½φ(t′),  at most max_t |(I − UUᵀ)C^½φ(t)|²,
 //
-// a covariance, for all pairs within the stretch. U spans C^½φ(t) at selected t, and each is the t at which the remainder is largest.
+// a covariance, for all pairs within the stretch. U spans C^½φ(t) at selected t; each is the t at which the remainder is largest.
 // This is a Cholesky factorisation of the kernel with pivots, so its residual is known. It is the same for the cosines and the
 // sines of a band, except for one that begins at 0, where the pairs ±m are one frequency.
 //
