@@ -47,7 +47,7 @@ var thresholds = func() *strings.Replacer {
 	var pairs []string
 	for name, v := range map[string]float64{"deviation": deviation, "slope": slope, "routes": routes, "exactly": exactly,
 		"sameNLL": sameNLL, "higher": higher, "larger": larger, "similar": similar, "feasible": feasible, "left50": left50,
-		"left200": left200} {
+		"left200": left200, "commute": commute, "nothing": nothing, "rounding": rounding} {
 		pairs = append(pairs, "{"+name+"}", strings.Replace(fmt.Sprint(v), "e-0", "e-", 1))
 	}
 	return strings.NewReplacer(pairs...)
@@ -153,8 +153,8 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 			v.at("theorem.routes.worst"), v.at("theorem.routes.cases"), v.at("theorem.k_equals_n.lost"), slices.Min(total),
 			slices.Max(total), floats.Norm(terms, math.Inf(1)))
 		power := func(v []float64, p float64) bool { return slices.Min(v) > p-slope && slices.Max(v) < p+slope }
-		holds := v["theorem.score.worst_deviation"] < deviation && v["theorem.loss.least_eigenvalue"] > -1e-12 &&
-			v["theorem.routes.worst"] < routes && v["theorem.k_equals_n.lost"] < 1e-20 && power(terms, 0)
+		holds := v["theorem.score.worst_deviation"] < deviation && v["theorem.loss.least_eigenvalue"] > -rounding &&
+			v["theorem.routes.worst"] < routes && v["theorem.k_equals_n.lost"] < nothing && power(terms, 0)
 		switch {
 		case holds && power(total, 2):
 			r.Status = Reproduced
@@ -191,7 +191,7 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 		v := numbers(e.Theory)
 		sphere, eigen := v.at("theorem.choice.sphere.commutator"), v.at("theorem.choice.eigen.commutator")
 		r.found("Σ and A would commute; ‖ΣA − AΣ‖/‖ΣA‖ is %.2g for Sphere and %.1g for eigenvectors", sphere, eigen)
-		r.Status = pick(sphere > 0.01 && eigen < exactly, NotReproduced, Reproduced)
+		r.Status = pick(sphere > commute && eigen < exactly, NotReproduced, Reproduced)
 	},
 	"traces-fall": func(e *experiment.Evidence, r *Row) {
 		v := numbers(e.Theory)

@@ -14,22 +14,26 @@ import (
 
 // The thresholds of the rules. Rows print those that decide them: claims.json names them in braces.
 const (
-	level     = 0.05 // significance level of every test, before and after correction
-	wide      = 10.0 // an interval whose ends differ by more gives no verdict
-	sameNLL   = 2.0  // nats that count as the same NLL: a likelihood ratio of seven
-	printed   = 0.02 // nats by which a published optimum of ML may be off: it is printed with three decimals, and stopped early
-	higher    = 0.5  // nats by which one optimiser must end above another to end higher
-	exactly   = 1e-6 // relative difference of numbers that come from the same random numbers, or are equal to rounding
-	routes    = 1e-9 // relative difference of ΔI by two formulas, computed to rounding
-	larger    = 1.5  // ratio of variances, of times, or of evaluations, from which one counts as larger
-	similar   = 3.0  // ratio of times up to which two costs are similar
-	feasible  = 10.0 // minutes within which a training counts as feasible
-	left50    = 50.0 // per cent of tr K that a design leaves at k = 50 at most, if it reduces the trace
-	left200   = 5.0  // the same at k = 200
-	near      = 10.0 // per cent by which an error of prediction may be off
-	failing   = 1000 // failed factorisations from which a training counts as failing numerically
-	deviation = 4.5  // standard errors by which a simulated quantity may differ from its formula
-	slope     = 0.05 // by which a fitted power may be off
+	level     = 0.05  // significance level of every test, before and after correction
+	wide      = 10.0  // an interval whose ends differ by more gives no verdict
+	sameNLL   = 2.0   // nats that count as the same NLL: a likelihood ratio of seven
+	printed   = 0.02  // nats by which a published optimum of ML may be off: it is printed with three decimals, and stopped early
+	higher    = 0.5   // nats by which one optimiser must end above another to end higher
+	exactly   = 1e-6  // relative difference of numbers that come from the same random numbers, or are equal to rounding
+	routes    = 1e-9  // relative difference of ΔI by two formulas, computed to rounding
+	larger    = 1.5   // ratio of variances, of times, or of evaluations, from which one counts as larger
+	similar   = 3.0   // ratio of times up to which two costs are similar
+	feasible  = 10.0  // minutes within which a training counts as feasible
+	left50    = 50.0  // per cent of tr K that a design leaves at k = 50 at most, if it reduces the trace
+	left200   = 5.0   // the same at k = 200
+	near      = 10.0  // per cent by which an error of prediction may be off
+	failing   = 1000  // failed factorisations from which a training counts as failing numerically
+	reversed  = 10.0  // per cent of the pairs of times that may be in the other order
+	commute   = 0.01  // ‖ΣA − AΣ‖/‖ΣA‖ above which two covariances do not commute
+	rounding  = 1e-12 // by which a quantity that is not negative may be, of its scale
+	nothing   = 1e-20 // share of the information that counts as none: the square of a difference to rounding
+	deviation = 4.5   // standard errors by which a simulated quantity may differ from its formula
+	slope     = 0.05  // by which a fitted power may be off
 )
 
 // A Test is a statistical test of a row.
