@@ -21,15 +21,14 @@ import (
 // none if all x are equal, and none where squares of x or y overflow or vanish in float64.
 func LikelyPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
 	defer parallel.Stopped(&err)
-	return likelyPeriods(ctx, d, count), nil
-}
-
-// likelyPeriods computes LikelyPeriods until ctx ends (parallel.Look).
-func likelyPeriods(ctx context.Context, d gppl.Data, count int) []float64 {
 	if count < 0 {
 		panic(fmt.Sprintf("gppl: LikelyPeriods: count = %d", count))
 	}
-	g := newPowerGrid(ctx, d)
+	return newPowerGrid(ctx, d).likely(count), nil
+}
+
+// likely returns LikelyPeriods.
+func (g *powerGrid) likely(count int) []float64 {
 	if g == nil {
 		return nil
 	}
@@ -58,21 +57,18 @@ func likelyPeriods(ctx context.Context, d gppl.Data, count int) []float64 {
 // where LikelyPeriods does.
 func ClearPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
 	defer parallel.Stopped(&err)
-	return clearPeriods(ctx, d, count), nil
+	return newPowerGrid(ctx, d).clear(count), nil
 }
 
-func clearPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64) {
+// clear returns ClearPeriods.
+func (g *powerGrid) clear(count int) (periods []float64) {
 	const (
 		likeliest = 6
 		level     = 0.05
 		lobe      = 4 // half the width of a peak under a Hann window, on a grid of twice the range
 		fewest    = 8 // least number of powers for a median
 	)
-	g := newPowerGrid(ctx, d)
-	if g == nil {
-		return nil
-	}
-	for _, period := range likelyPeriods(ctx, d, likeliest) {
+	for _, period := range g.likely(likeliest) {
 		j := int(math.Round(g.length / period))
 		var around []float64
 		for i := (j + 1) / 2; i <= min(j+j/2, len(g.power)-1); i++ {
@@ -151,7 +147,7 @@ func vertex(power []float64) float64 {
 // findPeriods sets the trained periods of the kernel to those likely periods at which it fits the autocovariance of the
 // detrended data best. In the autocovariance of the original data, a trend would outweigh any periodicity.
 func (s *starter) findPeriods(ctx context.Context, d gppl.Data) {
-	likely := likelyPeriods(ctx, d, 6)
+	likely := newPowerGrid(ctx, d).likely(6)
 	if likely == nil {
 		return
 	}
@@ -225,7 +221,7 @@ func (s scales) likely(ctx context.Context, d gppl.Data) (periods []float64) {
 			periods = append(periods, p)
 		}
 	}
-	peaks := likelyPeriods(ctx, d, 6)
+	peaks := newPowerGrid(ctx, d).likely(6)
 	for _, p := range peaks[:min(3, len(peaks))] {
 		add(p)
 		add(2 * p)

@@ -194,7 +194,7 @@ func startsAtPeriods(ctx context.Context, m gppl.Model, d gppl.Data) (starts []g
 	if at < 0 || slices.ContainsFunc(m.Params()[at+1:], isTrainedPeriod) {
 		return nil
 	}
-	for _, period := range likelyPeriods(ctx, d, 2) {
+	for _, period := range newPowerGrid(ctx, d).likely(2) {
 		theta := m.Values()
 		theta[at] = period
 		held := startWithin(ctx, m.WithParams(theta).Fix(m.Params()[at].Name), d)
@@ -313,7 +313,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 	rest.Y = slices.Clone(d.Y)
 	floats.Sub(rest.Y, mean)
 	power := floats.Dot(rest.Y, rest.Y) / float64(d.Len())
-	for _, period := range likelyPeriods(a.ctx, rest, count) {
+	for _, period := range newPowerGrid(a.ctx, rest).likely(count) {
 		if !s.scales.allow(period) {
 			continue
 		}
