@@ -355,7 +355,8 @@ var judges = map[string]func(e *experiment.Evidence, r *Row){
 	"vfe-noise": func(e *experiment.Evidence, r *Row) {
 		ratio := logRatio(e1(e, "Adam", ml), e1(e, "Adam", vfe), func(o experiment.Outcome) float64 { return o.Theta[2] })
 		r.Test = r.most("larger on", ratio)
-		r.found("×%.2f of ML's in the median; %s draws", math.Exp(-median(ratio.values())), trimmed(r.Ours))
+		r.found("in the median draw VFE's noise variance is %.2f times ML's; %s draws", math.Exp(-median(ratio.values())),
+			trimmed(r.Ours))
 	},
 	"e2-same": func(e *experiment.Evidence, r *Row) {
 		var tests []*Test

@@ -121,8 +121,8 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 	},
 	"code-variance": func(e *experiment.Evidence) (string, bool) {
 		v := experiment.Figure2Ratios(e.E1, vfe, "Adam")
-		return fmt.Sprintf("By Adam their code gives ×%.2f in the median, the sparse posterior ×%.2f, the exact posterior at "+
-				"the same hyperparameters ×%.2f", median(v.Theirs), median(v.Sparse), median(v.Exact)),
+		return fmt.Sprintf("Median ratio of VFE's variance to ML's, by Adam: %.2f as their code predicts it, %.2f by the sparse "+
+				"posterior, %.2f by the exact posterior at the same hyperparameters", median(v.Theirs), median(v.Sparse), median(v.Exact)),
 			median(v.Theirs) > larger && median(v.Sparse) < larger
 	},
 	"one-omega": func(e *experiment.Evidence) (string, bool) {
@@ -161,8 +161,9 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 		const from, train, held = 400_000, 8000, 2000
 		distinct := from * -math.Expm1(train*math.Log1p(-1.0/from)) // expected number of distinct training points
 		for _, o := range eeg(e, "SE", pl) {
-			return fmt.Sprintf("Some %.0f of 8000 training points repeat another and %.0f of 2000 held-out points were "+
-					"trained on; in our sample of a shorter recording %d", train-distinct, held*distinct/from, o.MSE.Seen),
+			return fmt.Sprintf("Drawn with replacement, about %.0f of 8000 training points are copies of others, and about %.0f of "+
+					"2000 held-out points were also trained on; in our sample of a shorter recording, %d", train-distinct,
+					held*distinct/from, o.MSE.Seen),
 				o.MSE.Seen > 0
 		}
 		return "", false
@@ -272,7 +273,7 @@ var effects = map[string]func(e *experiment.Evidence) (string, bool){
 		a := experiment.Where(e.E1, func(t experiment.Trial) bool { return t.Authors == experiment.Authors{Diagonal: 1e-4} })
 		b := experiment.Where(e.E1, experiment.E1By("Adam", pl))
 		change := ends(a).minus(ends(b)).apply(math.Abs).values()
-		return fmt.Sprintf("it moves PL's NLL by %s nats in the median, %s at most", number(median(change)),
+		return fmt.Sprintf("it changes PL's NLL by a median of %s nats, and by at most %s", number(median(change)),
 			number(slices.Max(append(change, 0)))), median(change) <= 1
 	},
 }

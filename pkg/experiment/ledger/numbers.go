@@ -396,8 +396,8 @@ func (r Row) order(p float64, ours []float64) Row {
 	other := int(reversed / 100 * float64(len(v)))
 	lo, hi := v[other], v[len(v)-1-other]
 	r.Ours = fmt.Sprintf("%.2g, %g %% from %.2g to %.2g, over %d pairs of draws", median(v), 100-2*reversed, lo, hi, len(v))
-	r.Rule = fmt.Sprintf("the same one is faster in %g %% of the pairs of draws, with dense arithmetic: evaluations times the cost of one",
-		100-reversed)
+	r.Rule = fmt.Sprintf("the same one is faster in %g %% of the pairs of draws, with dense arithmetic: evaluations times the "+
+		"cost of one", 100-reversed)
 	r.Overturn = "dense times on the other side of 1"
 	switch {
 	case lo < 1 && hi > 1:

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -188,7 +189,7 @@ func normalScore(d float64, sorted []float64) float64 {
 	for below+equal < len(sorted) && sorted[below+equal] == d {
 		equal++
 	}
-	return distuv.UnitNormal.Quantile((float64(below) + 0.5*float64(equal) + 0.5) / float64(len(sorted)+1))
+	return numeric.NormalQuantile((float64(below) + 0.5*float64(equal) + 0.5) / float64(len(sorted)+1))
 }
 
 // isAround reports whether an effect belongs to a day around a holiday.
