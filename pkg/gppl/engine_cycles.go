@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"context"
+	"math"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -113,7 +114,7 @@ func (f *cyclesFactor) gradient(grad []float64, r blas64.General) error {
 	n, form := float64(len(f.engine.of.Row)), dense.Form(f.g, r)
 	scale := blas64.Dot(dense.Vec(f.c), dense.Vec(f.sums)) - 0.5*f.c[0]*f.sums[0]
 	if err := verify.Near("the gradient in the scale of the covariance", scale, 0.5*(n-form),
-		verify.GradientTrust*(n+form+f.c[0]*f.sums[0])); err != nil {
+		verify.GradientTrust*(n+math.Abs(form)+math.Abs(f.c[0]*f.sums[0]))); err != nil {
 		return err
 	}
 	f.engine.contract(grad, f.sums, f.model)

@@ -28,7 +28,12 @@ func openHours(tb testing.TB, days int, skipped ...int) Data {
 // TestCyclesEngine compares values, gradients and predictions of open hours with dense algebra.
 func TestCyclesEngine(t *testing.T) {
 	m := Model{Kernel: Add(Laplace{0.5, 9}, LocPer{0.8, 30, 1, 0.7}, White{0.02}), Noise: 0.1, Mean: Linear{}}
-	for what, d := range map[string]Data{"all": openHours(t, 30), "holidays": openHours(t, 30, 55, 56, 57, 200, 328, 329)} {
+	far := openHours(t, 30) // values that are larger than the model expects
+	for i := range far.Y {
+		far.Y[i] *= 30
+	}
+	holidays := openHours(t, 30, 55, 56, 57, 200, 328, 329)
+	for what, d := range map[string]Data{"all": openHours(t, 30), "holidays": holidays, "far": far} {
 		by := func(engine string) (value float64, grad, mean, variance []float64) {
 			l := testkit.Must(NewExact(t.Context(), m, d, WithEngine(engine)))(t)
 			grad = make([]float64, len(l.Params()))
