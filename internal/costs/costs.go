@@ -30,6 +30,7 @@ const (
 
 	SpectralCube   // p³ features, products
 	SpectralSquare // p²
+	SpectralLeft   // a feature that is left out, for each of the p that are kept
 	SpectralSample // a sample of the kernel, for its transform
 	SpectralOnce
 
@@ -70,6 +71,7 @@ var names = [Operations]string{
 	StateOnce:        "StateOnce",
 	SpectralCube:     "SpectralCube",
 	SpectralSquare:   "SpectralSquare",
+	SpectralLeft:     "SpectralLeft",
 	SpectralSample:   "SpectralSample",
 	SpectralOnce:     "SpectralOnce",
 	GriddedPoint:     "GriddedPoint",

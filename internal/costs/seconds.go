@@ -17,6 +17,7 @@ var Seconds = [Operations]float64{
 	StateOnce:        4.1e-06,
 	SpectralCube:     1.4e-11,
 	SpectralSquare:   1.6e-08,
+	SpectralLeft:     1.6e-09,
 	SpectralSample:   0,
 	SpectralOnce:     3.2e-05,
 	GriddedPoint:     1.6e-06,

@@ -51,6 +51,9 @@ var kernels = []struct {
 	{"Matern32+SE", func(l float64) gppl.Kernel {
 		return gppl.Add(gppl.Matern32{Variance: 0.5, Lengthscale: l / 8}, gppl.SE{Variance: 1, Lengthscale: l})
 	}},
+	{"Rhythm", func(l float64) gppl.Kernel { // most of its frequencies lie between harmonics
+		return gppl.LocPer{Variance: 1, Lengthscale: 10 * l, Period: l / 10, PeriodicLengthscale: 1}
+	}},
 }
 
 const named = 8
@@ -99,6 +102,8 @@ var further = []cell{
 	{Kernel: "Matern32+Periodic", N: 4000, Share: 0.3},
 	{Kernel: "Matern32+SE", N: 1000, Share: 0.1},
 	{Kernel: "Matern32+SE", N: 4000, Share: 0.03},
+	{Kernel: "Rhythm", N: 1000, Share: 0.1},
+	{Kernel: "Rhythm", N: 4000, Share: 0.07},
 	{Kernel: "Sum", N: 3000, Share: 0.01},
 }
 

@@ -97,11 +97,13 @@ func (e *spectralExact) predict(c *compiled, noise float64) choice.Estimate {
 	if p > spectral.MostFeatures {
 		return spectral.TooMany(m)
 	}
+	left := max(0, 2*m-1-p)
 	f := choice.Estimate{
-		Bytes:   16 * triangle(int(p)),
-		Seconds: spectral.Seconds(p) + costs.Of(costs.SpectralSample, samples) + costs.Of(costs.SpectralOnce, 1),
-		Setup:   e.Pass(300e-9) + m*1e-6,
-		Err:     3*n*eps*v/noise + n*rounding(v, noise),
+		Bytes: 16 * triangle(int(p)),
+		Seconds: spectral.Seconds(p) + costs.Of(costs.SpectralLeft, left*p) + costs.Of(costs.SpectralSample, samples) +
+			costs.Of(costs.SpectralOnce, 1),
+		Setup: e.Pass(300e-9) + m*1e-6,
+		Err:   3*n*eps*v/noise + n*rounding(v, noise),
 	}
 	if f.Windowed = windowed; windowed { // weights of both signs cancel
 		f.Err += n * n * rounding(v, noise) * v / noise

@@ -2,11 +2,29 @@ package gppl_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
+
+// TestSpectralLeftOut: checking the frequencies between the harmonics of a long rhythm costs more than the harmonics themselves,
+// and another engine is chosen.
+func TestSpectralLeftOut(t *testing.T) {
+	x := make([]float64, 4000)
+	rnd := rand.New(rand.NewPCG(1, 3))
+	for i := range x {
+		x[i] = 4000 * rnd.Float64()
+	}
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), x))(t)
+	k := gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 4000}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 30})
+	l := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: k, Noise: 0.1}, d))(t)
+	if engine, _ := l.Cost(gppl.Values(l.Params())); engine != gppl.EngineMixed {
+		t.Errorf("the %s engine is chosen", engine)
+	}
+}
 
 // TestSpectralAffordable: the spectral engine refuses, and does not begin, what takes many times the time that Cost
 // predicted for a handful of observations.
