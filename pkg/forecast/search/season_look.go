@@ -60,14 +60,8 @@ func (l *look) same(period float64, other season) bool {
 	return math.Abs(l.span()/period-l.span()/other.period) < 0.5 || math.Abs(period/other.period-1) < 0.01
 }
 
-// add appends a season, unless it is the calendar's, which is then seen.
+// add appends a season that is not the calendar's.
 func (l *look) add(found season) {
-	for i, c := range l.calendar {
-		if l.same(found.period, c) {
-			l.seen[i] = true
-			return
-		}
-	}
 	l.clearer = l.clearer || len(l.all) == 0 && !slices.Contains(l.seen, true)
 	l.all = append(l.all, found)
 }
@@ -84,6 +78,10 @@ func (l *look) takeFolded(best folded) bool {
 	}
 	if refined := best.refined; refined > 0 {
 		found.period, found.fixed = refined*l.s.Step, false
+	}
+	if i := slices.IndexFunc(l.calendar, func(c season) bool { return l.same(found.period, c) }); i >= 0 {
+		l.seen[i] = true
+		return true
 	}
 	l.add(found)
 	return true
@@ -144,10 +142,13 @@ func (l *look) fraction(period, of float64) bool {
 }
 
 // calendars reports whether the season that waves show is a season of the calendar: the same, or a fraction of one of which the
-// series shows more, either other waves or seasonal means that gain once the waves are subtracted.
+// series shows more, either other waves or seasonal means that gain once the waves are subtracted. A wave close to a season of
+// the calendar is this season, unless its own period explains clearly more: with little noise, few cycles tell periods more
+// closely than half a cycle apart.
 func (l *look) calendars(w waves, found, c season) bool {
 	if l.same(found.period, c) {
-		return true
+		at := func(period float64) float64 { return l.views[0].shown([]float64{period / l.s.Step}) }
+		return at(found.period)-at(c.period) < clearlyShown
 	}
 	if c.period > l.span()/series.LeastPeriods || !l.fraction(found.period, c.period) {
 		return false

@@ -186,7 +186,7 @@ type waves struct {
 // refines the periods of all together after each: two waves with close periods look like one wave of a third period.
 func (v *view) pursued(ctx context.Context) (all waves, err error) {
 	const most = 8 // waves, to bound the time of a pursuit
-	rest, white := v, v.whitened()
+	rest := v
 	for len(all.periods) < most {
 		next, err := rest.clearestWave(ctx)
 		if next == 0 || err != nil {
@@ -199,9 +199,7 @@ func (v *view) pursued(ctx context.Context) (all waves, err error) {
 		if more == nil {
 			return all, nil
 		}
-		_, gain := v.fitted(more, 1)
-		_, whitened := white.fitted(more, 1)
-		gain = min(gain, whitened) - 1.5*float64(len(more))*math.Log(float64(len(v.y)))
+		gain := v.shown(more) - 1.5*float64(len(more))*math.Log(float64(len(v.y)))
 		if gain < all.gain+clearlyShown {
 			return all, nil
 		}
@@ -215,8 +213,8 @@ func (v *view) pursued(ctx context.Context) (all waves, err error) {
 func (v *view) sameWave(a, b float64) bool { return math.Abs(1/a-1/b)*float64(v.at[len(v.at)-1]) < 0.5 }
 
 // clearestWave returns the period in steps of the clearest wave: a clear peak of the periodogram. Since few cycles make no clear
-// peak, the highest peak also counts if its wave is most of the series. A wave must gain as much as other seasons, in the
-// observations and in their AR(1) residuals. It returns 0 if there is none.
+// peak, the highest peak and the slowest wave also count if they are most of the series. A wave must gain as much as other
+// seasons, in white noise and in red noise. It returns 0 if there is none.
 func (v *view) clearestWave(ctx context.Context) (steps float64, err error) {
 	const most = 0.5 // share of the variance that a cubic leaves
 	x := make([]float64, len(v.at))
@@ -225,12 +223,11 @@ func (v *view) clearestWave(ctx context.Context) (steps float64, err error) {
 	}
 	d := gppl.Data{X: gppl.Scalars(x), Y: v.y}
 	n := float64(len(v.y))
-	white := v.whitened()
 	for _, peaks := range []struct {
 		find  func(ctx context.Context, d gppl.Data, count int) ([]float64, error)
 		count int
 		share float64
-	}{{auto.ClearPeriods, mostShown, 0}, {auto.LikelyPeriods, 1, most}} {
+	}{{auto.ClearPeriods, mostShown, 0}, {auto.LikelyPeriods, 1, most}, {v.slowest, 1, most}} {
 		found, err := peaks.find(ctx, d, peaks.count)
 		if err != nil { // no periodogram, or the end of ctx
 			return 0, ctx.Err()
@@ -241,11 +238,43 @@ func (v *view) clearestWave(ctx context.Context) (steps float64, err error) {
 				continue
 			}
 			_, gain := v.fitted(refined, 1)
-			_, whitened := white.fitted(refined, 1)
-			if min(gain, whitened)-math.Log(n) >= clearlyShown && 1-math.Exp(-2*gain/n) >= peaks.share {
+			if v.shown(refined)-math.Log(n) >= clearlyShown && 1-math.Exp(-2*gain/n) >= peaks.share {
 				return refined[0], nil
 			}
 		}
 	}
 	return 0, nil
+}
+
+// slowest returns the period in steps at which a single wave of few cycles explains most. The periodogram has no peak there,
+// since it subtracts a cubic, and its window hides the first and the last cycle.
+func (v *view) slowest(context.Context, gppl.Data, int) (periods []float64, err error) {
+	const most, apart = 4, 0.1 // cycles
+	var best, top float64
+	for cycles := leastWaves; cycles <= most; cycles += apart {
+		steps := float64(v.at[len(v.at)-1]) / cycles
+		if _, gain := v.fitted([]float64{steps}, v.sparse()); gain > top {
+			best, top = steps, gain
+		}
+	}
+	if top == 0 {
+		return nil, nil
+	}
+	return []float64{best}, nil
+}
+
+// shown returns the gain of waves, without a penalty: the lesser of those in white and in red noise.
+func (v *view) shown(periods []float64) float64 {
+	_, gain := v.fitted(periods, 1)
+	return min(gain, v.gainInRed(periods))
+}
+
+// gainInRed returns the gain of waves, without a penalty, in noise of AR(1). Its correlation is that of the values, or it has one
+// without the waves and another with them: a slow wave makes neighbours alike, and the AR(1) residuals hardly show it.
+func (v *view) gainInRed(periods []float64) float64 {
+	white := v.whitened()
+	_, gain := white.fitted(periods, 1)
+	rest := v.without(periods, nil).whitened()
+	before, after := floats.Dot(white.y, white.y), floats.Dot(rest.y, rest.y)
+	return max(gain, gainOf(float64(len(white.y)), before, before-after, 0))
 }

@@ -13,7 +13,7 @@ const (
 	// peaksTell is the number of even observations from which peaks of a periodogram may be seasons.
 	peaksTell = 48
 	// leastWaves is the smallest number of cycles of a smooth season.
-	leastWaves = 2.5
+	leastWaves = 1.5
 	// shortestWave is the shortest period of a wave, in steps.
 	shortestWave = 2.5
 	// faintOdds is the advantage in nats of models without a faint season of the calendar. Most daily series have a week, but one

@@ -271,6 +271,55 @@ func TestSeasonOfParts(t *testing.T) {
 	}
 }
 
+// TestSlowWaves: a sine of two to four cycles over the series is found in noise, on an axis of numbers and, where it is close to
+// a week but not a week, of dates. The best model has it, while smooth curves that do not repeat show no wave.
+func TestSlowWaves(t *testing.T) {
+	const draws, fewest = 10, 9
+	hours := series.Axis{Name: "when", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Clock: true}
+	noisy := func(seed uint64, n int, f func(x float64) float64) []float64 {
+		r := rand.New(rand.NewPCG(seed, 83))
+		phase, y := r.Float64(), make([]float64, n)
+		for i := range y {
+			y[i] = f(float64(i)/float64(n)+phase) + 0.3*r.NormFloat64()
+		}
+		return y
+	}
+	for _, c := range []struct {
+		rows   int
+		cycles float64
+		axis   series.Axis
+		step   float64
+	}{{120, 2.2, series.Axis{Name: "t"}, 1}, {240, 3.4, series.Axis{Name: "t"}, 0.25}, {239, 1.7, hours, 1.0 / 24}} {
+		found := 0
+		for seed := range uint64(draws) {
+			wave := func(x float64) float64 { return 1.5 * math.Sin(2*math.Pi*c.cycles*x) }
+			s := evenSeries(t, c.axis, 0, c.step, noisy(seed, c.rows, wave))
+			of := testkit.Must(Find(t.Context(), s, Options{}.WithEffort(Efforts[0])))(t)
+			for _, period := range series.PeriodsOf(of.Result.Model.Kernel.Params()) {
+				if math.Abs(float64(c.rows)*c.step/period/c.cycles-1) < 0.06 {
+					found++
+				}
+			}
+		}
+		if found < fewest {
+			t.Errorf("%.1f cycles in %d rows: found in %d of %d", c.cycles, c.rows, found, draws)
+		}
+	}
+	for name, curve := range map[string]func(x float64) float64{
+		"a logistic curve": func(x float64) float64 { return 5 / (1 + math.Exp(-12*(x-1))) },
+		"a bump":           func(x float64) float64 { return 4 * math.Exp(-50*(x-1)*(x-1)) },
+		"growth":           func(x float64) float64 { return math.Exp(1.5 * x) },
+	} {
+		for seed := range uint64(draws) {
+			s := evenSeries(t, series.Axis{Name: "t"}, 0, 1, noisy(seed, 150, curve))
+			of := testkit.Must(Find(t.Context(), s, Options{}.WithEffort(Efforts[0])))(t)
+			if periods := series.PeriodsOf(of.Result.Model.Kernel.Params()); len(periods) > 0 {
+				t.Errorf("%s, seed %d: the best model has the periods %v", name, seed, periods)
+			}
+		}
+	}
+}
+
 // TestNoSeasonShown: white, red, wandering and heavy-tailed noise and lines show no season, by numbers or by days.
 func TestNoSeasonShown(t *testing.T) {
 	const draws, most = 200, 0.03
