@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast/internal/testdraws"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestCopies(t *testing.T) {
 	r := rand.New(rand.NewPCG(65, 5))
 	draw := func(i int, decimals int) string { return fmt.Sprintf("%d,%.*f\n", i, decimals, 20+r.NormFloat64()) }
-	var plain, joined, twice, rounded, events strings.Builder
+	var plain, joined, twice, rounded, precise, events strings.Builder
 	for i := range 60 {
 		row := draw(i, 3)
 		plain.WriteString(row)
@@ -23,6 +24,8 @@ func TestCopies(t *testing.T) {
 			joined.WriteString(row)
 		}
 		rounded.WriteString(draw(i, 0) + draw(i, 0)) // equal in a third of the pairs
+		level := 20 + r.NormFloat64()                // measured twice with a noise of 3 %
+		fmt.Fprintf(&precise, "%d,%.6f\n%d,%.6f\n", i, level, i, level+0.03*r.NormFloat64())
 		fmt.Fprintf(&events, "%d,%d\n%d,%d\n", i, i%20/19, i, i%20/19)
 	}
 	twice.WriteString(plain.String() + plain.String())
@@ -31,7 +34,7 @@ func TestCopies(t *testing.T) {
 		n, copies, k int
 	}{
 		"plain": {plain.String(), 60, 0, 0}, "joined": {joined.String(), 60, 5, 0}, "twice": {twice.String(), 60, 60, 0},
-		"measured twice": {rounded.String(), 120, 0, 60}, "events": {events.String(), 120, 0, 60},
+		"measured twice": {rounded.String(), 120, 0, 60}, "precise": {precise.String(), 120, 0, 60}, "events": {events.String(), 120, 0, 60},
 	} {
 		s, err := Read(t.Context(), testdraws.File(t, "t,y\n"+c.rows), ReadOptions{})
 		if err != nil {
@@ -47,5 +50,29 @@ func TestCopies(t *testing.T) {
 	s, err := Read(t.Context(), testdraws.File(t, table), ReadOptions{YError: "e"})
 	if err != nil || s.Source.Copies != 0 { // five of six: one in ten may differ
 		t.Errorf("five copies and one other value: %d copies, %v", s.Source.Copies, err)
+	}
+}
+
+// TestInexactCopies: rows that repeat others but for their last digits count once, and are said.
+func TestInexactCopies(t *testing.T) {
+	const n, every = 120, 3
+	r := rand.New(rand.NewPCG(65, 6))
+	var rows strings.Builder
+	for i := range n {
+		y := 20 + 2*r.NormFloat64()
+		fmt.Fprintf(&rows, "%d,%.9f\n", i, y)
+		switch {
+		case i%every == 0: // another table has single precision
+			fmt.Fprintf(&rows, "%d,%.9f\n", i, float32(y))
+		case i == 1:
+			fmt.Fprintf(&rows, "%d,%.9f\n", i, y)
+		}
+	}
+	s := testkit.Must(Read(t.Context(), testdraws.File(t, "t,y\n"+rows.String()), ReadOptions{}))(t)
+	notes := strings.Join(s.Notes(), " ")
+	for _, want := range []string{"1 row of 161 is an exact copy", "40 rows of 161 differ from another with the same x only in the last digits"} {
+		if len(s.X) != n || len(s.Duplicates) > 0 || !strings.Contains(notes, want) {
+			t.Errorf("%d rows with %d repeated x, %q: want %q", len(s.X), len(s.Duplicates), notes, want)
+		}
 	}
 }

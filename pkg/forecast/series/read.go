@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -20,7 +21,7 @@ import (
 // counted and left out; rows are sorted by x. If all x are numbers and ReadOptions.Time does not say how they are written, Read
 // recognises Unix times in one unit between 1973 and 2096, and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates).
 // Unless there are regressors, it also makes steps equal that differ only by rounding or by the lengths of months; Notes then
-// says so. Exact copies of rows count once, and Notes says how many there are.
+// says so. Copies of rows, exact or but for the last digits of y, count once, and Notes says how many there are.
 //
 // The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
 // there. At least five observations at three different x are needed, and a y that does not vary is a [ConstantError]. Numbers may
@@ -136,8 +137,8 @@ func (o ReadOptions) fromRows(s dataset.Series, rep dataset.CSVReport) (*Series,
 	return out, nil
 }
 
-// arrange returns the rows in ascending order of x, the latest o.Last of them, without exact copies, and their places in the
-// file, nil if all rows are as they were read.
+// arrange returns the rows in ascending order of x, the latest o.Last of them, without copies, and their places in the file,
+// nil if all rows are as they were read.
 func (out *Series) arrange(o ReadOptions, s dataset.Series, rep dataset.CSVReport) (_ dataset.Series, order []int) {
 	for i := 1; i < len(s.X); i++ {
 		if s.X[i] < s.X[i-1] {
@@ -152,13 +153,17 @@ func (out *Series) arrange(o ReadOptions, s dataset.Series, rep dataset.CSVRepor
 		}
 		s = s.Select(order)
 	}
-	if kept, copies := withoutCopies(s, rep.Also, order); copies > 0 {
+	if kept, copies, inexact := withoutCopies(s, rep.Also, order); copies > 0 {
 		if order == nil {
 			order = kept
 		} else {
 			order = timeline.Pick(order, kept)
 		}
-		s, out.Source.Copies = s.Select(kept), copies
+		s, out.Source.Copies = s.Select(kept), copies-inexact
+		if inexact > 0 {
+			out.remarks = append(out.remarks, message("%s of %d %s from another with the same x only in the last digits of y: "+
+				"each row counts once.", text.Count(inexact, "row"), rep.Rows-rep.Skipped, text.Choose(inexact, "differs", "differ")))
+		}
 	}
 	return s, order
 }
