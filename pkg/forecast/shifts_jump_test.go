@@ -95,6 +95,83 @@ func TestJumpOfCounts(t *testing.T) {
 	t.Logf("%d of %d changes are found", found, draws)
 }
 
+// TestJumpsOfFew: two levels in white noise are found in few values, although their evidence is less than that of a change that leaves
+// the rest to wander, as are three values at the first of them, and a doubling of counts.
+func TestJumpsOfFew(t *testing.T) {
+	const draws, fewest = 10, 8
+	for name, c := range map[string]struct {
+		n, at        int
+		size, counts float64 // in standard deviations of the noise; the first level of counts, which size multiplies
+	}{
+		"20 values": {20, 11, 6.2, 0}, "three of 12": {12, 3, 30, 0}, "counts": {60, 25, 3, 6},
+	} {
+		found := 0
+		for seed := range uint64(draws) {
+			r := rand.New(rand.NewPCG(seed, 69))
+			y := make([]float64, c.n)
+			for i := range y {
+				switch level := float64(min(1, i/c.at)); {
+				case c.counts > 0:
+					y[i] = distuv.Poisson{Lambda: c.counts * math.Pow(c.size, level), Src: r}.Rand()
+				default:
+					y[i] = 50 + c.size*level + r.NormFloat64()
+				}
+			}
+			s := testkit.Must(series.NewSeries(series.Axis{Name: "t"}, timeline.Steps(c.n), y))(t)
+			if c.counts > 0 {
+				s.Counting = &series.Counting{Likelihood: "poisson"}
+			}
+			a := testkit.Must(Fit(t.Context(), s, Options{}))(t)
+			all := testkit.Must(a.Shifts(t.Context()))(t)
+			if len(all) == 1 && math.Abs(all[0].X-float64(c.at)) <= 2 && all[0].Chance < 0.1 {
+				found++
+			}
+		}
+		if found < fewest {
+			t.Errorf("%s: %d of %d changes are found", name, found, draws)
+		}
+		t.Logf("%s: %d of %d changes are found", name, found, draws)
+	}
+}
+
+// TestNoJumpsOfFew: noise, red noise, walks and counts whose rate wanders or grows have no levels.
+func TestNoJumpsOfFew(t *testing.T) {
+	const most = 0.02
+	for name, c := range map[string]struct {
+		counts bool
+		next   func(r *rand.Rand, i int, before float64) float64
+	}{
+		"noise":             {false, func(r *rand.Rand, _ int, _ float64) float64 { return r.NormFloat64() }},
+		"red":               {false, func(r *rand.Rand, _ int, before float64) float64 { return 0.9*before + r.NormFloat64() }},
+		"walk":              {false, func(r *rand.Rand, _ int, before float64) float64 { return before + r.NormFloat64() }},
+		"rate that wanders": {true, func(r *rand.Rand, _ int, before float64) float64 { return before + 0.15*r.NormFloat64() }},
+		"rate that grows":   {true, func(r *rand.Rand, i int, _ float64) float64 { return 0.02 * float64(i) }},
+	} {
+		found, draws := 0, testkit.Size(40, 40, 200)
+		for seed := range uint64(draws) {
+			r := rand.New(rand.NewPCG(seed, 70))
+			n := []int{12, 20, 40, 90}[seed%4]
+			y, v := make([]float64, n), 0.0
+			for i := range y {
+				v = c.next(r, i, v)
+				if y[i] = v; c.counts {
+					y[i] = distuv.Poisson{Lambda: 5 * math.Exp(v), Src: r}.Rand()
+				}
+			}
+			s := testkit.Must(series.NewSeries(series.Axis{Name: "t"}, timeline.Steps(n), y))(t)
+			if c.counts {
+				s.Counting = &series.Counting{Likelihood: "poisson"}
+			}
+			if a := testkit.Must(Fit(t.Context(), s, Options{}))(t); len(a.Series.Shifts) > 0 {
+				found++
+			}
+		}
+		if float64(found) > most*float64(draws) {
+			t.Errorf("%s: %d of %d have a change", name, found, draws)
+		}
+	}
+}
+
 // TestNoJump: in noise, red noise, walks, lines and rough seasons, the medians hardly ever differ so much that a second search
 // follows.
 func TestNoJump(t *testing.T) {
