@@ -41,9 +41,10 @@ func (c season) whole(s *series.Series) int {
 	return int(steps)
 }
 
-// clearest returns the clearest season on any of the scales. A season must be seen in the observations and in their AR(1)
-// residuals: its gain is the lower of the two. Of several multiples of a period, the shortest within 3 nats is returned, but a
-// season of the calendar comes first: opening hours from 7 to 17 h look the same with a period of 12 hours as with a day.
+// clearest returns the clearest season on any of the scales. A season must be seen in the observations, as they are or beside a
+// level that wanders (levelled), and in their AR(1) residuals: its gain is the lower of the two. Of several multiples of a
+// period, the shortest within 3 nats is returned, but a season of the calendar comes first: opening hours from 7 to 17 h look the
+// same with a period of 12 hours as with a day.
 func clearest(views []*view, calendar []int) (best folded) {
 	const close = 3 // nats
 	for _, v := range views {
@@ -52,8 +53,8 @@ func clearest(views []*view, calendar []int) (best folded) {
 		gains := make([]float64, max(3, min(last/leastCycles, longestFolded, int(foldedAdditions/float64(len(v.y))))+1))
 		top := 0
 		for p := 2; p < len(gains); p++ {
-			if gains[p] = v.gain(p); gains[p] > 0 { // few periods have a gain
-				gains[p] = min(gains[p], white.gain(p))
+			if gains[p] = white.gain(p); gains[p] > 0 { // few periods have a gain
+				gains[p] = min(gains[p], v.levelled(p).gain(p))
 			}
 			if top == 0 || gains[p] > gains[top] {
 				top = p
@@ -62,7 +63,8 @@ func clearest(views []*view, calendar []int) (best folded) {
 		if top == 0 || gains[top] <= best.gain {
 			continue
 		}
-		if i := slices.IndexFunc(calendar, func(p int) bool { return min(v.gain(p), white.gain(p)) > gains[top]-close }); i >= 0 {
+		gain := func(p int) float64 { return min(v.levelled(p).gain(p), white.gain(p)) }
+		if i := slices.IndexFunc(calendar, func(p int) bool { return gain(p) > gains[top]-close }); i >= 0 {
 			best = folded{period: calendar[i], parts: 1, gain: gains[top]}
 			continue
 		}
@@ -74,7 +76,7 @@ func clearest(views []*view, calendar []int) (best folded) {
 		}
 		top = v.apart(gains, top)
 		best = v.inParts(white, folded{period: top, parts: 1, gain: gains[top]})
-		best = v.settle(best)
+		best = v.levelled(top).settle(best)
 	}
 	return best
 }
@@ -111,6 +113,32 @@ func (v *view) apart(gains []float64, period int) int {
 		return short
 	}
 	return period
+}
+
+// levelled returns the view in which seasonal means show best: itself, or its values less the means of the cycles around them if
+// these show the season more than twice as clearly, since a level that wanders far hides it.
+func (v *view) levelled(period int) *view {
+	if rest := v.aboutCycles(period); rest.gain(period) > 2*max(0, v.gain(period)) {
+		return rest
+	}
+	return v
+}
+
+// aboutCycles returns the values less the mean of the values within a period around each.
+func (v *view) aboutCycles(period int) *view {
+	rest := &view{v.at, make([]float64, len(v.y)), v.weight}
+	var sum float64
+	first, next := 0, 0 // the values in the sum
+	for i, at := range v.at {
+		for ; next < len(v.y) && v.at[next] < at-period/2+period; next++ {
+			sum += v.y[next]
+		}
+		for ; v.at[first] < at-period/2; first++ {
+			sum -= v.y[first]
+		}
+		rest.y[i] = v.y[i] - sum/float64(next-first)
+	}
+	return rest
 }
 
 // gain returns the gain of seasonal means over one mean, ½n·log of the ratio of the sums of squares less ½log n for each mean.

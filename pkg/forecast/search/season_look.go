@@ -68,7 +68,7 @@ func (l *look) add(found season) {
 
 // takeFolded subtracts a season by its means and adds it. It returns false if that was done before.
 func (l *look) takeFolded(best folded) bool {
-	smoothness := l.views[0].smoothness(best)
+	smoothness := l.views[0].levelled(best.period).smoothness(best)
 	for _, v := range l.views {
 		v.leaveOut(best)
 	}

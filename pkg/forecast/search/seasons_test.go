@@ -43,7 +43,7 @@ func evenSeries(t *testing.T, axis series.Axis, first, step float64, y []float64
 }
 
 // TestRoughSeasons: a season whose steps have independent means is found, on an axis of dates and of numbers, about a level and
-// on a walk. Two peaks of a periodogram do not show it; seasonal means do. A period of a whole number of steps is found exactly.
+// on a walk, also one that goes much further than the season. Two peaks of a periodogram do not show it; seasonal means do. A period of a whole number of steps is found exactly.
 func TestRoughSeasons(t *testing.T) {
 	days := series.Axis{Name: "day", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestRoughSeasons(t *testing.T) {
 		step, walk     float64
 	}{
 		{10, 12, days, 1, 0}, {10, 12, days, 1, 0.5}, {12, 6, series.Axis{Name: "t"}, 1, 0}, {24, 6, series.Axis{Name: "t"}, 0.25, 0},
-		{13, 12, days, 1.0 / 24, 0}, {52, 4, series.Axis{Name: "t"}, 1, 0}, {9, 8, series.Axis{Name: "t"}, 30, 0.5},
+		{13, 12, days, 1.0 / 24, 0}, {52, 4, series.Axis{Name: "t"}, 1, 0}, {9, 8, series.Axis{Name: "t"}, 30, 0.5}, {24, 13, series.Axis{Name: "t"}, 1, 2},
 	} {
 		found := 0
 		const draws = 10
