@@ -224,11 +224,14 @@ func (v *view) clearestWave(ctx context.Context) (steps float64, err error) {
 	d := gppl.Data{X: gppl.Scalars(x), Y: v.y}
 	n := float64(len(v.y))
 	for _, peaks := range []struct {
-		find  func(ctx context.Context, d gppl.Data, count int) ([]float64, error)
-		count int
+		find  func() ([]float64, error)
 		share float64
-	}{{auto.ClearPeriods, mostShown, 0}, {auto.LikelyPeriods, 1, most}, {v.slowest, 1, most}} {
-		found, err := peaks.find(ctx, d, peaks.count)
+	}{
+		{func() ([]float64, error) { return auto.ClearPeriods(ctx, d, mostShown) }, 0},
+		{func() ([]float64, error) { return auto.LikelyPeriods(ctx, d, 1) }, most},
+		{func() ([]float64, error) { return v.slowest(), nil }, most},
+	} {
+		found, err := peaks.find()
 		if err != nil { // no periodogram, or the end of ctx
 			return 0, ctx.Err()
 		}
@@ -246,9 +249,9 @@ func (v *view) clearestWave(ctx context.Context) (steps float64, err error) {
 	return 0, nil
 }
 
-// slowest returns the period in steps at which a single wave of few cycles explains most. The periodogram has no peak there,
-// since it subtracts a cubic, and its window hides the first and the last cycle.
-func (v *view) slowest(context.Context, gppl.Data, int) (periods []float64, err error) {
+// slowest returns the period in steps at which a single wave of few cycles explains most, if any explains something. The
+// periodogram has no peak there, since it subtracts a cubic, and its window hides the first and the last cycle.
+func (v *view) slowest() []float64 {
 	const most, apart = 4, 0.1 // cycles
 	var best, top float64
 	for cycles := leastWaves; cycles <= most; cycles += apart {
@@ -258,9 +261,9 @@ func (v *view) slowest(context.Context, gppl.Data, int) (periods []float64, err 
 		}
 	}
 	if top == 0 {
-		return nil, nil
+		return nil
 	}
-	return []float64{best}, nil
+	return []float64{best}
 }
 
 // shown returns the gain of waves, without a penalty: the lesser of those in white and in red noise.

@@ -17,9 +17,9 @@ import (
 // that share their x with an earlier one also share its y, error and regressors, and if neighbours are not equal as often.
 func withoutCopies(s dataset.Series, also dataset.CSVMore, order []int) (kept []int, copies, inexact int) {
 	const most, chance, fewest = 0.9, 0.5, 3
-	close := lastDigits * typicalChange(s)
+	near := lastDigits * typicalChange(s)
 	same := func(i, j int) bool {
-		if !(math.Abs(s.Y[i]-s.Y[j]) <= close) {
+		if !(math.Abs(s.Y[i]-s.Y[j]) <= near) {
 			return false
 		}
 		for _, values := range also.Values {
