@@ -67,6 +67,27 @@ func TestCyclesEngine(t *testing.T) {
 	}
 }
 
+// TestCyclesFarApart: covariances over a few cycles whose squares are not 0, but have few digits in float64, count as zero.
+func TestCyclesFarApart(t *testing.T) {
+	var x, y []float64
+	for day := range 42 {
+		if day%7 < 5 {
+			x, y = append(x, float64(day)), append(y, math.Cos(float64(day)))
+		}
+	}
+	d := testkit.Must(NewData(Scalars(x), y))(t)
+	for lengthscale := 0.15; lengthscale < 0.6; lengthscale += 0.001 {
+		m := Model{Kernel: SE{1, lengthscale}, Noise: 0.3}
+		by := func(engine string) float64 {
+			l := testkit.Must(NewExact(t.Context(), m, d, WithEngine(engine)))(t)
+			return testkit.Must(l.ValueGrad(t.Context(), make([]float64, 3), m.Values()))(t)
+		}
+		if got, want := by(EngineToeplitz), by(EngineDense); math.Abs(got-want) > 1e-12*want {
+			t.Fatalf("lengthscale %.3f: %.15g, densely %.15g", lengthscale, got, want)
+		}
+	}
+}
+
 // BenchmarkOpenHours: an evaluation of 748 open hours, by each engine that takes them.
 func BenchmarkOpenHours(b *testing.B) {
 	d := openHours(b, 68)

@@ -145,6 +145,10 @@ func (f *Cycles) generate(c []float64) error {
 	return nil
 }
 
+// negligible is the length of a column of V, as a share of the diagonal of L, below which it counts as zero: the square of less
+// has too few digits in float64.
+const negligible = 1e-140
+
 // reflect eliminates block k of V, by reflections of its rows onto the first, and of that with a row of the shifted U.
 func (f *Cycles) reflect(k int) error {
 	n, b := f.of.Len(), len(f.of.Open)
@@ -152,11 +156,11 @@ func (f *Cycles) reflect(k int) error {
 	for j := range b {
 		v := dense.Sub(f.v, 0, b, k*b+j, n)
 		along := dense.Vec(f.along[:v.Cols])
-		length := blas64.Nrm2(dense.Column(v, 0))
-		if length == 0 {
+		length, head := blas64.Nrm2(dense.Column(v, 0)), f.u.Data[j*n+j]
+		if length <= negligible*head {
 			continue
 		}
-		if head := v.Data[0]; head > 0 {
+		if v.Data[0] > 0 {
 			length = -length
 		}
 		// v − length·e is reflected onto e.
@@ -169,7 +173,6 @@ func (f *Cycles) reflect(k int) error {
 			blas64.Gemv(blas.Trans, 1, v, dense.Vec(w), 0, along)
 			blas64.Ger(-2/square, dense.Vec(w), along, v)
 		}
-		head := f.u.Data[j*n+j]
 		ratio := length / head
 		rest := math.Sqrt((1 - ratio) * (1 + ratio))
 		if !(rest > 0) {
