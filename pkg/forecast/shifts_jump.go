@@ -25,8 +25,8 @@ const (
 	// of this distance over all places. A walk drifts as far, but no step of it stands out. For counts, whose changes are smaller,
 	// the ratio need only be unlikeOtherCounts: the evidence rejects what a walk describes as well.
 	unlikeOthers, unlikeOtherCounts, besideAbrupt = 5, 2.5, 3
-	// levelChance is the largest probability of a jump as clear, by its evidence, in a series that wanders, at which a jump is
-	// accepted that leaves nothing to wander. By evidence it is overstated: no series of TestNoJumpsOfFew has such a jump.
+	// levelChance is the largest Chance of an accepted jump that leaves nothing to wander. None of the series of
+	// TestNoJumpsOfFew, of noise, walks and counts whose rate wanders, reaches it.
 	levelChance = 0.1
 	// mostBesideJump is the largest number of values on either side whose median counts; a quarter of the series if that is less,
 	// but four in the shortest.

@@ -95,8 +95,8 @@ func TestJumpOfCounts(t *testing.T) {
 	t.Logf("%d of %d changes are found", found, draws)
 }
 
-// TestJumpsOfFew: two levels in white noise are found in few values, although their evidence is less than that of a change that leaves
-// the rest to wander, as are three values at the first of them, and a doubling of counts.
+// TestJumpsOfFew finds two levels in few values with white noise, three values at the first of two levels, and a rate of counts
+// that becomes three times as high. These changes leave nothing that wanders, and less evidence suffices for them.
 func TestJumpsOfFew(t *testing.T) {
 	const draws, fewest = 10, 8
 	for name, c := range map[string]struct {

@@ -87,8 +87,9 @@ func (l *look) takeFolded(best folded) bool {
 	return true
 }
 
-// takeWave subtracts the strongest wave together with the other waves of its season, and adds the season unless it is a fraction
-// of one that was found. The period of the season is the longest period of a wave of which the strongest is a fraction.
+// takeWave subtracts the season of the strongest wave. If the period of the strongest wave is a fraction of the periods of other
+// waves, the longest of these is the period of the season. takeWave also adds the season, unless its period is a fraction of the
+// period of a season that was found before.
 func (l *look) takeWave(w waves) {
 	step := l.s.Step
 	found := season{period: w.periods[0] * step, shown: true}
@@ -141,10 +142,10 @@ func (l *look) fraction(period, of float64) bool {
 	return season{period: of, fixed: true}.harmonic(period, l.span())
 }
 
-// calendars reports whether the season that waves show is a season of the calendar: the same, or a fraction of one of which the
-// series shows more, either other waves or seasonal means that gain once the waves are subtracted. A wave close to a season of
-// the calendar is this season, unless its own period explains clearly more: with little noise, few cycles tell periods more
-// closely than half a cycle apart.
+// calendars reports whether the season found in waves is the season c of the calendar. It is if the periods are close, unless the
+// found period explains clearly more: with little noise, few cycles tell periods less than half a cycle apart. It also is if the
+// found period is a fraction of c's, and the series shows other fractions: further waves, or seasonal means that gain once the
+// waves are subtracted.
 func (l *look) calendars(w waves, found, c season) bool {
 	if l.same(found.period, c) {
 		at := func(period float64) float64 { return l.views[0].shown([]float64{period / l.s.Step}) }

@@ -272,8 +272,9 @@ func (v *view) shown(periods []float64) float64 {
 	return min(gain, v.gainInRed(periods))
 }
 
-// gainInRed returns the gain of waves, without a penalty, in noise of AR(1). Its correlation is that of the values, or it has one
-// without the waves and another with them: a slow wave makes neighbours alike, and the AR(1) residuals hardly show it.
+// gainInRed returns the gain of waves, without a penalty, in AR(1) noise: the larger of two. The first estimates one correlation
+// of neighbours, from the values. The second estimates it anew beside the waves, because a slow wave itself makes neighbours
+// alike, and residuals with the first correlation hardly show it.
 func (v *view) gainInRed(periods []float64) float64 {
 	white := v.whitened()
 	_, gain := white.fitted(periods, 1)
