@@ -1,5 +1,5 @@
 // Package vexp computes exp, and sines and cosines, over slices, for the kernels: loops that the processor can overlap from entry
-// to entry, at about half the time of math.Exp and within 1 unit in the last place of it.
+// to entry, at a third of the time of math.Exp, or a tenth with AVX2, and within 1 unit in the last place of it.
 package vexp
 
 import "math"
@@ -15,6 +15,9 @@ const (
 
 	lowest  = -708 // exp is subnormal or zero below
 	highest = 709
+
+	// exp r = 1 + r + r²·(p2 + r·(p3 + r·(p4 + r·p5))) up to ln 2/2·size
+	p2, p3, p4, p5 = 1. / 2, 1. / 6, 1. / 24, 1. / 120
 )
 
 // table holds the bits of 2^(i/size), less i in the place of the exponent's fraction, so that adding n<<(52-bits) to entry n mod
@@ -55,19 +58,25 @@ var table = [size]uint64{
 }
 
 // ln 2/size = c1 + c2, where c1 has so few digits that n·c1 is exact.
-var c1, c2 float64
-
-func init() {
-	const ln2Hi = 6.93147180369123816490e-01 // as in math.exp: 32 leading bits
-	const ln2Lo = 1.90821492927058770002e-10
-	c1, c2 = ln2Hi/size, ln2Lo/size
-}
+const (
+	c1 = 6.93147180369123816490e-01 / size // as in math.exp: 32 leading bits
+	c2 = 1.90821492927058770002e-10 / size
+)
 
 // Exp sets dst[i] = exp(x[i]), or 0 where that is subnormal: arithmetic with subnormal numbers takes a hundred times as long.
 // dst may be x. From −708 to 709 every processor gives the same bits, since no product is fused with an addition.
 func Exp(dst, x []float64) {
 	dst = dst[:len(x)]
-	a, b := c1, c2
+	for len(x) > 0 {
+		done := expFours(dst, x)
+		end := min(done+4, len(x)) // the four where expFours stopped
+		expEach(dst[done:end], x[done:end])
+		dst, x = dst[end:], x[end:]
+	}
+}
+
+// expEach does as Exp, number by number.
+func expEach(dst, x []float64) {
 	for i, v := range x {
 		if !(v >= lowest && v <= highest) {
 			dst[i] = 0
@@ -79,10 +88,10 @@ func Exp(dst, x []float64) {
 		t := float64(v*perUnit) + shift
 		n := math.Float64bits(t) // its low bits are the integer nearest to v·perUnit
 		t -= shift
-		r := (v - float64(t*a)) - float64(t*b) // |r| ≤ ln 2/2·size
-		p := 1./24 + float64(r*(1./120))
-		p = 1./6 + float64(r*p)
-		p = 0.5 + float64(r*p)
+		r := (v - float64(t*c1)) - float64(t*c2) // |r| ≤ ln 2/2·size
+		p := p4 + float64(r*p5)
+		p = p3 + float64(r*p)
+		p = p2 + float64(r*p)
 		p = r + float64(float64(r*r)*p)
 		s := math.Float64frombits(table[n&mask] + n<<(52-bits))
 		dst[i] = s + float64(s*p)

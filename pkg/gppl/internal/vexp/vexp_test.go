@@ -13,6 +13,9 @@ func TestExp(t *testing.T) {
 	for range 1000000 {
 		x = append(x, 1400*(rnd.Float64()-0.5), -40*rnd.Float64(), math.Exp(20*rnd.NormFloat64()))
 	}
+	for range 7 {
+		x = append(x, x[:20+rnd.IntN(8)]...) // special numbers at other places of their fours
+	}
 	got := make([]float64, len(x))
 	Exp(got, x)
 	worst := 0.0
@@ -28,6 +31,13 @@ func TestExp(t *testing.T) {
 		worst = max(worst, ulps)
 		if !(ulps <= 2) {
 			t.Fatalf("exp(%v) = %v, want %v (%v units in the last place)", v, got[i], want, ulps)
+		}
+	}
+	each := make([]float64, len(x))
+	expEach(each, x)
+	for i, v := range each {
+		if math.Float64bits(v) != math.Float64bits(got[i]) && !math.IsNaN(v) {
+			t.Fatalf("exp(%v) = %v by vectors of four, %v one by one", x[i], got[i], v)
 		}
 	}
 	t.Logf("worst difference from math.Exp: %.2f units of 2^-52", worst)

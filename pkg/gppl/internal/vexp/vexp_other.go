@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package vexp
+
+// expFours does as Exp and returns the number of entries.
+func expFours(dst, x []float64) int {
+	expEach(dst, x)
+	return len(x)
+}
