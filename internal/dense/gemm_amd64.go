@@ -133,10 +133,42 @@ func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float6
 			blas64.Scal(beta, Row(c, i))
 		}
 	}
-	if tb != blas.NoTrans {
+	switch {
+	case tb != blas.NoTrans:
 		addDots(alpha, a, b, c)
-	} else {
+	case c.Cols == 1 && b.Stride == 1 && c.Stride == 1 && (alpha == 1 || alpha == -1):
+		addColumn(ta, alpha, a, b.Data[:k], c.Data[:c.Rows])
+	default:
 		addProducts(ta, alpha, a, b, c, k)
+	}
+}
+
+// addColumn adds alpha·op(a)·b, of one column, to c, for alpha = 1 or −1.
+func addColumn(ta blas.Transpose, alpha float64, a blas64.General, b, c []float64) {
+	if ta != blas.NoTrans {
+		for l, v := range b {
+			blas64.Axpy(alpha*v, Row(a, l), Vec(c))
+		}
+		return
+	}
+	i := 0
+	for ; i+panelRows <= len(c); i += panelRows { // their sums overlap in time
+		at := a.Data[i*a.Stride:]
+		r0, r1, r2, r3 := at[:len(b)], at[a.Stride:][:len(b)], at[2*a.Stride:][:len(b)], at[3*a.Stride:][:len(b)]
+		s0, s1, s2, s3 := c[i], c[i+1], c[i+2], c[i+3]
+		for l, v := range b {
+			v *= alpha
+			s0 += float64(r0[l] * v)
+			s1 += float64(r1[l] * v)
+			s2 += float64(r2[l] * v)
+			s3 += float64(r3[l] * v)
+		}
+		c[i], c[i+1], c[i+2], c[i+3] = s0, s1, s2, s3
+	}
+	for ; i < len(c); i++ {
+		for l, v := range Row(a, i).Data {
+			c[i] += float64(alpha * v * b[l])
+		}
 	}
 }
 

@@ -455,6 +455,10 @@ TEXT ·transposeFour(SB), NOSPLIT, $0-48
 	LEAQ         (R9)(R9*2), R10
 
 four:
+	PREFETCHT0 (SI)(R8*4)
+	PREFETCHT0 (R11)(R8*4)
+	PREFETCHT0 (R12)(R8*4)
+	PREFETCHT0 (R13)(R8*4)
 	VMULPD     (SI), Y0, Y1
 	VMULPD     (R11), Y0, Y2
 	VMULPD     (R12), Y0, Y3

@@ -28,11 +28,22 @@ func TestGemm(t *testing.T) { onEach(func() { compareGemm(t) }) }
 
 func compareGemm(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	part := func(rows, cols int) (whole, part blas64.General) {
-		whole = general(rows+2, cols+3, rnd)
-		return whole, Sub(whole, 1, rows+1, 2, cols+2)
+	inner := func(whole blas64.General) blas64.General {
+		if whole.Cols == 1 {
+			return Sub(whole, 1, whole.Rows-1, 0, 1)
+		}
+		return Sub(whole, 1, whole.Rows-1, 2, whole.Cols-1)
 	}
-	for _, size := range [][3]int{{1, 1, 30}, {1, 400, 30}, {64, 1, 30}, {3, 7, 40}, {4, 8, 64}, {5, 9, 65}, {64, 64, 64}, {66, 100, 130}, {130, 400, 1}, {13, 13, 200}, {9, 5, 7}, {8, 2, 3}, {4, 2, 2}, {5, 0, 7}, {7, 31, 7}, {12, 6, 2}} {
+	part := func(rows, cols int) (whole, part blas64.General) {
+		if cols == 1 && rows > 30 { // a vector side by side
+			whole = general(rows+2, 1, rnd)
+		} else {
+			whole = general(rows+2, cols+3, rnd)
+		}
+		return whole, inner(whole)
+	}
+	for _, size := range [][3]int{{1, 1, 30}, {1, 400, 30}, {64, 1, 30}, {3, 7, 40}, {4, 8, 64}, {5, 9, 65}, {64, 64, 64}, {66, 100, 130}, {130, 400, 1}, {13, 13, 200}, {9, 5, 7}, {8, 2, 3}, {4, 2, 2}, {5, 0, 7}, {7, 31, 7}, {12, 6, 2}, {64, 1, 64},
+		{39, 1, 50}} {
 		m, n, k := size[0], size[1], size[2]
 		for _, ta := range []blas.Transpose{blas.NoTrans, blas.Trans} {
 			for _, tb := range []blas.Transpose{blas.NoTrans, blas.Trans} {
@@ -47,13 +58,14 @@ func compareGemm(t *testing.T) {
 				if a.Rows > 1 {
 					clear(a.Data[a.Stride:][:min(a.Cols, 3)]) // zeros are skipped
 				}
-				for _, beta := range []float64{0, 1, -0.3} {
+				for _, scale := range [][2]float64{{0.7, 0}, {0.7, 1}, {0.7, -0.3}, {1, 1}, {-1, 1}} {
+					alpha, beta := scale[0], scale[1]
 					whole, c := part(m, n)
 					want := clone(whole)
-					pieces(ta, tb, 0.7, a, b, beta, Sub(want, 1, m+1, 2, n+2))
-					Gemm(ta, tb, 0.7, a, b, beta, c)
+					pieces(ta, tb, alpha, a, b, beta, inner(want))
+					Gemm(ta, tb, alpha, a, b, beta, c)
 					if !mat.Equal(asDense(whole), asDense(want)) {
-						t.Errorf("%d×%d, depth %d, %c%c, beta %v: not the bits of blas64.Gemm", m, n, k, ta, tb, beta)
+						t.Errorf("%d×%d, depth %d, %c%c, alpha %v, beta %v: not the bits of blas64.Gemm", m, n, k, ta, tb, alpha, beta)
 					}
 				}
 			}
