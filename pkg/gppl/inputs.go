@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/kmeans"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
 // Inputs holds n points of R^d, the x of a Gaussian process. For a time series d = 1 and the points are the times. Build it with
@@ -143,7 +144,7 @@ func distances(r []float64, a, b Inputs) {
 			for j := range row {
 				bj := b.at[2*j:][:2]
 				t, u := pi[0]-bj[0], pi[1]-bj[1]
-				row[j] = math.Sqrt(t*t + u*u)
+				row[j] = t*t + u*u
 			}
 			continue
 		}
@@ -153,9 +154,10 @@ func distances(r []float64, a, b Inputs) {
 				t := pi[c] - bc
 				s += t * t
 			}
-			row[j] = math.Sqrt(s)
+			row[j] = s
 		}
 	}
+	vexp.Roots(r[:a.Len()*nb])
 }
 
 // checkUnit returns an error if the square of the extent of x overflows or vanishes in float64.

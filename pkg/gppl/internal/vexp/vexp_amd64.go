@@ -23,3 +23,18 @@ func expFours(dst, x []float64) int {
 //
 //go:noescape
 func expVector(fours int, dst, x, constants *float64, table *uint64) (done int)
+
+// rootsOfFours does as Roots for fours of entries, and returns how many entries it did.
+func rootsOfFours(x []float64) int {
+	fours := len(x) / 4
+	if fours > 0 && cpu.X86.HasAVX {
+		rootVector(fours, &x[0])
+		return 4 * fours
+	}
+	return 0
+}
+
+// rootVector does as rootsOfFours, which passes the number of fours. It needs AVX.
+//
+//go:noescape
+func rootVector(fours int, x *float64)

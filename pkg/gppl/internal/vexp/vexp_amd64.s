@@ -67,3 +67,17 @@ end:
 	VZEROUPPER
 	MOVQ BX, done+40(FP)
 	RET
+
+// func rootVector(fours int, x *float64)
+TEXT ·rootVector(SB), NOSPLIT, $0-16
+	MOVQ fours+0(FP), CX
+	MOVQ x+8(FP), SI
+
+next:
+	VSQRTPD (SI), Y0
+	VMOVUPD Y0, (SI)
+	ADDQ    $32, SI
+	DECQ    CX
+	JNZ     next
+	VZEROUPPER
+	RET

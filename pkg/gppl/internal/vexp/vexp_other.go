@@ -7,3 +7,6 @@ func expFours(dst, x []float64) int {
 	expEach(dst, x)
 	return len(x)
 }
+
+// rootsOfFours leaves all entries to Roots.
+func rootsOfFours([]float64) int { return 0 }
