@@ -2,10 +2,8 @@ package search
 
 import (
 	"math"
-	"math/cmplx"
 	"slices"
 
-	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/series"
@@ -24,13 +22,9 @@ const (
 
 // folded is a season found by seasonal means.
 type folded struct {
-	period  int     // steps
-	parts   int     // the season is this fraction of the period: 12.5 steps are a half of 25
-	gain    float64 // in nats, by BIC
-	refined float64 // the period in steps if it is not a whole number, otherwise 0
+	period int     // steps
+	gain   float64 // in nats, by BIC
 }
-
-func (f folded) steps() float64 { return float64(f.period) / float64(f.parts) }
 
 // whole returns the length of a season in steps if that is a whole number and the series has leastCycles of it; otherwise 0.
 func (c season) whole(s *series.Series) int {
@@ -65,7 +59,7 @@ func clearest(views []*view, calendar []int) (best folded) {
 		}
 		gain := func(p int) float64 { return min(v.levelled(p).gain(p), white.gain(p)) }
 		if i := slices.IndexFunc(calendar, func(p int) bool { return gain(p) > gains[top]-close }); i >= 0 {
-			best = folded{period: calendar[i], parts: 1, gain: gains[top]}
+			best = folded{calendar[i], gains[top]}
 			continue
 		}
 		for p := 2; p < top; p++ {
@@ -75,8 +69,7 @@ func clearest(views []*view, calendar []int) (best folded) {
 			}
 		}
 		top = v.apart(gains, top)
-		best = v.inParts(white, folded{period: top, parts: 1, gain: gains[top]})
-		best = v.levelled(top).settle(best)
+		best = folded{top, gains[top]}
 	}
 	return best
 }
@@ -96,7 +89,7 @@ func (v *view) apart(gains []float64, period int) int {
 		return period
 	}
 	rest := &view{v.at, slices.Clone(v.y), v.weight}
-	rest.leaveOut(folded{period: short, parts: 1})
+	rest.leaveOut(folded{period: short})
 	more, n := rest.gain(period), float64(len(v.y))
 	steps, _ := rest.refine(float64(period), 1)
 	for _, harmonics := range []int{1, 2, 3} {
@@ -104,9 +97,9 @@ func (v *view) apart(gains []float64, period int) int {
 			more = max(more, rest.gainAt(steps, harmonics)-float64(harmonics)*math.Log(n))
 		}
 	}
-	for _, parts := range partCounts(period) {
-		if period%parts == 0 && period/parts != short {
-			more = max(more, rest.gain(period/parts))
+	for p := 2; p < period; p++ {
+		if period%p == 0 && p != short {
+			more = max(more, rest.gain(p))
 		}
 	}
 	if gains[short]+more > gains[period] {
@@ -185,55 +178,6 @@ func gainOf(n, total, explained, free float64) float64 {
 	return 0.5*n*math.Log(total/max(total-explained, least*total)) - 0.5*free*math.Log(n)
 }
 
-// inParts divides the period by the number of parts that explains as much with fewer coefficients. A rhythm of 12.5 steps repeats
-// after 25 steps and has only every second harmonic of 25.
-func (v *view) inParts(white *view, f folded) folded {
-	best := f
-	for _, parts := range partCounts(f.period) {
-		gain := min(v.gainOfParts(f.period, parts), white.gainOfParts(f.period, parts))
-		if gain > best.gain {
-			best.parts, best.gain = parts, gain
-		}
-	}
-	return best
-}
-
-// partCounts returns the numbers of parts, from 2 on, that leave at least two steps in a part.
-func partCounts(period int) (all []int) {
-	for parts := 2; 2*parts <= period; parts++ {
-		all = append(all, parts)
-	}
-	return all
-}
-
-// gainOfParts returns the gain of the harmonics of seasonal means that repeat within a part of the period.
-func (v *view) gainOfParts(period, parts int) float64 {
-	means, weights := v.means(period)
-	if slices.Contains(weights, 0) { // a place of the period without observations: there are no seasonal means to analyse
-		return math.Inf(-1)
-	}
-	var total, mean float64
-	n := float64(len(v.y))
-	for i, y := range v.y {
-		mean += v.weight[i] * y / n
-	}
-	for i, y := range v.y {
-		total += v.weight[i] * (y - mean) * (y - mean)
-	}
-	floats.AddConst(-mean, means)
-	harmonics := fourier.NewFFT(period).Coefficients(nil, means)
-	var explained, free float64
-	for h := parts; h < len(harmonics); h += parts {
-		power := sq(cmplx.Abs(harmonics[h])) / sq(float64(period))
-		if 2*h == period {
-			explained, free = explained+n*power, free+1
-			continue
-		}
-		explained, free = explained+2*n*power, free+2
-	}
-	return gainOf(n, total, explained, free)
-}
-
 // means returns the mean of the values at each place of a period, and their weight there; where that is 0, the mean is NaN. Of a
 // series with changes of level, deseasonalised in package forecast takes medians instead.
 func (v *view) means(period int) (mean, weight []float64) {
@@ -272,7 +216,7 @@ func (v *view) smoothness(f folded) float64 {
 	if !(square > 0) || correlation == 1 {
 		return smoothSeason
 	}
-	l := math.Sin(math.Pi/f.steps()) * math.Sqrt(2/-math.Log(correlation))
+	l := math.Sin(math.Pi/float64(f.period)) * math.Sqrt(2/-math.Log(correlation))
 	if l > rough {
 		return smoothSeason
 	}

@@ -20,7 +20,7 @@ type look struct {
 }
 
 // find adds the seasons of the views, the clearest first: waves and, if means is set, seasonal means.
-func (l *look) find(ctx context.Context, means bool) (err error) {
+func (l *look) find(ctx context.Context, means bool) error {
 	for range len(l.calendar) + 2*mostShown {
 		if len(l.all) == mostShown {
 			return nil
@@ -29,11 +29,9 @@ func (l *look) find(ctx context.Context, means bool) (err error) {
 		if means {
 			best = clearest(l.views, l.whole)
 		}
-		var w waves
-		if l.s.Errors == nil { // the periodogram has no weights
-			if w, err = l.views[0].pursued(ctx); err != nil {
-				return err
-			}
+		w, err := l.views[0].pursued(ctx)
+		if err != nil {
+			return err
 		}
 		switch {
 		case max(best.gain, w.gain) < clearlyShown:
@@ -72,12 +70,9 @@ func (l *look) takeFolded(best folded) bool {
 	for _, v := range l.views {
 		v.leaveOut(best)
 	}
-	found := season{period: best.steps() * l.s.Step, fixed: true, shown: true, smoothness: smoothness}
+	found := season{period: float64(best.period) * l.s.Step, fixed: true, shown: true, smoothness: smoothness}
 	if slices.ContainsFunc(l.all, func(c season) bool { return l.same(found.period, c) }) {
 		return false
-	}
-	if refined := best.refined; refined > 0 {
-		found.period, found.fixed = refined*l.s.Step, false
 	}
 	if i := slices.IndexFunc(l.calendar, func(c season) bool { return l.same(found.period, c) }); i >= 0 {
 		l.seen[i] = true
@@ -114,7 +109,7 @@ func (l *look) takeWave(w waves) {
 	for i, v := range l.views {
 		l.views[i] = v.without(own, others)
 		if steps := found.whole(l.s); found.fixed && steps > 0 {
-			l.views[i].leaveOut(folded{period: steps, parts: 1})
+			l.views[i].leaveOut(folded{period: steps})
 		}
 	}
 	if !found.fixed && !slices.ContainsFunc(l.all, func(c season) bool { return l.fraction(found.period, c.period) }) {

@@ -36,19 +36,6 @@ func (v *view) refine(steps float64, harmonics int) (best, more float64) {
 	return at(shift), top - here
 }
 
-// settle sets the refined period of a season, unless the harmonics gain no more there than at the whole number of steps.
-func (v *view) settle(f folded) folded {
-	const (
-		most      = 6 // harmonics
-		leastGain = 2 // nats, the gain of one more coefficient by chance in one of twenty series
-	)
-	steps, more := v.refine(f.steps(), max(1, min(most, int((f.steps()-1)/2))))
-	if f.parts > 1 || more > leastGain {
-		f.refined = steps
-	}
-	return f
-}
-
 // gainAt returns the gain in nats, without a penalty, of the first harmonics of a period in steps.
 func (v *view) gainAt(steps float64, harmonics int) float64 {
 	periods := make([]float64, harmonics)

@@ -54,7 +54,7 @@ func smoothen(s *series.Series, o Options, given []season) {
 	views := detrendedViews(s, o)
 	for i, c := range given {
 		if steps := c.whole(s); steps > 0 && len(views) > 0 {
-			given[i].smoothness = views[0].smoothness(folded{period: steps, parts: 1})
+			given[i].smoothness = views[0].smoothness(folded{period: steps})
 		}
 	}
 }
@@ -75,7 +75,7 @@ func shownSeasons(ctx context.Context, s *series.Series, o Options, calendar []s
 	for i, c := range calendar {
 		if steps := c.whole(s); steps > 0 {
 			l.whole = append(l.whole, steps)
-			calendar[i].smoothness = l.views[0].smoothness(folded{period: steps, parts: 1})
+			calendar[i].smoothness = l.views[0].smoothness(folded{period: steps})
 			calendar[i].faint = !l.gains(steps)
 		}
 	}

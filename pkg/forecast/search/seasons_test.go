@@ -214,6 +214,36 @@ func TestTides(t *testing.T) {
 	}
 }
 
+// TestTideWithErrors: a tide of 12.42 steps is found in values with known errors, and no wave in noise with such errors.
+func TestTideWithErrors(t *testing.T) {
+	const tide, draws, most = 12.42, 40, 1
+	false := 0
+	for seed := range uint64(2 * draws) {
+		r := rand.New(rand.NewPCG(seed, 84))
+		y, errs, before := make([]float64, 400), make([]float64, 400), 0.0
+		for i := range y {
+			errs[i] = 0.2 + 0.6*r.Float64()
+			y[i] = 0.5*before + errs[i]*r.NormFloat64()
+			before = y[i]
+			if seed%2 == 1 {
+				w := 2 * math.Pi * float64(i) / tide
+				y[i] = 1.5*math.Sin(w) + 0.8*math.Sin(2*w+1) + errs[i]*r.NormFloat64()
+			}
+		}
+		s := evenSeries(t, series.Axis{Name: "t"}, 0, 1, y)
+		s.Errors = errs
+		switch all := planner(t, s, Options{}).seasons; {
+		case seed%2 == 0 && len(all) > 0:
+			false++
+		case seed%2 == 1 && (len(all) != 1 || math.Abs(all[0].period/tide-1) > 0.002):
+			t.Errorf("seed %d: the seasons are %+v, want %v", seed, all, tide)
+		}
+	}
+	if false > most {
+		t.Errorf("%d of %d series of noise show a season", false, draws)
+	}
+}
+
 // TestTidesLearnt: the best model has both of two tides, which the latest 400 hours hardly tell apart, and no daily pattern.
 func TestTidesLearnt(t *testing.T) {
 	days := series.Axis{Name: "when", Dates: true, Unit: "day", Origin: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), Clock: true}
