@@ -127,9 +127,8 @@ func (p *policy) setScales(s *series.Series, from int) error {
 	return nil
 }
 
-// setSeasons takes the seasons of the plan that the compared observations can show. If there are none, an uneven or long series
-// gets the two highest peaks of its periodogram, and the evidence decides. An even series with fewer than peaksTell observations
-// gets no peaks: one of ten series of 24 values of noise has a season by its peaks.
+// setSeasons takes the seasons of the plan that the compared observations can show. If there are none, an uneven series gets the
+// two highest peaks of its periodogram, and the evidence decides.
 func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count int) ([]float64, error)) error {
 	p.seasons = nil
 	for _, s := range p.plan.seasons {
@@ -137,11 +136,7 @@ func (p *policy) setSeasons(find func(ctx context.Context, d gppl.Data, count in
 			p.seasons = append(p.seasons, s)
 		}
 	}
-	fewest := detectable
-	if p.series.Even {
-		fewest = peaksTell
-	}
-	if len(p.plan.seasons) > 0 || len(p.series.X) < fewest || p.options.NoSeason {
+	if p.series.Even || len(p.plan.seasons) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
 		return nil
 	}
 	found, err := find(p.ctx, p.scales[0].Data, 2)

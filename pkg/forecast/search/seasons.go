@@ -10,8 +10,6 @@ import (
 const (
 	// detectable is the number of observations from which seasons are searched for.
 	detectable = 24
-	// peaksTell is the number of even observations from which peaks of a periodogram may be seasons.
-	peaksTell = 48
 	// leastWaves is the smallest number of cycles of a smooth season.
 	leastWaves = 1.5
 	// shortestWave is the shortest period of a wave, in steps.
