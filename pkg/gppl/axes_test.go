@@ -221,3 +221,30 @@ func TestAxesDraws(t *testing.T) {
 		}
 	}
 }
+
+// TestARDFarFromZero: a kernel with a lengthscale for each axis depends on differences alone, to the last digits, also where inputs
+// are years or seconds since 1970.
+func TestARDFarFromZero(t *testing.T) {
+	for _, k := range []gppl.Anisotropic{gppl.ARD(gppl.SE{Variance: 2}, 0.3), gppl.ARD(gppl.Matern52{Variance: 2}, 0.3, 0.7),
+		gppl.ARD(gppl.RQ{Variance: 2, Alpha: 0.6}, 0.3, 0.7, 3)} {
+		d := len(k.Lengthscales())
+		x, y := make([]float64, d), make([]float64, d)
+		farX, farY := make([]float64, d), make([]float64, d)
+		for a := range d {
+			x[a], y[a] = 0.125*float64(a), 0.25+0.375*float64(a) // exact at either place
+			farX[a], farY[a] = 1<<31+x[a], 1<<31+y[a]
+		}
+		near, far := make([]float64, len(k.Params())), make([]float64, len(k.Params()))
+		k.ContractAt(near, 1, x, y)
+		k.ContractAt(far, 1, farX, farY)
+		slope, farSlope := make([]float64, d), make([]float64, d)
+		k.SlopeAt(slope, x, y)
+		k.SlopeAt(farSlope, farX, farY)
+		want, got := append(append(near, slope...), k.At(x, y)), append(append(far, farSlope...), k.At(farX, farY))
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-15*math.Abs(want[i]) {
+				t.Errorf("%v: number %d is %v, and %v far from 0", k, i, want[i], got[i])
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -286,17 +287,39 @@ func (k Anisotropic) ContractAt(grad []float64, w float64, x, y []float64) {
 	contractPair(grad, k, w, x, y)
 }
 
-// scaled returns a and b divided by the lengthscales, in memory to give back.
+// scaled returns a and b divided by the lengthscales, in memory to give back. Where an axis begins far from 0, as years and
+// seconds since 1970 do, it is counted from there first, so that its differences keep their digits.
 func (k Anisotropic) scaled(a, b Inputs) (Inputs, Inputs, *[]float64) {
 	work := borrow(len(a.at) + len(b.at))
 	split := len(a.at)
-	for i, v := range a.at {
-		(*work)[i] = v / k.lengthscales[i%a.d]
-	}
-	for i, v := range b.at {
-		(*work)[split+i] = v / k.lengthscales[i%b.d]
+	for axis, l := range k.lengthscales {
+		lo, hi := extremes(a, b, axis)
+		var origin float64
+		switch { // x − origin has no rounding if they differ by a factor of two at most (Sterbenz 1974)
+		case 0 < lo && hi <= 2*lo:
+			origin = lo
+		case hi < 0 && lo >= 2*hi:
+			origin = hi
+		}
+		for i := axis; i < len(a.at); i += a.d {
+			(*work)[i] = (a.at[i] - origin) / l
+		}
+		for i := axis; i < len(b.at); i += b.d {
+			(*work)[split+i] = (b.at[i] - origin) / l
+		}
 	}
 	return Inputs{d: a.d, at: (*work)[:split]}, Inputs{d: b.d, at: (*work)[split:]}, work
+}
+
+// extremes returns the least and the largest coordinate of a and b on an axis.
+func extremes(a, b Inputs, axis int) (lo, hi float64) {
+	lo, hi = math.Inf(1), math.Inf(-1)
+	for _, x := range [...]Inputs{a, b} {
+		for i := axis; i < len(x.at); i += x.d {
+			lo, hi = min(lo, x.at[i]), max(hi, x.at[i])
+		}
+	}
+	return lo, hi
 }
 
 func (k Anisotropic) covBlock(dst []float64, a, b Inputs) {
