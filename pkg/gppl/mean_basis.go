@@ -12,16 +12,24 @@ import (
 )
 
 var (
-	_ Mean = Intercept{}
-	_ Mean = Trend{}
-	_ Mean = Linear{}
-	_ Mean = Fourier{}
-	_ Mean = Step{}
-	_ Mean = Kink{}
-	_ Mean = Regressor{}
-	_ Mean = MeanSum{}
-	_ Mean = GaussianBeta{}
+	_ sloped = Intercept{}
+	_ sloped = Trend{}
+	_ sloped = Linear{}
+	_ sloped = Fourier{}
+	_ sloped = Step{}
+	_ sloped = Kink{}
+	_ sloped = Regressor{}
+	_ Mean   = MeanSum{}
+	_ Mean   = GaussianBeta{}
 )
+
+// sloped is a mean with derivatives of its basis in closed form.
+type sloped interface {
+	Mean
+	// slope sets dst, which is zero, to the derivatives at time t; at a kink, to the mean of those on either side. The time is the
+	// first coordinate of a point, and means without derivatives ignore it.
+	slope(dst []float64, t float64)
+}
 
 // shortest renders v with as many digits as distinguish it from its neighbours.
 func shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -60,6 +68,8 @@ func (Intercept) Basis(x Inputs) (*mat.Dense, error) {
 	}
 	return h, nil
 }
+
+func (Intercept) slope([]float64, float64) {}
 
 // Trend is a polynomial without its constant, by the Legendre polynomials P_1 to P_Degree of u = (2t − Lo − Hi)/(Hi − Lo),
 // which are orthogonal on [Lo, Hi] and at most 1 there. The range is part of the mean, so a prediction continues the same
@@ -125,6 +135,19 @@ func (m Trend) Basis(x Inputs) (*mat.Dense, error) {
 	return h, nil
 }
 
+// slope uses P′_(j+1) = P′_(j−1) + (2j + 1)·P_j.
+func (m Trend) slope(dst []float64, t float64) {
+	u, du := ((t-m.Lo)-(m.Hi-t))/(m.Hi-m.Lo), 2/(m.Hi-m.Lo)
+	before, p := 1.0, u
+	for j := range dst {
+		d := float64(j + 1)
+		if dst[j] = (2*d - 1) * before * du; j > 1 {
+			dst[j] += dst[j-2]
+		}
+		before, p = p, ((2*d+1)*u*p-d*before)/(d+1)
+	}
+}
+
 // Linear is the function t − Origin. With a Gaussian prior of variance v,
 //
 //	GaussianBeta{Of: Linear{Origin: c}, Variances: []float64{v}}
@@ -144,6 +167,8 @@ func (m Linear) String() string { return fmt.Sprintf("linear(from %s)", shortest
 func (m Linear) Basis(x Inputs) (*mat.Dense, error) {
 	return single(x, m, func(t float64) float64 { return t - m.Origin })
 }
+
+func (Linear) slope(dst []float64, _ float64) { dst[0] = 1 }
 
 // Fourier is a fixed periodic function: cos 2πjt/Period and sin 2πjt/Period for j from 1 to Harmonics. For a pattern that
 // drifts, use a Periodic or LocPer kernel.
@@ -194,6 +219,15 @@ func (m Fourier) Basis(x Inputs) (*mat.Dense, error) {
 	return h, nil
 }
 
+func (m Fourier) slope(dst []float64, t float64) {
+	phase := math.Mod(t, m.Period) / m.Period
+	for j := range m.Harmonics {
+		sin, cos := math.Sincos(2 * math.Pi * float64(j+1) * phase)
+		frequency := 2 * math.Pi * float64(j+1) / m.Period
+		dst[2*j], dst[2*j+1] = -frequency*sin, frequency*cos
+	}
+}
+
 // Step is a change of level at a known time: 0 before At, 1 from At on.
 type Step struct{ At float64 }
 
@@ -214,6 +248,8 @@ func (m Step) Basis(x Inputs) (*mat.Dense, error) {
 	})
 }
 
+func (Step) slope([]float64, float64) {}
+
 // Kink is a change of slope at a known time: max(0, t − At).
 type Kink struct{ At float64 }
 
@@ -227,6 +263,15 @@ func (m Kink) Check() error {
 func (m Kink) String() string { return fmt.Sprintf("kink(at %s)", shortest(m.At)) }
 func (m Kink) Basis(x Inputs) (*mat.Dense, error) {
 	return single(x, m, func(t float64) float64 { return max(0, t-m.At) })
+}
+
+func (m Kink) slope(dst []float64, t float64) {
+	switch {
+	case t > m.At:
+		dst[0] = 1
+	case t == m.At:
+		dst[0] = 0.5
+	}
 }
 
 // Regressor is a named column of the inputs (Inputs.WithColumn): a variable that affects y and is known at every observation and
@@ -253,3 +298,5 @@ func (m Regressor) Basis(x Inputs) (*mat.Dense, error) {
 	}
 	return mat.NewDense(len(values), 1, append([]float64(nil), values...)), nil
 }
+
+func (Regressor) slope([]float64, float64) {}

@@ -222,7 +222,7 @@ func (p *Posterior) Joint(ctx context.Context, x Inputs) (mean []float64, cov *m
 //	∂mean = ∂κᵀA⁻¹(y − Hβ̂) + ∂hᵀβ̂,  ∂variance = ∂k(x, x) − 2κᵀA⁻¹∂κ + 2rᵀM⁻¹∂r,  r = h − HᵀA⁻¹κ.
 //
 // Where f has no derivative, as with a Laplace at an observation, they are the means of the derivatives on either side.
-// Derivatives of the basis of the mean are computed by differences, with a relative error of about 1e-9. It takes as long as a
+// The basis of a Mean of one's own is differentiated by differences, with a relative error of about 1e-9. It takes as long as a
 // joint prediction of 1 + d values for each input. Errors are as in Joint.
 func (p *Posterior) Gradient(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	if err := p.checkPlain("Posterior.Gradient"); err != nil {
@@ -277,7 +277,7 @@ func (p *Posterior) gradientOf(ctx context.Context, mean, variances []float64, x
 	// The basis and its slopes, in the rows of the values and slopes.
 	q := mat.NewDense(n*(1+d), len(p.model.Mean.Columns()), nil)
 	for a := range d {
-		h, slopes, err := p.part.slopes(p.model.Mean, x, a)
+		h, slopes, err := p.part.slopes(p.model.Mean, x, a, p.horizon)
 		if err != nil {
 			return err
 		}
@@ -322,48 +322,106 @@ func slopesOf(k Kernel, x Inputs) functionals {
 	}
 }
 
-// slopes returns the basis at x and its derivatives along an axis, by differences that are extrapolated to a step of zero
-// (Ridders 1982): of several steps, those with the least estimate of the error.
-func (p *ofTerms) slopes(m Mean, x Inputs, axis int) (h, slopes *mat.Dense, err error) {
+// slopes returns the basis at x and its derivatives along an axis, with zeros in the columns that the part lacks; a nil part has
+// all. Where differences are needed, they are on the scale of the inputs and of the data.
+func (p *ofTerms) slopes(m Mean, x Inputs, axis int, data horizon) (h, slopes *mat.Dense, err error) {
 	if h, err = p.basis(m, x); err != nil {
 		return nil, nil, err
 	}
 	n, cols := h.Dims()
-	slopes = mat.NewDense(n, cols, nil)
-	off := mat.NewDense(n, cols, nil)
+	if p != nil && !slices.Contains(p.columns, true) {
+		return h, mat.NewDense(n, cols, nil), nil
+	}
 	lo, hi := x.Range(axis)
-	scale := max(hi-lo, 1e-3*max(math.Abs(lo), math.Abs(hi)), 1e-3)
+	if data.lo != nil {
+		lo, hi = min(lo, data.lo[axis]), max(hi, data.hi[axis])
+	}
+	if slopes, err = basisSlopes(m, x, axis, lo, hi); err != nil || p == nil {
+		return h, slopes, err
+	}
+	for j, has := range p.columns {
+		for i := 0; i < n && !has; i++ {
+			slopes.Set(i, j, 0)
+		}
+	}
+	return h, slopes, nil
+}
+
+// basisSlopes returns the derivatives of the basis along an axis: in closed form, or by differences on the scale of the interval
+// from lo to hi for a mean of one's own.
+func basisSlopes(m Mean, x Inputs, axis int, lo, hi float64) (*mat.Dense, error) {
+	switch m := m.(type) {
+	case GaussianBeta:
+		return basisSlopes(m.Of, x, axis, lo, hi)
+	case MeanSum:
+		all := mat.NewDense(x.Len(), len(m.Columns()), nil)
+		at := 0
+		for _, part := range m.parts {
+			s, err := basisSlopes(part, x, axis, lo, hi)
+			if err != nil {
+				return nil, err
+			}
+			_, h := s.Dims()
+			all.Slice(0, x.Len(), at, at+h).(*mat.Dense).Copy(s)
+			at += h
+		}
+		return all, nil
+	case Intercept, Trend, Linear, Fourier, Step, Kink, Regressor: // not a type that embeds one
+		of, all := m.(sloped), mat.NewDense(x.Len(), len(m.Columns()), nil)
+		for i := range x.Len() {
+			of.slope(all.RawRowView(i), x.At(i)[0])
+		}
+		return all, nil
+	}
+	return basisDifferences(m, x, axis, lo, hi)
+}
+
+// basisDifferences returns the derivatives by differences that are extrapolated to a step of zero (Ridders 1982): of several
+// steps, those with the least estimate of the error, unless those of smaller steps contradict them, as where a step is a period.
+// Steps are powers of two, which change x exactly.
+func basisDifferences(m Mean, x Inputs, axis int, lo, hi float64) (*mat.Dense, error) {
+	n, cols := x.Len(), len(m.Columns())
+	slopes, off := mat.NewDense(n, cols, nil), mat.NewDense(n, cols, nil)
+	largest := max(math.Abs(lo), math.Abs(hi))
+	scale := max(hi-lo, 1e-9*largest)
+	if scale == 0 {
+		scale = 1e-3
+	}
 	shifted := func(by float64) (*mat.Dense, error) {
 		at := x
 		at.at = slices.Clone(x.at)
 		for i := range n {
 			at.at[i*x.d+axis] += by
 		}
-		return p.basis(m, at)
+		return basisAt(m, at)
 	}
-	const steps, shrink = 14, 2.
+	const steps, contradiction = 20, 8
 	var before []*mat.Dense
 	for s := range steps {
-		step := scale * math.Pow(shrink, -float64(s)-3)
+		step := math.Exp2(math.Floor(math.Log2(scale)) - float64(s) - 3)
+		if step < 4*0x1p-52*largest {
+			break
+		}
 		up, err := shifted(step)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		down, err := shifted(-step)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		row := []*mat.Dense{mat.NewDense(n, cols, nil)}
 		row[0].Sub(up, down)
 		row[0].Scale(1/(2*step), row[0])
 		for k := range before {
-			next, power := mat.NewDense(n, cols, nil), math.Pow(shrink, 2*float64(k+1))
+			next, power := mat.NewDense(n, cols, nil), math.Exp2(2*float64(k+1))
 			for i := range n {
 				for j := range cols {
 					fine, coarse := row[k].At(i, j), before[k].At(i, j)
 					v := (power*fine - coarse) / (power - 1)
 					next.Set(i, j, v)
-					if e := max(math.Abs(v-fine), math.Abs(v-coarse)); s == 1 && k == 0 || e < off.At(i, j) {
+					e, apart := max(math.Abs(v-fine), math.Abs(v-coarse)), math.Abs(v-slopes.At(i, j))
+					if s == 1 && k == 0 || e < off.At(i, j) || apart > contradiction*(e+off.At(i, j)) {
 						off.Set(i, j, e)
 						slopes.Set(i, j, v)
 					}
@@ -373,5 +431,5 @@ func (p *ofTerms) slopes(m Mean, x Inputs, axis int) (h, slopes *mat.Dense, err 
 		}
 		before = row
 	}
-	return h, slopes, nil
+	return slopes, nil
 }

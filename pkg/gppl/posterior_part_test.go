@@ -364,6 +364,68 @@ func TestPrior(t *testing.T) {
 	}
 }
 
+// thrice is a mean of a user's own: three times the functions that it embeds.
+type thrice struct{ Fourier }
+
+func (m thrice) Columns() (c []Column) {
+	for _, of := range m.Fourier.Columns() {
+		c = append(c, Column{"three " + of.Name, of.Variance})
+	}
+	return c
+}
+
+func (m thrice) Basis(x Inputs) (*mat.Dense, error) {
+	h, err := m.Fourier.Basis(x)
+	h.Scale(3, h)
+	return h, err
+}
+
+// TestMeanSlopes: gradients of the mean function hold at any unit of time, however short its periods are beside the range of the
+// inputs, also if steps of differences are whole periods.
+func TestMeanSlopes(t *testing.T) {
+	const ω = 2 * math.Pi
+	for _, c := range []struct{ from, unit float64 }{{0, 1}, {19670 * 86400, 86400}, {0, 1e-9}} {
+		at := func(days float64) float64 { return c.from + c.unit*days }
+		kink, trend := Kink{at(300)}, Trend{3, at(0), at(1024)}
+		short := Fourier{Period: c.unit, Harmonics: 2}
+		m := Model{Kernel: Matern32{1, 3 * c.unit}, Noise: 0.1, Mean: GaussianBeta{
+			Of:        AddMeans(Intercept{}, trend, kink, Step{at(200)}, thrice{Fourier{Period: 7 * c.unit, Harmonics: 1}}, short, thrice{short}),
+			Variances: []float64{1, 1, 1, 1, 1 / (c.unit * c.unit), 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}}
+		var x, y []float64
+		for day := 0.; day <= 1024; day += 4.11 {
+			x, y = append(x, at(day)), append(y, math.Sin(ω*day)+math.Cos(ω*day/7)+day/1000)
+		}
+		p := testkit.Must(NewPosterior(t.Context(), m, testkit.Must(NewData(Scalars(x), y))(t)))(t)
+		for column := range m.Mean.Columns() {
+			part := testkit.Must(p.Part(nil, []int{column}))(t)
+			days := []float64{0, 100.1, 300, 511.3, 1024}
+			var times []float64
+			for _, day := range days {
+				times = append(times, at(day))
+			}
+			got, _ := testkit.Must2(part.Gradient(t.Context(), Scalars(times)))(t)
+			for i, day := range days {
+				u := day/512 - 1
+				slopes := [...]float64{0, 1. / 512, 3 * u / 512, (7.5*u*u - 1.5) / 512, 0, 0, // in days, up to the step
+					-3 * ω / 7 * math.Sin(ω*day/7), 3 * ω / 7 * math.Cos(ω*day/7),
+					-ω * math.Sin(ω*day), ω * math.Cos(ω*day), -2 * ω * math.Sin(2*ω*day), 2 * ω * math.Cos(2*ω*day),
+					-3 * ω * math.Sin(ω*day), 3 * ω * math.Cos(ω*day), -6 * ω * math.Sin(2*ω*day), 6 * ω * math.Cos(2*ω*day)}
+				switch { // the kink
+				case day > 300:
+					slopes[4] = c.unit
+				case day == 300:
+					slopes[4] = c.unit / 2
+				}
+				beta := p.Coefficients()[column]
+				want, most := beta.Value*slopes[column]/c.unit, math.Abs(beta.Value)*40/c.unit
+				if !(math.Abs(got[i]-want) <= 1e-7*most) {
+					t.Errorf("unit %v, column %s at %v days: %v, want %v", c.unit, beta.Name, day, got[i], want)
+				}
+			}
+		}
+	}
+}
+
 // TestPartRefusals: what has no parts says so.
 func TestPartRefusals(t *testing.T) {
 	d := testkit.Must(NewData(Scalars([]float64{1, 2, 3}), []float64{1, 2, 0}))(t)
