@@ -64,6 +64,9 @@ func (p *Posterior) Part(terms, columns []int) (*Posterior, error) {
 		}
 		part.columns[c] = true
 	}
+	if p.part != nil && p.part.rest != nil { // p is a part itself
+		rest = append(rest, p.part.rest)
+	}
 	if part.rest = added(rest); p.predictor == nil { // a prior
 		part.rest = nil
 	}

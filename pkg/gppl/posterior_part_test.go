@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/testkit"
@@ -281,6 +282,10 @@ func TestPartDraws(t *testing.T) {
 			draws, err := by.draw(t.Context(), count, 3)
 			if err != nil {
 				t.Fatal(name, err)
+			}
+			again, _ := testkit.Must(part.Part([]int{0}, columns))(t).corrected(t.Context(), x, 1)
+			if same := testkit.Must(again.draw(t.Context(), 1, 3))(t); !floats.EqualApprox(same[0].F, draws[0].F, 1e-9) {
+				t.Errorf("%s, term %d: a draw is %v, and %v of the part of the part", name, j, draws[0].F, same[0].F)
 			}
 			mean, cov := testkit.Must2(part.Joint(t.Context(), x))(t)
 			values := make([][]float64, count)
