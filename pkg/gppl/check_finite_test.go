@@ -2,6 +2,7 @@ package gppl_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -76,5 +77,39 @@ func TestKernelFaults(t *testing.T) {
 			!strings.Contains(err.Error(), "NaN") {
 			t.Errorf("auto.Fit: %v, want an error that names NaN", err)
 		}
+	}
+}
+
+// TestVanishingVariance: where training lets the kernel vanish beside the noise, engines of waves, which have none left, refuse it,
+// and the others take it. Where the noise vanishes too, the error says so before any engine tries.
+func TestVanishingVariance(t *testing.T) {
+	d := knownData(t, 30)
+	d.Errors = nil
+	for _, engine := range append(gppl.Engines(), "") {
+		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
+			m := gppl.Model{Kernel: gppl.SE{Variance: 5e-324, Lengthscale: 10}, Noise: 1, Mean: mean}
+			l := testkit.Must(gppl.NewExact(t.Context(), m, d, gppl.WithEngine(engine)))(t)
+			_, err := l.ValueGrad(t.Context(), make([]float64, 3), m.Values())
+			if _, is := errors.AsType[*gppl.Refusal](err); engine == gppl.EngineSpectral && !is {
+				t.Errorf("mean %v: without waves the error is %v", mean, err)
+			}
+			if engine != "" {
+				continue
+			}
+			_, variances := testkit.Must2(testkit.Must(l.Posterior(t.Context(), m.Values()))(t).Latent(t.Context(), d.X))(t)
+			if want := map[bool]float64{true: 0, false: 1. / 30}[mean == nil]; math.Abs(variances[3]-want) > 1e-12 {
+				t.Errorf("mean %v: the variance is %v, want %v", mean, variances[3], want)
+			}
+			alpha := make([]float64, 30)
+			testkit.Must(l.Residuals(t.Context(), alpha, make([]float64, 30), nil, m.Values()))(t)
+			if want := d.Y[3]; mean == nil && alpha[3] != want {
+				t.Errorf("the residual is %v, want %v", alpha[3], want)
+			}
+		}
+	}
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1e-310, Lengthscale: 10}, Noise: 1e-310}
+	l := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
+	if _, err := l.ValueGrad(t.Context(), nil, m.Values()); err == nil || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("a variance and a noise of 1e-310: %v", err)
 	}
 }

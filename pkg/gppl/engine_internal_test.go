@@ -743,3 +743,13 @@ func TestSecondsLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundNaN: an error bound that cannot be computed is reported as +Inf, and not hidden by later ones.
+func TestBoundNaN(t *testing.T) {
+	var of tally
+	of.promise(math.NaN(), false)
+	of.promise(1, false)
+	if r := of.get(); !math.IsInf(r.Inexact, 1) || r.LastInexact != 1 {
+		t.Errorf("the largest bound is %v, the last %v", r.Inexact, r.LastInexact)
+	}
+}

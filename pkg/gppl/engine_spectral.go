@@ -188,6 +188,9 @@ func (f *spectralFactor) factorise() (err error) {
 	if f.sums, err = e.Expand(&f.Expansion, &f.kernel, variance(&f.kernel), e.eps(&f.kernel, f.Noise)); err != nil {
 		return err
 	}
+	if len(f.Features) == 0 {
+		return &Refusal{Engine: EngineSpectral, Reason: "the coefficients of all waves are 0 in float64"}
+	}
 	if err := f.affordable(); err != nil {
 		return err
 	}

@@ -288,9 +288,16 @@ func (l *Exact) evaluate(ctx context.Context, grad, theta []float64, keep bool) 
 	return value, f, err
 }
 
+// leastVariance is the least variance of an observation. Data of leastMagnitude have larger ones, and below it covariances lack
+// digits: all engines would fail, one after the other, some in seconds for a few observations.
+const leastVariance = 1e-304
+
 func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (value float64, f exactFactor, err error) {
 	if err := c.compile(l.model.Kernel, theta); err != nil {
 		return 0, nil, err
+	}
+	if all := c.variance + l.rows.Least(c.noise); all < leastVariance {
+		return 0, nil, fmt.Errorf("gppl: the variances of %v and of the noise, %v, are too small to compute with", c.kernel, c.noise)
 	}
 	l.estimate(c)
 	var jitter float64

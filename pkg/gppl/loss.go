@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"sync"
@@ -119,8 +120,11 @@ func (t *tally) add(fallbacks int, jitter float64) {
 	t.report.Fallbacks += fallbacks
 }
 
-// promise records the error bound of the last value, and whether the tolerance was kept.
+// promise records the error bound of the last value, and whether the tolerance was kept. A bound that cannot be computed is +Inf.
 func (t *tally) promise(nats float64, kept bool) {
+	if math.IsNaN(nats) {
+		nats = math.Inf(1)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.report.LastBound, t.report.LastInexact = nats, 0

@@ -185,6 +185,9 @@ func (f *mixedFactor) verifyPacked(w *waveTerm, r, limit float64) error {
 	if len(w.Packets) == 0 {
 		return nil
 	}
+	if w.Size == 0 {
+		return &Refusal{Engine: EngineMixed, Reason: "the coefficients of all waves of a term are 0 in float64"}
+	}
 	l := f.engine.line
 	for _, at := range [...]float64{l.Lo + r, l.Lo + l.Span} {
 		far := [1]float64{at - l.Lo}
