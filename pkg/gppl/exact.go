@@ -297,7 +297,8 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 		return 0, nil, err
 	}
 	if all := c.variance + l.rows.Least(c.noise); all < leastVariance {
-		return 0, nil, fmt.Errorf("gppl: the variances of %v and of the noise, %v, are too small to compute with", c.kernel, c.noise)
+		return 0, nil, fmt.Errorf("gppl: the variances of %v and of the noise, %v, are too small to compute with",
+			c.kernel, c.noise)
 	}
 	l.estimate(c)
 	var jitter float64

@@ -26,8 +26,8 @@ var (
 // sloped is a mean with derivatives of its basis in closed form.
 type sloped interface {
 	Mean
-	// slope sets dst, which is zero, to the derivatives at time t; at a kink, to the mean of those on either side. The time is the
-	// first coordinate of a point, and means without derivatives ignore it.
+	// slope sets dst, which is zero, to the derivatives at time t, the first coordinate of a point; at a kink, to the mean of the
+	// derivatives on either side.
 	slope(dst []float64, t float64)
 }
 

@@ -5,8 +5,8 @@ import "golang.org/x/sys/cpu"
 // constants are what expVector reads, in its order.
 var constants = [...]float64{lowest, highest, perUnit, shift, c1, c2, p5, p4, p3, p2}
 
-// expFours does as Exp for fours of entries, up to the first with a number above highest or a NaN, and returns how many entries it
-// did: all of them, but for the last three at most, if no such number is there.
+// expFours does as Exp for fours of entries, up to the first with a number above highest or a NaN, and returns how many entries
+// it did: all of them, but for the last three at most, if no such number is there.
 func expFours(dst, x []float64) int {
 	if !cpu.X86.HasAVX2 {
 		expEach(dst, x)
@@ -18,8 +18,8 @@ func expFours(dst, x []float64) int {
 	return expVector(len(x)/4, &dst[0], &x[0], &constants[0], &table[0])
 }
 
-// expVector does as expFours, which passes the number of fours and its constants, and takes the steps of expEach with four numbers
-// at once. It needs AVX2.
+// expVector does as expFours, which passes the number of fours and its constants, and takes the steps of expEach with four
+// numbers at once. It needs AVX2.
 //
 //go:noescape
 func expVector(fours int, dst, x, constants *float64, table *uint64) (done int)
