@@ -33,6 +33,28 @@
 #define WIDE ·fuseProductWide
 #include "product_amd64.h"
 
+// BROAD_STEP adds the products of 4 entries of a, at bytes from SI, and the row b.
+#define BROAD_STEP(at, b) \
+	VMOVUPD b, Y12; \
+	VMOVUPD 32 b, Y13; \
+	VMOVUPD 64 b, Y14; \
+	VBROADCASTSD at+0(SI), Y15; \
+	VFMADD231PD Y12, Y15, Y0; \
+	VFMADD231PD Y13, Y15, Y1; \
+	VFMADD231PD Y14, Y15, Y2; \
+	VBROADCASTSD at+8(SI), Y15; \
+	VFMADD231PD Y12, Y15, Y3; \
+	VFMADD231PD Y13, Y15, Y4; \
+	VFMADD231PD Y14, Y15, Y5; \
+	VBROADCASTSD at+16(SI), Y15; \
+	VFMADD231PD Y12, Y15, Y6; \
+	VFMADD231PD Y13, Y15, Y7; \
+	VFMADD231PD Y14, Y15, Y8; \
+	VBROADCASTSD at+24(SI), Y15; \
+	VFMADD231PD Y12, Y15, Y9; \
+	VFMADD231PD Y13, Y15, Y10; \
+	VFMADD231PD Y14, Y15, Y11
+
 // func fuseProductBroad(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
 //
 // As fuseProduct for 12 columns: Y0 to Y11 hold the entries of c, Y12 to Y14 a row of b, Y15 one entry of a.
@@ -66,36 +88,32 @@ TEXT ·fuseProductBroad(SB), NOSPLIT, $0-56
 	VMOVUPD 32(R13), Y10
 	VMOVUPD 64(R13), Y11
 
-next:
-	VMOVUPD (DI), Y12
-	VMOVUPD 32(DI), Y13
-	VMOVUPD 64(DI), Y14
+	LEAQ (R8)(R8*2), R10
+	SUBQ $4, CX
+	JL   rest
 
-	VBROADCASTSD (SI), Y15
-	VFMADD231PD  Y12, Y15, Y0
-	VFMADD231PD  Y13, Y15, Y1
-	VFMADD231PD  Y14, Y15, Y2
+four:
+	BROAD_STEP(0, (DI))
+	BROAD_STEP(32, (DI)(R8*1))
+	BROAD_STEP(64, (DI)(R8*2))
+	BROAD_STEP(96, (DI)(R10*1))
+	ADDQ $128, SI
+	LEAQ (DI)(R8*4), DI
+	SUBQ $4, CX
+	JGE  four
 
-	VBROADCASTSD 8(SI), Y15
-	VFMADD231PD  Y12, Y15, Y3
-	VFMADD231PD  Y13, Y15, Y4
-	VFMADD231PD  Y14, Y15, Y5
+rest:
+	ADDQ $4, CX
+	JZ   end
 
-	VBROADCASTSD 16(SI), Y15
-	VFMADD231PD  Y12, Y15, Y6
-	VFMADD231PD  Y13, Y15, Y7
-	VFMADD231PD  Y14, Y15, Y8
-
-	VBROADCASTSD 24(SI), Y15
-	VFMADD231PD  Y12, Y15, Y9
-	VFMADD231PD  Y13, Y15, Y10
-	VFMADD231PD  Y14, Y15, Y11
-
+one:
+	BROAD_STEP(0, (DI))
 	ADDQ $32, SI
 	ADDQ R8, DI
 	DECQ CX
-	JNZ  next
+	JNZ  one
 
+end:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y2, 64(R9)

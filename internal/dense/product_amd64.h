@@ -2,6 +2,25 @@
 // and may use t. What the processor does not foresee they fetch into the cache: the entries of c to the right, and 4 lines at ahead,
 // the WIDE one 8, a share of the matrix that b comes from in the next product. Both may lie outside of any memory.
 
+// NARROW_STEP adds the products of 4 entries of a, at bytes from SI, and the row b.
+#ifndef NARROW_STEP
+#define NARROW_STEP(at, b) \
+	VMOVUPD b, Y8; \
+	VMOVUPD 32 b, Y9; \
+	VBROADCASTSD at+0(SI), Y10; \
+	ADD(Y8, Y10, Y0, Y11); \
+	ADD(Y9, Y10, Y1, Y12); \
+	VBROADCASTSD at+8(SI), Y10; \
+	ADD(Y8, Y10, Y2, Y13); \
+	ADD(Y9, Y10, Y3, Y14); \
+	VBROADCASTSD at+16(SI), Y10; \
+	ADD(Y8, Y10, Y4, Y11); \
+	ADD(Y9, Y10, Y5, Y12); \
+	VBROADCASTSD at+24(SI), Y10; \
+	ADD(Y8, Y10, Y6, Y13); \
+	ADD(Y9, Y10, Y7, Y14)
+#endif
+
 // func NARROW(k int, a, b *float64, ldb int, c *float64, ldc int, ahead *float64)
 //
 // Y0 to Y7 hold the 4×8 entries of c, Y8 and Y9 a row of b, Y10 one entry of a.
@@ -25,31 +44,32 @@ TEXT NARROW(SB), NOSPLIT, $0-56
 	VMOVUPD (R13), Y6
 	VMOVUPD 32(R13), Y7
 
-next:
-	VMOVUPD (DI), Y8
-	VMOVUPD 32(DI), Y9
+	LEAQ (R8)(R8*2), R10
+	SUBQ $4, CX
+	JL   rest
 
-	VBROADCASTSD (SI), Y10
-	ADD(Y8, Y10, Y0, Y11)
-	ADD(Y9, Y10, Y1, Y12)
+four:
+	NARROW_STEP(0, (DI))
+	NARROW_STEP(32, (DI)(R8*1))
+	NARROW_STEP(64, (DI)(R8*2))
+	NARROW_STEP(96, (DI)(R10*1))
+	ADDQ $128, SI
+	LEAQ (DI)(R8*4), DI
+	SUBQ $4, CX
+	JGE  four
 
-	VBROADCASTSD 8(SI), Y10
-	ADD(Y8, Y10, Y2, Y13)
-	ADD(Y9, Y10, Y3, Y14)
+rest:
+	ADDQ $4, CX
+	JZ   end
 
-	VBROADCASTSD 16(SI), Y10
-	ADD(Y8, Y10, Y4, Y11)
-	ADD(Y9, Y10, Y5, Y12)
-
-	VBROADCASTSD 24(SI), Y10
-	ADD(Y8, Y10, Y6, Y13)
-	ADD(Y9, Y10, Y7, Y14)
-
+one:
+	NARROW_STEP(0, (DI))
 	ADDQ $32, SI
 	ADDQ R8, DI
 	DECQ CX
-	JNZ  next
+	JNZ  one
 
+end:
 	VMOVUPD Y0, (R9)
 	VMOVUPD Y1, 32(R9)
 	VMOVUPD Y2, (R11)
