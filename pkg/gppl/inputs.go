@@ -137,24 +137,17 @@ func distances(r []float64, a, b Inputs) {
 		}
 		return
 	}
-	for i := range a.Len() {
-		pi := a.At(i)
-		row := r[i*nb : (i+1)*nb]
-		if len(pi) == 2 { // a plane: twice as fast
-			for j := range row {
-				bj := b.at[2*j:][:2]
-				t, u := pi[0]-bj[0], pi[1]-bj[1]
-				row[j] = t*t + u*u
+	clear(r[:a.Len()*nb])
+	var axis [64]float64 // coordinates of some points of b
+	for first := 0; first < nb; first += len(axis) {
+		points := axis[:min(len(axis), nb-first)]
+		for c := range a.d {
+			for j := range points {
+				points[j] = b.at[(first+j)*b.d+c]
 			}
-			continue
-		}
-		for j := range row {
-			var s float64
-			for c, bc := range b.At(j) {
-				t := pi[c] - bc
-				s += t * t
+			for i := range a.Len() {
+				vexp.AddSquares(r[i*nb+first:][:len(points)], a.at[i*a.d+c], points)
 			}
-			row[j] = s
 		}
 	}
 	vexp.Roots(r[:a.Len()*nb])

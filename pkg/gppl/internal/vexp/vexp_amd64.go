@@ -24,6 +24,21 @@ func expFours(dst, x []float64) int {
 //go:noescape
 func expVector(fours int, dst, x, constants *float64, table *uint64) (done int)
 
+// squaresOfFours does as AddSquares for fours of entries, and returns how many entries it did.
+func squaresOfFours(s []float64, x float64, from []float64) int {
+	fours := len(s) / 4
+	if fours > 0 && cpu.X86.HasAVX {
+		addSquaresVector(fours, &s[0], x, &from[0])
+		return 4 * fours
+	}
+	return 0
+}
+
+// addSquaresVector does as squaresOfFours, which passes the number of fours. It needs AVX.
+//
+//go:noescape
+func addSquaresVector(fours int, s *float64, x float64, from *float64)
+
 // rootsOfFours does as Roots for fours of entries, and returns how many entries it did.
 func rootsOfFours(x []float64) int {
 	fours := len(x) / 4

@@ -1,3 +1,4 @@
+#include "go_asm.h"
 #include "textflag.h"
 
 // func expVector(fours int, dst, x, constants *float64, table *uint64) (done int)
@@ -39,11 +40,11 @@ next:
 	VSUBPD Y13, Y10, Y10
 	VSUBPD Y12, Y10, Y10          // r
 
-	VPSLLQ     $57, Y11, Y12
-	VPSRLQ     $57, Y12, Y12      // n mod size
+	VPSLLQ     $(64-const_bits), Y11, Y12
+	VPSRLQ     $(64-const_bits), Y12, Y12      // n mod size
 	VPCMPEQQ   Y13, Y13, Y13
 	VGATHERQPD Y13, (DX)(Y12*8), Y14
-	VPSLLQ     $45, Y11, Y11
+	VPSLLQ     $(52-const_bits), Y11, Y11
 	VPADDQ     Y11, Y14, Y14      // s
 
 	VMULPD Y6, Y10, Y11
@@ -66,6 +67,25 @@ next:
 end:
 	VZEROUPPER
 	MOVQ BX, done+40(FP)
+	RET
+
+// func addSquaresVector(fours int, s *float64, x float64, from *float64)
+TEXT ·addSquaresVector(SB), NOSPLIT, $0-32
+	MOVQ         fours+0(FP), CX
+	MOVQ         s+8(FP), DI
+	VBROADCASTSD x+16(FP), Y0
+	MOVQ         from+24(FP), SI
+
+next:
+	VSUBPD  (SI), Y0, Y1
+	VMULPD  Y1, Y1, Y1
+	VADDPD  (DI), Y1, Y1
+	VMOVUPD Y1, (DI)
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	DECQ    CX
+	JNZ     next
+	VZEROUPPER
 	RET
 
 // func rootVector(fours int, x *float64)

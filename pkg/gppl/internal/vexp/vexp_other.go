@@ -10,3 +10,6 @@ func expFours(dst, x []float64) int {
 
 // rootsOfFours leaves all entries to Roots.
 func rootsOfFours([]float64) int { return 0 }
+
+// squaresOfFours leaves all entries to AddSquares.
+func squaresOfFours([]float64, float64, []float64) int { return 0 }
