@@ -266,16 +266,17 @@ func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int
 	packs.Put(p)
 }
 
-// solveByFours replaces b by alpha·t⁻¹b for a lower triangle t of at most Tile rows, with the bits of substitution row by row:
-// the kernel of products subtracts all rows before four from them. It reports false, and does nothing, for other sizes.
-func solveByFours(alpha float64, t blas64.Triangular, b blas64.General) bool {
+// solveByFours replaces b by alpha·t⁻¹b for a lower triangle t of at most Tile rows, with the bits of substitution row by row
+// unless its products are fused: the kernel of products subtracts all rows before four from them. It reports false, and does
+// nothing, for other sizes.
+func solveByFours(fused bool, alpha float64, t blas64.Triangular, b blas64.General) bool {
 	if !cpu.X86.HasAVX || t.N > Tile || t.N%panelRows != 0 || b.Cols%panelCols != 0 {
 		return false
 	}
 	_, _ = t.Data[(t.N-1)*t.Stride+t.N-1], b.Data[(t.N-1)*b.Stride+b.Cols-1] // the kernels do not check
 	a := blas64.General{Rows: t.N, Cols: t.N, Stride: t.Stride, Data: t.Data}
 	p := packs.Get().(*packed)
-	p.fused = false
+	p.fused = fused && cpu.X86.HasFMA
 	if alpha != 1 {
 		for i := range t.N {
 			blas64.Scal(alpha, Row(b, i))

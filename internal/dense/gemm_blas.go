@@ -25,7 +25,7 @@ func (p *packed) set(_ bool, ta blas.Transpose, alpha float64, a blas64.General)
 
 func (p *packed) addTo(_ triangle, b, c, _ blas64.General) { p.tile.addTo(b, c) }
 
-func solveByFours(float64, blas64.Triangular, blas64.General) bool { return false }
+func solveByFours(bool, float64, blas64.Triangular, blas64.General) bool { return false }
 
 func transpose(dst, a blas64.General) { transposeEach(dst, a) }
 

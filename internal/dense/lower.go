@@ -252,11 +252,19 @@ func (l *Lower) solvePanel(k int) {
 	if l.Fused {
 		t := l.transposed(i, j)
 		transpose(t, l.At(i, j))
-		trsmLeft(blas.NoTrans, l.sign(j), lowerTriangle(l.At(j, j)), t)
+		l.substitute(j, l.sign(j), t)
 		transpose(l.At(i, j), t)
 		return
 	}
 	blas64.Trsm(blas.Right, blas.Trans, l.sign(j), lowerTriangle(l.At(j, j)), l.At(i, j))
+}
+
+// substitute replaces b by sign·L_ii⁻¹b, with fused products if l is Fused.
+func (l *Lower) substitute(i int, sign float64, b blas64.General) {
+	t := lowerTriangle(l.At(i, i))
+	if !l.Fused || !solveByFours(true, sign, t, b) {
+		Trsm(blas.Left, blas.NoTrans, sign, t, b)
+	}
 }
 
 // updateRow eliminates a strip of columns of tiles from a row of the tiles to its right.
@@ -505,7 +513,7 @@ func (l *Lower) invertColumn(j int) {
 		for k := max(l.first, j); k < i; k++ {
 			l.between(i, k).addTo(lowerIf(k, j, lowerB), m.At(k, j), m.At(i, j), m.At(min(k+1, i), j))
 		}
-		Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), m.At(i, j))
+		l.substitute(i, 1, m.At(i, j))
 	}
 }
 

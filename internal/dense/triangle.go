@@ -33,7 +33,7 @@ func trsmLeft(trans blas.Transpose, alpha float64, t blas64.Triangular, b blas64
 		blas64.Trsm(blas.Left, trans, alpha, t, b)
 		return
 	}
-	if t.Uplo == blas.Lower && trans == blas.NoTrans && solveByFours(alpha, t, b) {
+	if t.Uplo == blas.Lower && trans == blas.NoTrans && solveByFours(false, alpha, t, b) {
 		return
 	}
 	first, second, off := t, t, blas64.General{Rows: h, Cols: n - h, Stride: t.Stride, Data: t.Data[h:]}
