@@ -153,6 +153,15 @@ func distances(r []float64, a, b Inputs) {
 	vexp.Roots(r[:a.Len()*nb])
 }
 
+// shifted returns x with one coordinate of all points shifted.
+func (x Inputs) shifted(axis int, by float64) Inputs {
+	x.at = slices.Clone(x.at)
+	for i := axis; i < len(x.at); i += x.d {
+		x.at[i] += by
+	}
+	return x
+}
+
 // checkUnit returns an error if the square of the extent of x overflows or vanishes in float64.
 func (x Inputs) checkUnit() error {
 	for j := range x.d {

@@ -12,24 +12,16 @@ import (
 )
 
 var (
-	_ sloped = Intercept{}
-	_ sloped = Trend{}
-	_ sloped = Linear{}
-	_ sloped = Fourier{}
-	_ sloped = Step{}
-	_ sloped = Kink{}
-	_ sloped = Regressor{}
-	_ Mean   = MeanSum{}
-	_ Mean   = GaussianBeta{}
+	_ Mean = Intercept{}
+	_ Mean = Trend{}
+	_ Mean = Linear{}
+	_ Mean = Fourier{}
+	_ Mean = Step{}
+	_ Mean = Kink{}
+	_ Mean = Regressor{}
+	_ Mean = MeanSum{}
+	_ Mean = GaussianBeta{}
 )
-
-// sloped is a mean with derivatives of its basis in closed form.
-type sloped interface {
-	Mean
-	// slope sets dst, which is zero, to the derivatives at time t, the first coordinate of a point; at a kink, to the mean of the
-	// derivatives on either side.
-	slope(dst []float64, t float64)
-}
 
 // shortest renders v with as many digits as distinguish it from its neighbours.
 func shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

@@ -3,7 +3,6 @@ package gppl
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -348,91 +347,4 @@ func (p *ofTerms) slopes(m Mean, x Inputs, axis int, data horizon) (h, slopes *m
 		}
 	}
 	return h, slopes, nil
-}
-
-// basisSlopes returns the derivatives of the basis along an axis: in closed form, or by differences on the scale of the interval
-// from lo to hi for a mean of one's own.
-func basisSlopes(m Mean, x Inputs, axis int, lo, hi float64) (*mat.Dense, error) {
-	switch m := m.(type) {
-	case GaussianBeta:
-		return basisSlopes(m.Of, x, axis, lo, hi)
-	case MeanSum:
-		all := mat.NewDense(x.Len(), len(m.Columns()), nil)
-		at := 0
-		for _, part := range m.parts {
-			s, err := basisSlopes(part, x, axis, lo, hi)
-			if err != nil {
-				return nil, err
-			}
-			_, h := s.Dims()
-			all.Slice(0, x.Len(), at, at+h).(*mat.Dense).Copy(s)
-			at += h
-		}
-		return all, nil
-	case Intercept, Trend, Linear, Fourier, Step, Kink, Regressor: // not a type that embeds one
-		of, all := m.(sloped), mat.NewDense(x.Len(), len(m.Columns()), nil)
-		for i := range x.Len() {
-			of.slope(all.RawRowView(i), x.At(i)[0])
-		}
-		return all, nil
-	}
-	return basisDifferences(m, x, axis, lo, hi)
-}
-
-// basisDifferences returns the derivatives by differences that are extrapolated to a step of zero (Ridders 1982): of several
-// steps, those with the least estimate of the error, unless those of smaller steps contradict them, as where a step is a period.
-// Steps are powers of two, which change x exactly.
-func basisDifferences(m Mean, x Inputs, axis int, lo, hi float64) (*mat.Dense, error) {
-	n, cols := x.Len(), len(m.Columns())
-	slopes, off := mat.NewDense(n, cols, nil), mat.NewDense(n, cols, nil)
-	largest := max(math.Abs(lo), math.Abs(hi))
-	scale := max(hi-lo, 1e-9*largest)
-	if scale == 0 {
-		scale = 1e-3
-	}
-	shifted := func(by float64) (*mat.Dense, error) {
-		at := x
-		at.at = slices.Clone(x.at)
-		for i := range n {
-			at.at[i*x.d+axis] += by
-		}
-		return basisAt(m, at)
-	}
-	const steps, contradiction = 20, 8
-	var before []*mat.Dense
-	for s := range steps {
-		step := math.Exp2(math.Floor(math.Log2(scale)) - float64(s) - 3)
-		if step < 4*0x1p-52*largest {
-			break
-		}
-		up, err := shifted(step)
-		if err != nil {
-			return nil, err
-		}
-		down, err := shifted(-step)
-		if err != nil {
-			return nil, err
-		}
-		row := []*mat.Dense{mat.NewDense(n, cols, nil)}
-		row[0].Sub(up, down)
-		row[0].Scale(1/(2*step), row[0])
-		for k := range before {
-			next, power := mat.NewDense(n, cols, nil), math.Exp2(2*float64(k+1))
-			for i := range n {
-				for j := range cols {
-					fine, coarse := row[k].At(i, j), before[k].At(i, j)
-					v := (power*fine - coarse) / (power - 1)
-					next.Set(i, j, v)
-					e, apart := max(math.Abs(v-fine), math.Abs(v-coarse)), math.Abs(v-slopes.At(i, j))
-					if s == 1 && k == 0 || e < off.At(i, j) || apart > contradiction*(e+off.At(i, j)) {
-						off.Set(i, j, e)
-						slopes.Set(i, j, v)
-					}
-				}
-			}
-			row = append(row, next)
-		}
-		before = row
-	}
-	return slopes, nil
 }
