@@ -105,7 +105,7 @@ func (l NegBinomial) Check(y, size float64) error { return checkCount(y, size) }
 func (l NegBinomial) LogDensity(y, size, g float64) Derivatives {
 	r, mu := l.Shape, size*math.Exp(g)
 	s, left, log, logLeft := logistics(g + math.Log(size/r)) // μ/(r + μ)
-	d := Derivatives{D1: y - (y+r)*s, D2: -(y + r) * s * left}
+	d := Derivatives{D1: y*left - r*s, D2: -(y + r) * s * left}
 	if s < 0.5 { // with a large r, μ has more digits than r·s
 		d.D1, d.D2 = left*(y-mu), -(1+y/r)*mu*left*left
 	}
@@ -198,7 +198,7 @@ func (Binomial) LogDensity(y, size, g float64) Derivatives {
 	default:
 		value += logFactorials[int(size)] - logFactorials[int(y)] - logFactorials[int(fails)]
 	}
-	return Derivatives{value, y - size*p, d2, d2 * (left - p)}
+	return Derivatives{value, y*left - (size-y)*p, d2, d2 * (left - p)}
 }
 
 func (Binomial) Guess(y, size float64) float64    { return math.Log((y + 0.5) / (size - y + 0.5)) }

@@ -76,3 +76,20 @@ func TestPoissonLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeCounts: the first derivative keeps its digits where it is a small difference of large counts: r(y − μ)/(r + μ) for a
+// negative binomial distribution, and N·e⁻ᵍ/(1 + e⁻ᵍ) where all N trials succeed.
+func TestLargeCounts(t *testing.T) {
+	for _, g := range []float64{10, 20, 30, 34} {
+		mu := math.Exp(g)
+		for _, by := range []float64{0.5, 2} {
+			y := math.Floor(by * mu)
+			if got, want := (NegBinomial{Shape: 3}).LogDensity(y, 1, g).D1, 3*(y-mu)/(3+mu); !(math.Abs(got-want) < 1e-12*math.Abs(want)) {
+				t.Errorf("negative binomial, y = %v, μ = %v: ∂log p = %v, want %v", y, mu, got, want)
+			}
+		}
+		if got, want := (Binomial{}).LogDensity(1e15, 1e15, g).D1, 1e15*math.Exp(-g)/(1+math.Exp(-g)); !(math.Abs(got-want) < 1e-12*want) {
+			t.Errorf("binomial, g = %v: ∂log p = %v, want %v", g, got, want)
+		}
+	}
+}
