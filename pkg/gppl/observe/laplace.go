@@ -152,6 +152,7 @@ const (
 	mostNewton = 100   // steps; some five are usual
 	leastShare = 1e-12 // least share of a step
 	newtonDone = 1e-5  // in posterior standard deviations: the next step, which is quadratically smaller, is left out
+	mostTurned = 1e-4  // largest relative change of any W_i in the last step: where there is no mode, W shrinks with every step
 )
 
 // mode finds ĝ by Newton's method; the log posterior is concave. A step is halved until the log posterior does not fall.
@@ -172,11 +173,12 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 	var alpha []float64 // (K + σ²I)⁻¹g, where g is in its range
 	best := math.Inf(-1)
 	for step := range mostNewton {
-		next, nextAlpha, err := s.smooth(s.pseudo())
+		y, errs := s.pseudo()
+		next, nextAlpha, err := s.smooth(y, errs)
 		if err != nil {
 			return nil, err
 		}
-		var size, change float64
+		var size, change, turned float64
 		for i, d := range s.at {
 			size -= d.D2 * (next[i] - s.g[i]) * (next[i] - s.g[i])
 		}
@@ -195,11 +197,19 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 			}
 		}
 		s.g, alpha = next, nextAlpha
-		if step > 0 && math.Sqrt(size/float64(n)) < newtonDone && math.Abs(change) < 1e-6*(1+math.Abs(best)) {
+		for i, d := range s.at {
+			turned = max(turned, math.Abs(d.D2*errs[i]*errs[i]+1))
+		}
+		if step > 0 && turned < mostTurned && math.Sqrt(size/float64(n)) < newtonDone && math.Abs(change) < 1e-6*(1+math.Abs(best)) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("observe: %v: Newton's method has not found the mode within %d steps", l, mostNewton)
+	err := fmt.Errorf("observe: %v: Newton's method has not found the mode within %d steps", l, mostNewton)
+	if l.model.Mean != nil {
+		err = fmt.Errorf("%w: where all observations that a coefficient of the mean concerns are 0, or all are successes, it has no"+
+			" bound: give it a prior (gppl.GaussianBeta)", err)
+	}
+	return nil, err
 }
 
 // towards returns a + share·(b − a).

@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -253,5 +256,29 @@ func BenchmarkLaplace(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestNoMode: where every count is 0, or all trials succeed, the posterior rises for ever in a coefficient with a flat prior. With
+// a prior it has a mode.
+func TestNoMode(t *testing.T) {
+	d := gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 4, 5})}
+	for _, c := range []struct {
+		likelihood Likelihood
+		y          float64
+	}{{Poisson{}, 0}, {NegBinomial{Shape: 2}, 0}, {Binomial{}, 0}, {Binomial{}, 7}} {
+		d.Y = slices.Repeat([]float64{c.y}, d.X.Len())
+		m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Noise: 1e-3, Mean: gppl.Intercept{}}
+		sizes := slices.Repeat([]float64{7}, d.Len())
+		loss := testkit.Must(NewLaplace(t.Context(), m, d, c.likelihood, sizes))(t)
+		value, err := loss.ValueGrad(t.Context(), nil, gppl.Values(loss.Params()))
+		if err == nil || !strings.Contains(err.Error(), "GaussianBeta") {
+			t.Errorf("%v, all %v: %v, %v", c.likelihood, c.y, value, err)
+		}
+		m.Mean = gppl.GaussianBeta{Of: gppl.Intercept{}, Variances: []float64{10}}
+		loss = testkit.Must(NewLaplace(t.Context(), m, d, c.likelihood, sizes))(t)
+		if _, err := loss.ValueGrad(t.Context(), nil, gppl.Values(loss.Params())); err != nil {
+			t.Errorf("%v, all %v, with a prior: %v", c.likelihood, c.y, err)
+		}
 	}
 }
