@@ -145,6 +145,7 @@ type mode struct {
 	exact      *gppl.Exact // uses the engine that is cheapest at θ
 	noise      float64     // σ² plus the white noise of the kernel
 	g          []float64   // ĝ
+	joint      float64     // Σ log p(y_i | ĝ_i) − ½αᵀĝ
 	at         []Derivatives
 }
 
@@ -201,6 +202,7 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 			turned = max(turned, math.Abs(d.D2*errs[i]*errs[i]+1))
 		}
 		if step > 0 && turned < mostTurned && math.Sqrt(size/float64(n)) < newtonDone && math.Abs(change) < 1e-6*(1+math.Abs(best)) {
+			s.joint = best
 			return s, nil
 		}
 	}
@@ -293,11 +295,7 @@ func (s *mode) smooth(y, errs []float64) (g, alpha []float64, err error) {
 func (s *mode) valueGrad(grad []float64) (value float64, err error) {
 	y, errs := s.pseudo()
 	if grad == nil {
-		err = s.evaluate(y, errs, func(exact *gppl.Exact) (err error) {
-			value, err = exact.ValueGrad(s.ctx, nil, s.theta)
-			return err
-		})
-		return s.completed(value, y), err
+		return s.value(errs)
 	}
 	alpha, variances := make([]float64, len(y)), make([]float64, len(y))
 	err = s.evaluate(y, errs, func(exact *gppl.Exact) (err error) {
@@ -307,17 +305,36 @@ func (s *mode) valueGrad(grad []float64) (value float64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if form := floats.Dot(y, alpha); form < mostForm*float64(len(y)) {
+		value = s.completed(value - 0.5*form)
+	} else if value, err = s.value(errs); err != nil {
+		return 0, err
+	}
 	for i, at := range s.at {
 		w := -1 / at.D2
 		variances[i] = max(0, w-w*w*variances[i]) // posterior variance of g
 	}
-	return s.completed(value, y), s.implicit(grad, y, errs, variances)
+	return value, s.implicit(grad, y, errs, variances)
 }
 
-// completed returns the loss from the loss of the Gaussian data.
-func (s *mode) completed(value float64, y []float64) float64 {
-	for i, at := range s.at { // α = ∂log p; yᵀα of the Gaussian model is replaced
-		value += -at.Value + 0.5*at.D1*(s.g[i]-y[i]) + 0.5*math.Log(-at.D2) - 0.5*math.Log(2*math.Pi)
+// mostForm is the largest yᵀA⁻¹y per pseudo-observation y that is subtracted from a value: engines err by a share of it, and it
+// has no bound where a W_i is tiny.
+const mostForm = 100
+
+// value returns the loss.
+func (s *mode) value(errs []float64) (value float64, err error) {
+	err = s.evaluate(make([]float64, len(errs)), errs, func(exact *gppl.Exact) (err error) {
+		value, err = exact.ValueGrad(s.ctx, nil, s.theta)
+		return err
+	})
+	return s.completed(value), err
+}
+
+// completed returns the loss from the loss of Gaussian data that are all 0, which has the determinants alone.
+func (s *mode) completed(value float64) float64 {
+	value -= s.joint
+	for _, at := range s.at {
+		value += 0.5*math.Log(-at.D2) - 0.5*math.Log(2*math.Pi)
 	}
 	return value
 }

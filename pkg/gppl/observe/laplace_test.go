@@ -282,3 +282,19 @@ func TestNoMode(t *testing.T) {
 		}
 	}
 }
+
+// TestTinyWeights: the value keeps its digits where the W of an observation is tiny, and its pseudo-observation huge: here the
+// model expects 9 of 9 successes where there are 5.
+func TestTinyWeights(t *testing.T) {
+	d := gppl.Data{X: gppl.Scalars([]float64{0, 3, 5, 8}), Y: []float64{5, 430000, 0, 130000}}
+	m := gppl.Model{Kernel: gppl.Matern52{Variance: 16, Lengthscale: 15}, Noise: 7e-5, Mean: gppl.Intercept{}}
+	const want = 1165.469
+	for _, engine := range []string{"", gppl.EngineDense} {
+		loss := testkit.Must(NewLaplace(t.Context(), m, d, Binomial{}, []float64{9, 490000, 256000, 180000}, gppl.WithEngine(engine)))(t)
+		for _, grad := range [][]float64{nil, make([]float64, 3)} {
+			if value := testkit.Must(loss.ValueGrad(t.Context(), grad, m.Values()))(t); !(math.Abs(value-want) < 2e-3) {
+				t.Errorf("engine %q, gradient %v: %v, want %v", engine, grad, value, want)
+			}
+		}
+	}
+}
