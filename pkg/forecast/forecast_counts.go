@@ -55,7 +55,7 @@ func (f *Forecast) AtBounds() (all []AtBound) {
 
 // Standardised returns the normal quantile of P(Y < y) + u·P(Y = y) for each y under its prediction: (y − mean)/sd if that is
 // Gaussian. P(Y = y) is not 0 for counts and for values at a bound: u = ½ then gives the middle of the step. If the predictions
-// are correct, uniform random u give N(0, 1).
+// are correct, uniform random u give N(0, 1). All are NaN if y has a value that counts cannot have.
 func (f *Forecast) Standardised(y, u []float64) []float64 {
 	z, _ := f.standardised(y, u)
 	return z
@@ -89,9 +89,13 @@ const leastRank = 1e-15
 // tails returns the probabilities of values up to each y, and of values from it on. The probability of y itself, which counts and
 // bounds have, is part of both.
 func (f *Forecast) tails(y []float64) (upTo, from []float64) {
-	if f.Counts != nil { // only an ended context is an error
-		upTo, _ = f.Counts.PIT(context.Background(), y, slices.Repeat([]float64{1}, len(y)))
-		from, _ = f.Counts.PIT(context.Background(), y, make([]float64, len(y)))
+	if f.Counts != nil {
+		upTo, err := f.Counts.PIT(context.Background(), y, slices.Repeat([]float64{1}, len(y)))
+		if err != nil {
+			never := slices.Repeat([]float64{math.NaN()}, len(y))
+			return never, never
+		}
+		from, _ := f.Counts.PIT(context.Background(), y, make([]float64, len(y)))
 		for i, below := range from {
 			from[i] = 1 - below
 		}

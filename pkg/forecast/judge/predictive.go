@@ -58,7 +58,8 @@ func (g Gaussian) mixture() Predictive {
 // PredictiveMixture returns mixtures of Gaussians as a Predictive.
 func PredictiveMixture(m *draws.Mixture) Predictive { return predictive{m, m.Mean} }
 
-// predictive is a Predictive of distributions whose methods fail only when a context ends, which none does here.
+// predictive is a Predictive of distributions whose methods fail only when a context ends, which none does here, or for a y that
+// counts cannot have: all scores are then NaN.
 type predictive struct {
 	of interface {
 		Quantile(ctx context.Context, p float64) ([]float64, error)
@@ -76,12 +77,18 @@ func (p predictive) Quantile(level float64) []float64 {
 }
 
 func (p predictive) LogDensity(y []float64) []float64 {
-	logs, _ := p.of.LogDensity(context.Background(), y)
+	logs, err := p.of.LogDensity(context.Background(), y)
+	if err != nil {
+		return slices.Repeat([]float64{math.NaN()}, len(y))
+	}
 	return logs
 }
 
 func (p predictive) CRPS(y []float64) []float64 {
-	scores, _ := p.of.CRPS(context.Background(), y)
+	scores, err := p.of.CRPS(context.Background(), y)
+	if err != nil {
+		return slices.Repeat([]float64{math.NaN()}, len(y))
+	}
 	return scores
 }
 

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -37,6 +38,9 @@ func Censored(
 	}
 	if from != nil && (from.Len() != d.Len() || len(from.Errors) != d.Len()) {
 		panic(fmt.Sprintf("observe: Censored: from %d observations with %d errors, of %d", from.Len(), len(from.Errors), d.Len()))
+	}
+	if err := cmp.Or(m.CheckPlain("censored values", d), m.Check(), d.Check()); err != nil {
+		return d, 0, err
 	}
 	if d.Errors != nil || d.Relative != nil {
 		return d, 0, fmt.Errorf("observe: censored values are not combined with known errors: leave one of them out")

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -184,13 +185,42 @@ func (c *Counts) Expected(ctx context.Context) (mean, variances []float64, err e
 	return c.moments(ctx, Likelihood.Variance)
 }
 
-// eachInput calls f for n inputs, until ctx ends.
-func eachInput(ctx context.Context, n int, f func(i int)) error {
-	for i := range n {
+// eachInput calls f for each input, until ctx ends or an input has no distribution.
+func (c *Counts) eachInput(ctx context.Context, f func(i int)) error {
+	for i := range c.Len() {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("gppl: interrupted: %w", err)
 		}
+		if err := c.fault(i); err != nil {
+			return err
+		}
 		f(i)
+	}
+	return nil
+}
+
+// fault returns an error unless g and the size at input i are those of a distribution.
+func (c *Counts) fault(i int) (err error) {
+	if size := c.Sizes[i]; !(size >= 0 && size <= math.MaxFloat64) {
+		return fmt.Errorf("observe: input %d: a size of %v: want a finite number, 0 or more", i, size)
+	}
+	c.each(i, func(_ float64, n latent) {
+		if !numeric.IsFinite(n.mean) || !(n.sd <= math.MaxFloat64) {
+			err = fmt.Errorf("observe: input %d: g has a mean of %v and a standard deviation of %v: want finite numbers", i, n.mean, n.sd)
+		}
+	})
+	return err
+}
+
+// check panics unless there is an observation for each input, and returns an error if one is impossible.
+func (c *Counts) check(method string, y []float64) error {
+	if len(y) != c.Len() {
+		panic(fmt.Sprintf("observe: Counts.%s: len(y) = %d for %d inputs", method, len(y), c.Len()))
+	}
+	for i, v := range y {
+		if err := c.Likelihood.Check(v, c.Sizes[i]); err != nil {
+			return fmt.Errorf("observe: observation %d: %w", i, err)
+		}
 	}
 	return nil
 }
@@ -199,7 +229,7 @@ func eachInput(ctx context.Context, n int, f func(i int)) error {
 func (c *Counts) moments(ctx context.Context, given func(l Likelihood, size, g float64) float64) (
 	mean, variances []float64, err error,
 ) {
-	err = eachInput(ctx, len(c.Sizes), func(i int) {
+	err = c.eachInput(ctx, func(i int) {
 		size := c.Sizes[i]
 		m := c.average(i, func(l Likelihood, g float64) float64 { return l.Mean(size, g) })
 		v := c.average(i, func(l Likelihood, g float64) float64 {
@@ -211,15 +241,26 @@ func (c *Counts) moments(ctx context.Context, given func(l Likelihood, size, g f
 	return mean, variances, err
 }
 
-// CDF returns P(Y ≤ y) at input i.
-func (c *Counts) CDF(i int, y float64) (p float64) {
+// CDF returns P(Y ≤ y) at input i. It is NaN if y is, or if the input has no distribution.
+func (c *Counts) CDF(i int, y float64) float64 {
+	if math.IsNaN(y) || c.fault(i) != nil {
+		return math.NaN()
+	}
+	return c.cdf(i, y)
+}
+
+// cdf is CDF for a y and an input without fault.
+func (c *Counts) cdf(i int, y float64) (p float64) {
 	c.each(i, func(weight float64, n latent) { p += weight * n.cdf(y, c.Sizes[i]) })
 	return min(1, p)
 }
 
-// LogDensity returns log P(Y_i = y_i) at each input: the log score.
+// LogDensity returns log P(Y_i = y_i) at each input: the log score. It returns an error if a y is impossible.
 func (c *Counts) LogDensity(ctx context.Context, y []float64) (logs []float64, err error) {
-	err = eachInput(ctx, len(y), func(i int) {
+	if err := c.check("LogDensity", y); err != nil {
+		return nil, err
+	}
+	err = c.eachInput(ctx, func(i int) {
 		y := y[i]
 		most := math.Inf(-1)
 		var terms []float64
@@ -246,7 +287,7 @@ func (c *Counts) Quantile(ctx context.Context, p float64) (quantiles []float64, 
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("observe: Quantile(%v): want p in (0, 1)", p))
 	}
-	err = eachInput(ctx, len(c.Mean), func(i int) { quantiles = append(quantiles, c.quantile(i, p)) })
+	err = c.eachInput(ctx, func(i int) { quantiles = append(quantiles, c.quantile(i, p)) })
 	return quantiles, err
 }
 
@@ -257,7 +298,7 @@ func (c *Counts) continuous() bool {
 
 // quantile is Quantile at input i: from an approximate bracket, by Chandrupatla's method (see least).
 func (c *Counts) quantile(i int, p float64) float64 {
-	at := func(y float64) float64 { return c.CDF(i, y) }
+	at := func(y float64) float64 { return c.cdf(i, y) }
 	lo, hi := c.about(i, p)
 	below, above := at(lo), at(hi)
 	for step := max(hi-lo, math.Abs(hi)*0x1p-40); above < p && !math.IsInf(hi, 1); step *= 2 {
@@ -305,9 +346,13 @@ const (
 )
 
 // CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held
-// 2009); for a Continuous likelihood, the integral over k. Its relative error is at most 1e-6.
+// 2009); for a Continuous likelihood, the integral over k. Its relative error is at most 1e-6. It returns an
+// error if a y is impossible.
 func (c *Counts) CRPS(ctx context.Context, y []float64) (scores []float64, err error) {
-	err = eachInput(ctx, len(y), func(i int) {
+	if err := c.check("CRPS", y); err != nil {
+		return nil, err
+	}
+	err = c.eachInput(ctx, func(i int) {
 		y := y[i]
 		whole, above := !c.continuous(), 0.0 // whole numbers from y on are one side, the smaller ones the other
 		from, to := c.quantile(i, crpsTail), min(c.quantile(i, 1-crpsTail), crpsMost)
@@ -315,11 +360,11 @@ func (c *Counts) CRPS(ctx context.Context, y []float64) (scores []float64, err e
 			above = 1
 		}
 		below := addUp(y-above, -1, y-from, whole, func(k float64) float64 {
-			p := c.CDF(i, k)
+			p := c.cdf(i, k)
 			return p * p
 		})
 		scores = append(scores, below+addUp(y, 1, max(to-y, 0)+above, whole, func(k float64) float64 {
-			p := 1 - c.CDF(i, k)
+			p := 1 - c.cdf(i, k)
 			return p * p
 		}))
 	})
@@ -327,15 +372,21 @@ func (c *Counts) CRPS(ctx context.Context, y []float64) (scores []float64, err e
 }
 
 // PIT returns the randomised probability integral transform of each observation, F(y − 1) + u·P(Y = y): uniform on (0, 1) if
-// the distributions are correct and u is uniform.
+// the distributions are correct and u is uniform. It returns an error if a y is impossible.
 func (c *Counts) PIT(ctx context.Context, y, u []float64) (pit []float64, err error) {
-	err = eachInput(ctx, len(y), func(i int) {
+	if len(u) != len(y) {
+		panic(fmt.Sprintf("observe: Counts.PIT: len(u) = %d for %d observations", len(u), len(y)))
+	}
+	if err := c.check("PIT", y); err != nil {
+		return nil, err
+	}
+	err = c.eachInput(ctx, func(i int) {
 		y := y[i]
-		below := c.CDF(i, y-1)
+		below := c.cdf(i, y-1)
 		if c.continuous() {
-			below = c.CDF(i, y)
+			below = c.cdf(i, y)
 		}
-		pit = append(pit, below+u[i]*(c.CDF(i, y)-below))
+		pit = append(pit, below+u[i]*(c.cdf(i, y)-below))
 	})
 	return pit, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
@@ -54,6 +55,9 @@ func NewLaplace(
 	if sizes == nil {
 		sizes = slices.Repeat([]float64{1}, d.Len())
 	}
+	if likelihood == nil {
+		panic("observe: NewLaplace: the likelihood is nil")
+	}
 	if len(sizes) != d.Len() {
 		panic(fmt.Sprintf("observe: NewLaplace: %d sizes of %d observations", len(sizes), d.Len()))
 	}
@@ -63,6 +67,9 @@ func NewLaplace(
 		}
 	}
 	l := &Laplace{model: m, data: d, sizes: slices.Clone(sizes), likelihood: likelihood, options: opts}
+	if err := l.check(gppl.Values(l.Params())); err != nil {
+		return nil, err
+	}
 	guess, err := l.Guess().WithErrors(slices.Repeat([]float64{1}, d.Len()))
 	if err != nil {
 		return nil, err
@@ -103,15 +110,38 @@ func (l *Laplace) Params() []gppl.Param {
 	return params
 }
 
+// split returns the parameters of the model and of the likelihood. It panics if their number is wrong.
+func (l *Laplace) split(theta []float64) (model, own []float64) {
+	if n := len(l.Params()); len(theta) != n {
+		panic(fmt.Sprintf("observe: Laplace: len(theta) = %d, want %d parameters", len(theta), n))
+	}
+	n := len(l.model.Params())
+	return theta[:n], theta[n:]
+}
+
+// check returns an error if a parameter of the likelihood is out of range: the Gaussian models check their own.
+func (l *Laplace) check(theta []float64) error {
+	model, own := l.split(theta)
+	for i, p := range l.Params()[len(model):] {
+		if v := own[i]; !numeric.IsFinite(v) || p.IsScale() && v <= 0 {
+			return fmt.Errorf("observe: parameter %q (index %d) = %v: want a finite number, and a positive one for a scale",
+				p.Name, len(model)+i, v)
+		}
+	}
+	return nil
+}
+
 // Model returns the model at theta, without the parameters of the likelihood.
 func (l *Laplace) Model(theta []float64) gppl.Model {
-	return l.model.WithParams(theta[:len(l.model.Params())])
+	model, _ := l.split(theta)
+	return l.model.WithParams(model)
 }
 
 // Likelihood returns the likelihood at theta.
 func (l *Laplace) Likelihood(theta []float64) Likelihood {
+	_, own := l.split(theta)
 	if s, ok := l.likelihood.(Shaped); ok {
-		return s.WithParams(theta[len(l.model.Params()):])
+		return s.WithParams(own)
 	}
 	return l.likelihood
 }
@@ -128,6 +158,9 @@ func (l *Laplace) String() string {
 
 // ValueGrad implements [gppl.Loss].
 func (l *Laplace) ValueGrad(ctx context.Context, grad, theta []float64) (float64, error) {
+	if grad != nil && len(grad) != len(theta) {
+		panic(fmt.Sprintf("observe: Laplace: len(grad) = %d, want %d parameters", len(grad), len(theta)))
+	}
 	s, err := l.mode(ctx, theta)
 	if err != nil {
 		return 0, err
@@ -158,6 +191,9 @@ const (
 
 // mode finds ĝ by Newton's method; the log posterior is concave. A step is halved until the log posterior does not fall.
 func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
+	if err := l.check(theta); err != nil {
+		return nil, err
+	}
 	n := l.data.Len()
 	s := &mode{
 		ctx: ctx, loss: l, theta: theta[:len(l.model.Params())], likelihood: l.Likelihood(theta), model: l.Model(theta),

@@ -55,6 +55,10 @@ func FindOutliers(ctx context.Context, m gppl.Model, d gppl.Data, opts ...gppl.O
 	if !(square > 0) {
 		return nil, fmt.Errorf("observe: the residuals of %v are all 0", m)
 	}
+	if math.IsInf(square, 1) {
+		return nil, fmt.Errorf("observe: observation %d is %.3g standard deviations off, and the sum of squares is beyond float64",
+			o.At[0], o.Z[o.At[0]])
+	}
 	s, log := studentOf(r2, square)
 	normal := -0.5 * n * (math.Log(2*math.Pi*square) + 1)
 	o.Gain, o.Nu = max(0, log-normal), s.nu

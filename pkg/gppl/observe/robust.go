@@ -68,7 +68,7 @@ type Robust struct {
 // errors, if there are fewer than five observations, or if more than half of them have one value, as the likelihood then has
 // no maximum. It also returns the errors of NewExact. If ctx ends, it returns the result so far with ctx's error.
 func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings) (*Robust, error) {
-	if err := cmp.Or(m.CheckPlain("Student-t noise", d), m.Check()); err != nil {
+	if err := cmp.Or(m.CheckPlain("Student-t noise", d), m.Check(), d.Check()); err != nil {
 		return nil, err
 	}
 	switch {
