@@ -466,6 +466,23 @@ func TestChannelsMean(t *testing.T) {
 	}
 }
 
+// TestBlindChannel: what a channel of the Value 0 sees is noise about its offset, in any unit of y: ½Σ(y − ȳ)²/σ² +
+// ½(n − 1)·log 2πσ².
+func TestBlindChannel(t *testing.T) {
+	for _, unit := range []float64{1e-20, 1e-12, 1, 1e12} {
+		m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Channels: []gppl.Channel{{Name: "A", Noise: 0.1 * unit * unit}}}
+		d := gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 4}), Y: []float64{unit, 0, -unit, 2 * unit}, Channels: make([]int, 4)}
+		loss := testkit.Must(gppl.NewExact(t.Context(), m, d))(t)
+		theta := gppl.Values(loss.Params())
+		want := 0.5*5/0.1 + 1.5*(math.Log(2*math.Pi*0.1)+2*math.Log(unit))
+		for _, grad := range [][]float64{nil, make([]float64, len(theta))} {
+			if value, err := loss.ValueGrad(t.Context(), grad, theta); err != nil || !(math.Abs(value-want) < 1e-9*math.Abs(want)) {
+				t.Errorf("y of %v: %v, %v, want %v", unit, value, err, want)
+			}
+		}
+	}
+}
+
 // TestChannelsErrors: each error names what is wrong.
 func TestChannelsErrors(t *testing.T) {
 	data := gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 2, 0, 1}}

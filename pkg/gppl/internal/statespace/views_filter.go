@@ -12,7 +12,7 @@ import (
 // Effect of views on the transitions and derivatives of a Filter.
 
 // leastSeen is the least |h| of a block, relative to the largest of its view: a block that a view does not depend on gets a
-// variance of 2⁻⁸⁰, so that T has an inverse.
+// variance of 2⁻⁸⁰, so that T has an inverse. For a view that depends on no block it is relative to the noise of its inputs.
 const leastSeen = 0x1p-40
 
 // SetViews sets the views and the view of each input; a view may have no input. nil means f itself. The filter keeps both.
@@ -40,6 +40,7 @@ func (f *Filter) setViews(blocks []Block) error {
 	largest := make([]float64, len(v.views))
 	h := make([][]float64, len(blocks)*len(v.views))
 	observed := make([]float64, len(v.views))
+	var variance float64 // of f
 	for b, block := range blocks {
 		if block.Weights != nil {
 			panic("statespace: a block with waves has views")
@@ -50,6 +51,7 @@ func (f *Filter) setViews(blocks []Block) error {
 		known = known && process.Derivative(v.rate[b], v.slopes[b])
 		prior := make([]float64, 2*d*d)
 		block.Process.Transition(prior[:d*d], prior[d*d:], math.Inf(1))
+		variance += block.Variance * prior[d*d]
 		for c, view := range v.views {
 			if !numeric.IsFinite(view.Value) || !numeric.IsFinite(view.Slope) {
 				return fmt.Errorf("statespace: view %d is %+v: both must be finite", c, view)
@@ -73,7 +75,7 @@ func (f *Filter) setViews(blocks []Block) error {
 	for c := range v.views {
 		v.most = max(v.most, observed[c])
 		if !(largest[c] > 0) {
-			largest[c] = 1
+			largest[c] = f.leastDeviation(c) / math.Sqrt(variance)
 		}
 	}
 	if s.doubled != nil {
@@ -97,6 +99,24 @@ func (f *Filter) setViews(blocks []Block) error {
 		}
 	}
 	return nil
+}
+
+// leastDeviation returns the least standard deviation of the noise, with known errors, at the inputs of a view; 1 without inputs.
+func (f *Filter) leastDeviation(view int) float64 {
+	least := math.Inf(1)
+	for i, c := range f.system.viewed.of {
+		switch {
+		case c != view:
+		case f.own == nil:
+			least = f.noise
+		default:
+			least = min(least, f.own[i])
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 1
+	}
+	return math.Sqrt(least)
 }
 
 // setFunctionals sets h of each view, in the basis of the processes.
