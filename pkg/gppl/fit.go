@@ -140,7 +140,8 @@ const (
 	// Unconfirmed: the gradient does not agree with differences of the loss's value, so that training did not end at an optimum.
 	// The warnings say where and by how much they differ. Do not treat it as a success.
 	Unconfirmed Status = "gradient not confirmed"
-	// Stalled: the method found no lower value although the gradient does not vanish.
+	// Stalled: the method found no lower value although the gradient does not vanish, or rounding leaves no certain digit of the
+	// loss at the best point.
 	Stalled Status = "stalled"
 	// Doubtful: training converged to parameters that the data do not determine; the warnings name them. Package auto
 	// says so, Fit does not. Do not treat it as a success.

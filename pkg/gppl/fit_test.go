@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -210,6 +211,24 @@ func TestFitAtTheOptimum(t *testing.T) {
 	again := testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(t.Context(), r.Model, d))(t), nil, gppl.Settings{}))(t)
 	if again.Status != gppl.Converged || math.Abs(again.Value-r.Value) > 1e-6 || again.Starts[0].Evaluations != 1 {
 		t.Errorf("from the optimum: %v after %v", again, r)
+	}
+}
+
+// TestFitConstantUncertain: training on a constant beside an intercept, which leaves a residual of rounding or none, does not
+// converge: it ends where the loss may be wrong by more than it is.
+func TestFitConstantUncertain(t *testing.T) {
+	x := make([]float64, 50)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	for _, y := range []float64{0.1, 3} {
+		data := gppl.Data{X: gppl.Scalars(x), Y: slices.Repeat([]float64{y}, 50)}
+		for _, k := range []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 5}, gppl.Matern32{Variance: 1, Lengthscale: 5}} {
+			loss := testkit.Must(gppl.NewExact(t.Context(), gppl.Model{Kernel: k, Noise: 0.1, Mean: gppl.Intercept{}}, data))(t)
+			if r, err := gppl.Fit(t.Context(), loss, nil, gppl.Settings{}); err != nil || r.Status == gppl.Converged {
+				t.Errorf("%v, y = %v: %v, %v", k, y, r, err)
+			}
+		}
 	}
 }
 
