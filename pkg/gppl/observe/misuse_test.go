@@ -116,3 +116,19 @@ func TestFaultyData(t *testing.T) {
 		}
 	}
 }
+
+// TestNoiseLooks: learning Student-t noise, which takes a second for 1e5 observations, looks at its context in every step.
+func TestNoiseLooks(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Noise: 0.1}
+	d, _ := drawn(t, m, Poisson{}, 50, 1)
+	testkit.OnOneProcessor(func() {
+		all, leaving := &testkit.Looked{Context: t.Context()}, &testkit.Looked{Context: t.Context()}
+		testkit.Must(FindOutliers(all, m, d))(t)
+		if _, _, err := gppl.LeaveOut(leaving, m, d, nil); err != nil {
+			t.Fatal(err)
+		}
+		if looks := all.Looks.Load() - leaving.Looks.Load(); looks < 100 {
+			t.Errorf("%d looks while noise is learnt", looks)
+		}
+	})
+}

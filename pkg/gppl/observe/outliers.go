@@ -59,7 +59,10 @@ func FindOutliers(ctx context.Context, m gppl.Model, d gppl.Data, opts ...gppl.O
 		return nil, fmt.Errorf("observe: observation %d is %.3g standard deviations off, and the sum of squares is beyond float64",
 			o.At[0], o.Z[o.At[0]])
 	}
-	s, log := studentOf(r2, square)
+	s, log := studentOf(ctx, r2, square)
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("gppl: interrupted: %w", err)
+	}
 	normal := -0.5 * n * (math.Log(2*math.Pi*square) + 1)
 	o.Gain, o.Nu = max(0, log-normal), s.nu
 	o.P = 0.5 * math.Erfc(math.Sqrt(o.Gain))

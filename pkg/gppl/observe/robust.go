@@ -163,7 +163,7 @@ func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings
 			}
 			return nil, err
 		}
-		e.learnNoise()
+		e.learnNoise(ctx)
 		bound, err := e.learnKernel(ctx)
 		if err != nil && ctx.Err() == nil {
 			return nil, err
@@ -230,18 +230,25 @@ func (e *robustWork) expect(ctx context.Context) error {
 	return nil
 }
 
-// learnNoise sets ν and σ², given r2.
-func (e *robustWork) learnNoise() {
+// learnNoise sets ν and σ², given r2, unless ctx ends.
+func (e *robustWork) learnNoise(ctx context.Context) {
+	learnt := e.noise
 	if e.noiseFixed {
-		e.noise.nu = bestNu(e.r2, e.noise)
+		learnt.nu = bestNu(ctx, e.r2, e.noise)
 	} else {
-		e.noise, _ = studentOf(e.r2, e.noise.scale2)
+		learnt, _ = studentOf(ctx, e.r2, e.noise.scale2)
+	}
+	if ctx.Err() == nil {
+		e.noise = learnt
 	}
 }
 
 // bestNu returns the ν of the largest likelihood at a given σ², by a golden section of its logarithm.
-func bestNu(r2 []float64, s student) float64 {
+func bestNu(ctx context.Context, r2 []float64, s student) float64 {
 	value := func(logNu float64) (sum float64) {
+		if ctx.Err() != nil {
+			return 0
+		}
 		s.nu = math.Exp(logNu)
 		for _, r := range r2 {
 			sum -= s.logDensity(r)

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
@@ -52,10 +53,14 @@ func (s student) slack(r2 float64) float64 {
 	return gammas.HalfStep(a0) + 0.5*math.Log(a0/a) - a0*math.Log1p(r2/(s.nu*s.scale2)) + a*(0.5*r2/s.scale2)/b
 }
 
-// scaledStudent returns the σ² of the largest likelihood at a ν, by its fixed point σ² = Σ w_i r_i²/n, and the likelihood.
-func scaledStudent(r2 []float64, nu, from float64) (student, float64) {
+// scaledStudent returns the σ² of the largest likelihood at a ν, by its fixed point σ² = Σ w_i r_i²/n, and the likelihood. Once
+// ctx has ended, they are of no use.
+func scaledStudent(ctx context.Context, r2 []float64, nu, from float64) (student, float64) {
 	s := student{nu, from}
 	for range 500 {
+		if ctx.Err() != nil {
+			return s, 0
+		}
 		var sum float64
 		for _, r := range r2 {
 			sum += s.weight(r) * r
@@ -75,10 +80,10 @@ func scaledStudent(r2 []float64, nu, from float64) (student, float64) {
 
 // studentOf returns the ν within bounds and the σ² that have the largest likelihood Σ log p(r_i²): σ² by its fixed point σ² =
 // Σ w_i r_i²/n, starting at from, and ν by a golden section of its logarithm, to within 1e-6. The r² must not all be 0.
-func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
+func studentOf(ctx context.Context, r2 []float64, from float64) (best student, logDensity float64) {
 	scale2 := from
 	profile := func(logNu float64) (student, float64) {
-		s, log := scaledStudent(r2, math.Exp(logNu), scale2)
+		s, log := scaledStudent(ctx, r2, math.Exp(logNu), scale2)
 		scale2 = s.scale2
 		return s, log
 	}
@@ -117,12 +122,12 @@ func HeaviestNoise(residuals []float64, nats float64) StudentNoise {
 		r2[i] = r * r
 		square += r2[i] / float64(len(r2))
 	}
-	best, most := studentOf(r2, square)
+	best, most := studentOf(context.Background(), r2, square)
 	const rounds = 30
 	lo, hi := math.Log(leastNu), math.Log(best.nu)
 	for range rounds {
 		middle := 0.5 * (lo + hi)
-		if s, log := scaledStudent(r2, math.Exp(middle), best.scale2); log >= most-nats {
+		if s, log := scaledStudent(context.Background(), r2, math.Exp(middle), best.scale2); log >= most-nats {
 			best, hi = s, middle
 		} else {
 			lo = middle
