@@ -301,6 +301,29 @@ func TestSeasonOfParts(t *testing.T) {
 	}
 }
 
+// TestTwoRoughSeasons: rough seasons of 5 steps (or twice as many) and of 12 are found as two, not as one of 60 steps, their common
+// multiple, whose means explain both.
+func TestTwoRoughSeasons(t *testing.T) {
+	const draws = 10
+	found := 0
+	for seed := range uint64(draws) {
+		y, other := rough(seed, 600, 5, 0), rough(seed+50, 600, 12, 0)
+		for i := range y {
+			y[i] += other[i]
+		}
+		all := planner(t, evenSeries(t, series.Axis{Name: "t"}, 0, 1, y), Options{}).seasons
+		has := func(period float64) bool {
+			return slices.ContainsFunc(all, func(s season) bool { return math.Abs(s.period-period) < 1e-3*period })
+		}
+		if (has(5) || has(10)) && has(12) && !has(60) {
+			found++
+		}
+	}
+	if found < draws-1 {
+		t.Errorf("seasons of 5 and 12 steps are found in %d of %d", found, draws)
+	}
+}
+
 // TestSlowWaves: a sine of two to four cycles over the series is found in noise, on an axis of numbers and, where it is close to
 // a week but not a week, of dates. The best model has it, while smooth curves that do not repeat show no wave.
 func TestSlowWaves(t *testing.T) {
