@@ -346,8 +346,8 @@ const (
 )
 
 // CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held
-// 2009); for a Continuous likelihood, the integral over k. Its relative error is at most 1e-6. It returns an
-// error if a y is impossible.
+// 2009); for a Continuous likelihood, the integral over k. Its relative error is at most 1e-6. It returns an error if a y is
+// impossible.
 func (c *Counts) CRPS(ctx context.Context, y []float64) (scores []float64, err error) {
 	if err := c.check("CRPS", y); err != nil {
 		return nil, err

@@ -237,7 +237,8 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 		for i, d := range s.at {
 			turned = max(turned, math.Abs(d.D2*errs[i]*errs[i]+1))
 		}
-		if step > 0 && turned < mostTurned && math.Sqrt(size/float64(n)) < newtonDone && math.Abs(change) < 1e-6*(1+math.Abs(best)) {
+		if step > 0 && turned < mostTurned && math.Sqrt(size/float64(n)) < newtonDone &&
+			math.Abs(change) < 1e-6*(1+math.Abs(best)) {
 			s.joint = best
 			return s, nil
 		}

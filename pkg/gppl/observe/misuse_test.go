@@ -36,7 +36,8 @@ func TestImpossibleScores(t *testing.T) {
 		c := NewCounts(l, []float64{0.3, 1}, []float64{0.1, 0.2}, []float64{5, 5})
 		for name, score := range scores {
 			for _, y := range []float64{-1, 0.5, math.NaN(), math.Inf(1)} {
-				if err := score(c, []float64{1, y}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("observation 1: %v", y)) {
+				want := fmt.Sprintf("observation 1: %v", y)
+				if err := score(c, []float64{1, y}); err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%v, %s of %v: %v", l, name, y, err)
 				}
 			}
@@ -72,7 +73,8 @@ func TestLaplaceMisuse(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Noise: 1e-3}
 	d := testkit.Must(gppl.NewData(gppl.Scalars([]float64{0, 1, 2}), []float64{0, 1, 2}))(t)
 	for _, shape := range []float64{0, -1, math.NaN(), math.Inf(1)} {
-		if _, err := NewLaplace(t.Context(), m, d, NegBinomial{Shape: shape}, nil); err == nil || !strings.Contains(err.Error(), `"shape"`) {
+		_, err := NewLaplace(t.Context(), m, d, NegBinomial{Shape: shape}, nil)
+		if err == nil || !strings.Contains(err.Error(), `"shape"`) {
 			t.Errorf("shape %v: %v", shape, err)
 		}
 	}
