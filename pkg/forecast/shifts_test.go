@@ -235,6 +235,32 @@ func BenchmarkFitShifts(b *testing.B) {
 	}
 }
 
+// TestKinkBesideOutliers: most kinks in noise with three outliers are found. A model that was learnt without the kink describes it
+// as a slow curve, so the search also looks beside simpler models: without Simpler 23 are found, without SeasonsAlone 18.
+func TestKinkBesideOutliers(t *testing.T) {
+	const n, size, far, draws, least = 200, 20, 12, 30, 26
+	hits := 0
+	for seed := range uint64(draws) {
+		rng := rand.New(rand.NewPCG(1000+seed, 12))
+		y := unchanged("noise", n, rng)
+		at := n/3 + rng.IntN(n/3)
+		for i := at; i < n; i++ {
+			y[i] += size * float64(i-at) / float64(n-at)
+		}
+		for k := range 3 {
+			y[rng.IntN(n)] += far * float64(1-2*(k%2))
+		}
+		if slices.ContainsFunc(found(t, y), func(s ShiftSize) bool {
+			return s.Kind == "slope" && math.Abs(s.X-float64(at)) <= n/10
+		}) {
+			hits++
+		}
+	}
+	if hits < least {
+		t.Errorf("%d of %d kinks beside outliers were found, want %d", hits, draws, least)
+	}
+}
+
 // TestOutliers: single observations that are far off are listed with their probabilities, and are not changes of level. With
 // Student-t noise the list has the observations whose weight is reduced.
 func TestOutliers(t *testing.T) {
