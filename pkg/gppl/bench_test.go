@@ -209,7 +209,7 @@ func BenchmarkNLL(b *testing.B) {
 }
 
 // BenchmarkDense evaluates the exact likelihood, value and gradient, of inputs of two axes densely. The GF/s count n³ flops, as
-// many as potrf and potri take: python3 scripts/potri.py prints what OpenBLAS reaches there.
+// many as potrf and potri take: go run ./measure/dense compares with OpenBLAS, by turns.
 //
 //	go test ./pkg/gppl -run none -bench 'Dense$' -cpu 1,2
 func BenchmarkDense(b *testing.B) {
