@@ -43,7 +43,7 @@ func basisSlopes(m Mean, x Inputs, axis int, lo, hi float64) (*mat.Dense, error)
 	return basisDifferences(m, x, axis, lo, hi)
 }
 
-// basisDifferences returns the derivatives by central differences, on the scale of the interval from lo to hi and finer, which are
+// basisDifferences returns the derivatives by central differences, on the scale of the interval from lo to hi and finer. They are
 // extrapolated to a step of zero (Ridders 1982). Steps are powers of two, which change x exactly.
 func basisDifferences(m Mean, x Inputs, axis int, lo, hi float64) (*mat.Dense, error) {
 	largest := max(math.Abs(lo), math.Abs(hi))
@@ -80,8 +80,8 @@ func basisDifferences(m Mean, x Inputs, axis int, lo, hi float64) (*mat.Dense, e
 	return limits.best, nil
 }
 
-// limits holds, for each entry of a matrix that depends on a step, the extrapolation to a step of zero whose error is least by its
-// own estimate.
+// limits holds, for each entry of a matrix that depends on a step, the extrapolation to a step of zero whose estimated error is
+// least.
 type limits struct{ best, off *mat.Dense }
 
 func newLimits(n, cols int) *limits {

@@ -188,8 +188,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	}
 	nats, jitter := o.compromised(win)
 	if r.Status == Converged && nats > max(1, math.Abs(r.Value)) {
-		r.Status, r.Reason = Stalled, fmt.Sprintf("rounding: no digit of the loss is certain at the best point, where it may be wrong by"+
-			" up to %.2g nats", nats)
+		r.Status, r.Reason = Stalled, fmt.Sprintf("rounding: the loss may be wrong by up to %.2g nats at the best point", nats)
 	}
 	if r.Jitter = jitter; jitter > 0 {
 		r.warn("jitter of %.3g had to be added to the covariance matrix at the best point", r.Jitter)
