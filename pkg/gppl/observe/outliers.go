@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -29,7 +30,8 @@ type Outliers struct {
 
 // FindOutliers tests the noise of a model against heavy tails, from LeaveOut: it uses all residuals together and ignores their
 // scale, since outliers inflate the learnt noise. The test treats the residuals as independent, which is nearly true.
-func FindOutliers(ctx context.Context, m gppl.Model, d gppl.Data, opts ...gppl.Option) (*Outliers, error) {
+func FindOutliers(ctx context.Context, m gppl.Model, d gppl.Data, opts ...gppl.Option) (_ *Outliers, err error) {
+	defer parallel.Stopped(&err)
 	if d.Len() < 5 {
 		return nil, fmt.Errorf("observe: %d observations: a test for outliers wants five or more", d.Len())
 	}
@@ -60,9 +62,6 @@ func FindOutliers(ctx context.Context, m gppl.Model, d gppl.Data, opts ...gppl.O
 			o.At[0], o.Z[o.At[0]])
 	}
 	s, log := studentOf(ctx, r2, square)
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("gppl: interrupted: %w", err)
-	}
 	normal := -0.5 * n * (math.Log(2*math.Pi*square) + 1)
 	o.Gain, o.Nu = max(0, log-normal), s.nu
 	o.P = 0.5 * math.Erfc(math.Sqrt(o.Gain))

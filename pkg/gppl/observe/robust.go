@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/capability"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -163,8 +164,7 @@ func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings
 			}
 			return nil, err
 		}
-		e.learnNoise(ctx)
-		bound, err := e.learnKernel(ctx)
+		bound, err := e.learn(ctx)
 		if err != nil && ctx.Err() == nil {
 			return nil, err
 		}
@@ -230,25 +230,21 @@ func (e *robustWork) expect(ctx context.Context) error {
 	return nil
 }
 
-// learnNoise sets ν and σ², given r2, unless ctx ends.
-func (e *robustWork) learnNoise(ctx context.Context) {
-	learnt := e.noise
+// learn sets ν and σ² given r2, trains the kernel, and returns the bound.
+func (e *robustWork) learn(ctx context.Context) (bound float64, err error) {
+	defer parallel.Stopped(&err)
 	if e.noiseFixed {
-		learnt.nu = bestNu(ctx, e.r2, e.noise)
+		e.noise.nu = bestNu(ctx, e.r2, e.noise)
 	} else {
-		learnt, _ = studentOf(ctx, e.r2, e.noise.scale2)
+		e.noise, _ = studentOf(ctx, e.r2, e.noise.scale2)
 	}
-	if ctx.Err() == nil {
-		e.noise = learnt
-	}
+	return e.learnKernel(ctx)
 }
 
 // bestNu returns the ν of the largest likelihood at a given σ², by a golden section of its logarithm.
 func bestNu(ctx context.Context, r2 []float64, s student) float64 {
 	value := func(logNu float64) (sum float64) {
-		if ctx.Err() != nil {
-			return 0
-		}
+		parallel.Look(ctx)
 		s.nu = math.Exp(logNu)
 		for _, r := range r2 {
 			sum -= s.logDensity(r)

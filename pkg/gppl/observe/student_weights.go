@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
@@ -53,14 +54,12 @@ func (s student) slack(r2 float64) float64 {
 	return gammas.HalfStep(a0) + 0.5*math.Log(a0/a) - a0*math.Log1p(r2/(s.nu*s.scale2)) + a*(0.5*r2/s.scale2)/b
 }
 
-// scaledStudent returns the σ² of the largest likelihood at a ν, by its fixed point σ² = Σ w_i r_i²/n, and the likelihood. Once
-// ctx has ended, they are of no use.
+// scaledStudent returns the σ² of the largest likelihood at a ν, by its fixed point σ² = Σ w_i r_i²/n, and the likelihood. It
+// panics with a parallel.Stop once ctx has ended.
 func scaledStudent(ctx context.Context, r2 []float64, nu, from float64) (student, float64) {
 	s := student{nu, from}
 	for range 500 {
-		if ctx.Err() != nil {
-			return s, 0
-		}
+		parallel.Look(ctx)
 		var sum float64
 		for _, r := range r2 {
 			sum += s.weight(r) * r
